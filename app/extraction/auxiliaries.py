@@ -8,9 +8,16 @@ from app.extraction.phrases import list_phrases
 from app.extraction.states import LASTING_PLANS, UNSTABLE, is_past_state, is_state
 from app.extraction.times import has_date, has_habit, has_past_date, has_schedule
 from app.extraction.tokens import Clause
-from app.extraction.verbs import Words, is_past_verb, is_pointing, names_task, skip_adverbs
+from app.extraction.verbs import (
+    Words,
+    is_past_verb,
+    is_pointing,
+    names_task,
+    names_title,
+    skip_adverbs,
+)
 
-_NOTHING_HAD = lists.TASK_NOUNS | frozenset(
+_NOTHING_HAD = (lists.TASK_NOUNS - {"bad"}) | frozenset(
     """
     few couple lot bit other first plan plans picture their his her no any time access nothing
     something anything everything that this it them these those fever sore cough temperature
@@ -34,20 +41,19 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     if not rest or _is_at_hand(rest, clause):
         return False
     first = rest[0]
+    if first in {"trouble", "difficulty"} and len(rest) > 1:
+        return rest[1].endswith("ing")
     if first == "to":
         return has_habit(clause)
     if first == "been":
-        return _is_long_time(rest[1:], clause)
-    if "never" in more:
-        return not is_pointing(rest[1:]) and first not in _TALKED_PARTICIPLES
-    if first == "had":
-        return clause.contains("for", "since") and not names_task(rest[1:], 4)
+        is_abroad = "never" in more and not is_pointing(rest[1:]) and rest[1:2] != ("there",)
+        return is_abroad or _is_long_time(rest[1:], clause)
+    if first in _EXPERIENCED and len(rest) > 1:
+        return names_title(rest[1:], clause)
     if is_past_verb(first) or first in _PARTICIPLES:
-        if "not" in more:
-            return clause.contains("since") and has_past_date(clause)
-        is_old = first == "known" and clause.contains("for", "since")
-        return is_old or is_event(first, rest[1:], clause)
-    if len(rest) == 1 and first in _AMOUNTS:
+        return _is_done(more, rest, clause)
+    is_code = len(rest) == 2 and rest[1].isdigit()
+    if is_code or (len(rest) == 1 and first in _AMOUNTS):
         return False
     if rest[-1] in {"open", "ready", "left", "here"}:
         return False
@@ -56,6 +62,20 @@ def _is_possession(after: Words, clause: Clause) -> bool:
     if first == "no":
         return not set(rest[1:4]) & (_NOTHING_HAD - {"no", "any"})
     return not set(rest[:4]) & _NOTHING_HAD
+
+
+def _is_done(adverbs: frozenset[str], rest: Words, clause: Clause) -> bool:
+    """Decide by the participle after "has"."""
+    first = rest[0]
+    if "never" in adverbs:
+        return not is_pointing(rest[1:]) and first not in _TALKED_PARTICIPLES
+    if first == "had":
+        is_long = clause.contains("for", "since") and not names_task(rest[1:], 4)
+        return is_long or bool(set(rest[1:4]) & _LIFE_EVENTS)
+    if "not" in adverbs:
+        return clause.contains("since") and has_past_date(clause)
+    is_old = first == "known" and clause.contains("for", "since")
+    return is_old or is_event(first, rest[1:], clause)
 
 
 _TODAY = frozenset("today tonight tomorrow".split())
@@ -77,7 +97,7 @@ _PASSING_ENDS = frozenset(
 
 def _is_at_hand(rest: Words, clause: Clause) -> bool:
     """Return True for what somebody has for the moment: food, time, a task, a thing before them."""
-    if has_habit(clause):
+    if has_habit(clause) and rest != ("an", "hour"):
         return False
     is_measured = bool(set(rest[:2]) & _MEASURES) and (rest[0] == "half" or "of" in rest[:4])
     is_time = bool(set(rest[1:2]) & _SPANS) and bool(set(rest[2:]) & _WITHIN or len(rest) == 2)
@@ -95,6 +115,7 @@ def _is_at_hand(rest: Words, clause: Clause) -> bool:
     )
 
 
+_EXPERIENCED = frozenset("seen read watched played visited".split())
 _TALKED_PARTICIPLES = frozenset("seen heard understood had done used felt thought tried".split())
 _PARTICIPLES = frozenset(
     """
@@ -120,6 +141,7 @@ _LONG_STATES = frozenset(
 _WORKPLACES = frozenset("at as in for remotely from here there with".split())
 
 
+_LASTING_PROGRESSIVES = frozenset("learning studying living dating renting teaching".split())
 _PASSING_PROGRESSIVES = frozenset(
     """
     trying looking getting debugging staring waiting thinking wondering struggling stuck asking
@@ -139,14 +161,25 @@ def _is_long_time(after: Words, clause: Clause) -> bool:
         return True
     if rest[0] in _PASSING_PROGRESSIVES:
         return False
+    if rest[0] in _LASTING_PROGRESSIVES and not is_pointing(rest[1:]):
+        return len(rest) > 1 and not names_task(rest[1:], 4)
     if rest[0] == "working" and not set(rest[1:2]) & _WORKPLACES:
         return False
     if clause.contains("since") and (rest[0] not in UNSTABLE or has_past_date(clause)):
         return True
-    return rest[0] not in UNSTABLE and clause.contains("for", "all my life", "my whole life")
+    is_counted = rest[-1] in {"years", "months", "decades"}
+    is_long = is_counted or clause.contains("for", "all my life", "my whole life")
+    return rest[0] not in UNSTABLE and is_long
 
 
-_LIFE_EVENTS = frozenset("twins surgery baby stroke operation children kids sons daughters".split())
+_LIFE_EVENTS = frozenset(
+    """
+    operations surgeries cancer depression twins surgery
+    baby stroke operation children kids sons daughters miscarriage transplant chemo
+    """.split()
+)
+# "We had the gas taken out", "I had my spleen removed".
+_LASTING_WORKS = frozenset("out removed replaced installed fitted built amputated pierced".split())
 
 
 def _is_past_possession(after: Words, clause: Clause) -> bool:
@@ -155,7 +188,14 @@ def _is_past_possession(after: Words, clause: Clause) -> bool:
         return False
     if set(after[1:3]) & lists.EVALUATIONS:
         return False
-    return has_past_date(clause) or bool(set(after[:3]) & _LIFE_EVENTS)
+    if (
+        after[:1]
+        and after[0] in {"my", "our", "the", "a", "both"}
+        and set(after[2:5]) & _LASTING_WORKS
+    ):
+        return True
+    is_own = after[:1] != ("the",)
+    return (is_own and has_past_date(clause)) or bool(set(after[:3]) & _LIFE_EVENTS)
 
 
 _DENIED = lists.TALK_VERBS | frozenset("seem find want need get even work give".split())
@@ -168,6 +208,8 @@ def _is_denial(after: Words, clause: Clause) -> bool:
     if not rest:
         return False
     verb, objects = rest[0], rest[1:]
+    if verb in {"see", "read", "watch"} and objects and names_title(objects, clause):
+        return True
     if verb in _WHOLE_DENIALS:
         return True
     if not objects or is_pointing(objects):
@@ -175,6 +217,8 @@ def _is_denial(after: Words, clause: Clause) -> bool:
     if verb in {"have", "own"}:
         is_near = not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
         return is_near and objects[-1] != "one"
+    if verb == "work" and clause.words[0] in lists.OWNERS:
+        return len(objects) > 1
     if verb == "work":
         return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
     if verb in {"need", "get", "see"}:
@@ -204,9 +248,12 @@ def _is_ability(after: Words, clause: Clause) -> bool:
         is_passing = clause.contains(
             "right now", "at the moment", "yet", "seem", "today", "tonight", "tomorrow", "this week"
         )
-        return rest[0] in _INABILITIES and not is_passing
+        is_numb = rest[0] == "feel" and rest[1:2] == ("my",)
+        return (rest[0] in _INABILITIES or is_numb) and not is_passing
     if "only" in more:
         return has_schedule(clause)
+    if rest[0] in {"read", "write", "understand"}:
+        return names_title(rest[1:], clause) if rest[1:] else False
     return rest[0] in _ABILITIES and rest[1:2] not in {(), ("to",)}
 
 
@@ -217,12 +264,16 @@ _WHEREABOUTS = frozenset(
 )
 
 
+# "My brother won't fly"
+_REFUSED = frozenset("eat drink touch fly wear take sleep drive swim speak share wash use".split())
 _SURE_PLANS = frozenset("move join retire graduate marry".split())
 
 
 def _is_plan(after: Words, clause: Clause) -> bool:
     """Decide by the words after "will"."""
     more, rest = skip_adverbs(after)
+    if "not" in more and rest and clause.words[0] == "my" and clause.words[1] in lists.PEOPLE:
+        return rest[0] in _REFUSED and not is_pointing(rest[1:])
     if len(rest) < 2 or is_pointing(rest[1:]):
         return False
     if "not" in more:
@@ -243,6 +294,7 @@ JUDGES: dict[str, Callable[[Words, Clause], bool]] = {
     **dict.fromkeys(("have", "has"), _is_possession),
     **dict.fromkeys(("do", "does"), _is_denial),
     "had": _is_past_possession,
+    "been": _is_long_time,
     "can": _is_ability,
     "will": _is_plan,
 }

@@ -27,13 +27,15 @@ _TIED_LEADS = frozenset(
 _ASKS = build_pattern(
     """
     can/could/would/will/should/do/does/did/is/are/am/was/what/what's/which/how/where/when/who/why
-    /any/please/pls/let's/help/give/write/tell/show/suggest/recommend/make/keep/don't/explain
-    /thanks/thank/anything/got
+    /any/please/pls/let's/thanks/thank/anything/got
     """
 )
+# An order behind "and" alone is the second verb of the same subject: "I write and keep notes".
+_ORDERS = build_pattern("help/give/write/tell/show/suggest/recommend/make/keep/don't/explain")
 _LINK = build_pattern(
     """
-    and so/and then/so that/and/but/so/because/bc/cuz/cos/although/though/while/whereas/plus/or
+    and so/and then/and even/and also/and now/but now/but also/so that
+    /and/but/so/because/bc/cuz/cos/although/though/while/whereas/plus/or
     /then/which means/which is why/as if/as though/yet/except/hence/therefore
     """
 )
@@ -46,12 +48,20 @@ _RUN_ON = (
 )
 _NAME_IS = r"(?-i:[A-Z])\w+ (?:is|was|has|lives|works|will)\b"
 _NAME_DOES = r"(?-i:[A-Z][\w'’-]+) (?:is|was|has|lives|works|will|[a-z]{2,}ed)\b"
+_NOUN_IS = (
+    r"(?!also\b|not\b|only\b)(?:[\w'’-]+\s+){1,4}?"
+    r"(?:is|are|was|were|has|would|could|might|may|should|will|can)\b"
+)
 _BOUNDARY = re.compile(
     r"\s*[;:]\s+|\s+[-–—]{1,2}\s+|[—–]|\s*[.…]{2,}\s+|\s*[!?.]\s+"
     rf"|,?\s+(?P<link>{_LINK})\s+(?={_SUBJECT}|{_ASKS})"
+    rf"|(?:,\s+|\s+(?=so\b|but\b))(?P<order>{_LINK})\s+(?={_ORDERS})"
     rf"|,?\s+(?P<before_name>and|but|so|because|while|whereas)\s+(?={_NAME_IS})"
+    rf"|,?\s+(?P<contrast>but|although|though|yet)\s+(?={_NOUN_IS})"
+    r"|,?\s+so\s+(?=(?:[\w'’-]+\s+){1,8}?(?:would|could|might)\b)"
     rf"|,\s+(?P<since>since|as)\s+(?={_SUBJECT})"
-    rf"|,\s+(?!who\s+\w+s\b)(?={_SUBJECT}|{_ASKS}|{_NAME_DOES}|if\b)"
+    rf"|\s+\((?={_SUBJECT})"
+    rf"|,\s+(?!who\s+\w+s\b)(?={_SUBJECT}|{_ASKS}|{_ORDERS}|{_NAME_DOES}|if\b)"
     rf"|(?<!know)(?<!idea)(?<!out)(?<!sure)(?<!and)(?<!or)\s+(?={_RUN_ON})",
     re.IGNORECASE,
 )
@@ -82,7 +92,15 @@ def cut_clauses(text: str) -> list[tuple[int, int, str]]:
             continue
         clauses.append((start, match.start(), link))
         start = match.end()
-        link = (match["link"] or match["before_name"] or match["since"] or "").lower()
+        link = (
+            match["link"]
+            or match["order"]
+            or match["before_name"]
+            or match["contrast"]
+            or match["since"]
+            or ""
+        )
+        link = link.lower()
     clauses.append((start, len(text), link))
     return clauses
 

@@ -25,23 +25,41 @@ _YES_WORDS = build_pattern(
     /very much/too right/dead right/dead on/on the nose
     /that would be right/that'd be right/that would be me/obviously/please do/i confirm/for sure
     /go ahead/sure, go ahead/do that/yes please
-    /yes do/no doubt/without a doubt/deffo/def/fraid so/true enough/how could i forget
+    /sure did/yes do/no doubt/without a doubt/deffo/def/fraid so/true enough/how could i forget
     /tis/'tis/both true
     /you have it right/you've got it right/you got that right/you got me/it's true/that's so
     /so it is
     """
 )
+_SURELY = r"(?:really|still|certainly|always|most\s+certainly|definitely|sure|absolutely)"
+_AUXILIARY = r"(?:am|do|is|are|does|have|has|did|was|were|can|will)"
+# "I do", "that I am", "so he does".
 _ECHO = (
-    r"(?:so\s+)?(?:i|we|it|she|he|they|you)\s+"
-    r"(?:am|do|is|are|does|have|has|did|was|were|can|will)\b(?=\s*(?:[,.!–—-]|\Z|indeed|still))"
+    rf"(?:(?:so|that)\s+)?(?:i|we|it|she|he|they|you)\s+(?:{_SURELY}\s+)?{_AUXILIARY}\b"
+    r"(?=\s*(?:[,.!–—-]|\Z|indeed|still))"
 )
-_JUDGED = r"you\s+(?:assume|guess|guessed|suppose|remember|recall|heard|read)\s+(?:right|correctly)"
+_EXPERIENCE = (
+    r"(?:i|we)(?:\s+have|['’]?ve)\s+(?:seen|read|been|had|tried)\s+"
+    r"(?:it|that|them|there|that\s+one)\b"
+)
+# "That's still right", "it is all correct".
+_THAT_IS = (
+    r"(?:that|it|this)(?:['’]?s|\s+is|\s+sounds|['’]?d\s+be)\s+"
+    r"(?:(?:all|still|exactly|quite|about|absolutely|completely|very)\s+){0,2}"
+    r"(?:right|correct|true|me|us|him|her|so|the\s+case|exactly\s+(?:it|right))"
+)
+# "Yesss", "yeahhh", "yepp", "y".
+_LONG_YES = r"(?:y+e+s+(?:sir)?|y+e+a+h*|y+e+p+|y+u+p+|y+a+s*|y+e*)"
+_JUDGED = (
+    r"you\s+(?:\w+\s+(?:right|correctly)|(?:have|got|know|remember(?:ed)?)(?:\s+it)?(?:\s+right)?)"
+    r"|you['’]?ve\s+got\s+it(?:\s+right)?"
+)
 # A few words may stand before a yes: "Callum, yes", "the same one, right".
 _LATE = r"(?:[\w'’]+,?\s+){1,6}?(?:yes|aye|indeed|correct|right|exactly)(?=\s*(?:[,.!]|\Z))"
 _SIGNS = r"[👍✅👌💯][\U0001F3FB-\U0001F3FF\uFE0F]?"
 _YES = re.compile(
-    rf"(?:(?:oh|ah|well|ay|aw|hm+),?\s+)?(?:{_SIGNS}|(?:{_YES_WORDS}|{_ECHO}|{_JUDGED})(?=[\s,.!;–—-]|\Z))"
-    r"[\s,.!;–—-]*",
+    rf"(?:(?:oh|ah|well|ay|aw|hm+|why|ha|haha|sadly|unfortunately),?\s+)?(?:{_SIGNS}|(?:{_YES_WORDS}|{_LONG_YES}|{_THAT_IS}|{_ECHO}|{_EXPERIENCE}|{_JUDGED})"
+    r"(?=[\s,.!;:–—-]|\Z))[\s,.!;–—-]*",
     re.IGNORECASE,
 )
 _LATE_YES = re.compile(
@@ -55,7 +73,11 @@ _ADDED_WORDS = build_pattern(
     /thx/ta/cheers/hehe/sir/love
     """
 )
-_ADDED = re.compile(rf"(?:(?:{_ADDED_WORDS}|(?:only|just|all)\s+\w+)[\s,.!–—-]*)*\Z", re.IGNORECASE)
+_ADDED = re.compile(
+    rf"(?:(?:{_ADDED_WORDS}|(?:only|just|all)\s+\w+)[\s,.!–—-]*)*[^\w?]*\Z", re.IGNORECASE
+)
+# These also lead up to something else: "Right, next question".
+_WEAK = re.compile(r"(?:right|true|sure|got it|go ahead|please do|obviously)\W*\Z", re.IGNORECASE)
 # A yes that goes on like this limits itself, or is the start of something else.
 _LIMITED = re.compile(
     build_pattern(
@@ -66,6 +88,30 @@ _LIMITED = re.compile(
     ),
     re.IGNORECASE,
 )
+_NO = r"(?:no|nope|nah|not\s+at\s+all|negative|never|not\s+any\s?more)\b"
+_NOT = (
+    r"(?:i|we|he|she|they|it)(?:\s+(?:really\s+)?"
+    r"(?:(?:do|am|is|are|does|have|has|did|was|were|can|will)(?:\s*not|n['’]?t)|cannot|can['’]?t)"
+    r"|['’]m\s+not|['’]s\s+not|['’]re\s+not|['’]ve\s+not)(?:\s+(?:seen|read|been|had|tried)"
+    r"(?:\s+(?:it|that|them|one|there|that\s+one))?)?"
+)
+_SOFT = r"(?:sorry|thanks|actually|anymore|any\s+more|unfortunately|at\s+all|yet|either)"
+# A no that goes on like this takes something back, or denies nothing.
+_HEDGED = (
+    r"(?!\s*(?:not\s+really|not\s+exactly|problem|worries|idea|wait|just|only|but|except|i\s+do\b"
+    r"|i\s+am\b|i\s+have\b|it['’]s|that['’]s|of\s+course|thank))"
+)
+_DENIAL = re.compile(
+    rf"(?=\S)(?:{_NO}[\s,.!–—-]*){{0,2}}(?:{_NOT})?(?:[\s,]*{_SOFT})*"
+    rf"(?:[^\w?]*\Z|\s*[,.!;–—-]+\s*{_HEDGED}(?=\w)|\s+(?=but\b))",
+    re.IGNORECASE,
+)
+
+
+def find_denial_end(answer: str) -> int:
+    """Return the end of the words that say no at the start of a sentence, 0 if none plainly do."""
+    match = _DENIAL.match(answer)
+    return match.end() if match else 0
 
 
 def find_confirmation_end(sentence: str) -> int:
@@ -85,6 +131,9 @@ def find_confirmation_end(sentence: str) -> int:
     if _ADDED.fullmatch(sentence, place):
         return len(sentence)
     if sentence.rstrip().endswith("?") or _LIMITED.match(sentence, place):
+        return 0
+    is_weak = _WEAK.fullmatch(sentence[:place].strip()) is not None
+    if is_weak and not is_addition(sentence[place:]):
         return 0
     has_mark = sentence[:place].rstrip()[-1] in ",.!;–—-" or not sentence[place - 1].isascii()
     return place if has_mark or is_addition(sentence[place:]) else 0

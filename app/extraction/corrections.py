@@ -30,18 +30,21 @@ _KINDS = (
     (re.compile(rf"\b{_NUMBER}\b", re.IGNORECASE), re.compile(_NUMBER, re.IGNORECASE)),
     (re.compile(rf"{_BEFORE_NAME}{_NAME}\b"), re.compile(_NAME)),
 )
+# Spaces in a value that stands without a denial: "Of six!"
+_LONGEST_VALUE = 1
 _NO_LONGER = re.compile(r"\b(?:still|also)\s+", re.IGNORECASE)
 
 
 def correct_proposal(proposal: str, answer: str) -> str | None:
     """Return the proposal with its weekday, month, name or number replaced by that of a denial.
 
-    None if the answer is not a denial with one such word, or the proposal has none or several.
+    The word alone is a denial too: "Your target is 95?" with "97." None if the answer is neither,
+    or the proposal has no such word or several.
     """
     denial = _DENIAL.match(answer)
-    if denial is None:
+    value = answer[denial.end() if denial else 0 :].strip(" .!,")
+    if denial is None and value.count(" ") > _LONGEST_VALUE:
         return None
-    value = answer[denial.end() :].strip(" .!,")
     value = _LEAD.sub("", value, count=1) if _LEAD.match(value) else value
     tail = _TAIL.search(value)
     bare = value[: tail.start()].strip() if tail else value

@@ -14,6 +14,14 @@ ACQUIRED = frozenset(
 )
 
 
+# What somebody does to become or learn something.
+COURSES = frozenset(
+    """
+    course degree phd masters apprenticeship internship residency a-levels levels gcses bachelor
+    thesis training master bachelors
+    """.split()
+)
+
 # What is lost for good, unlike keys.
 _LOSSES = lists.PEOPLE | frozenset(
     "job house home licence license hearing sight parents leg".split()
@@ -30,11 +38,16 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
     """Return True if a past verb tells of a change, or of something long ago."""
     if not after or is_pointing(after) or verb in lists.TALK_PAST or names_task(after, 4):
         return False
-    if has_past_date(clause):
+    if has_past_date(clause) or _is_change(verb, after):
+        return True
+    if verb == "came" and after[0] == "from":
+        return _names_object(after[1:], clause)
+    if verb in {"went", "did"} and _names_school(verb, after):
         return True
     following = lists.PAST_EVENT_PHRASES.get(verb)
     if following is None:
-        return verb in lists.PAST_EVENTS
+        is_task = verb == "worked" and after[0] in {"on", "out", "it", "fine", "well", "perfectly"}
+        return verb in lists.PAST_EVENTS and not is_task
     if verb == "decided":
         return _is_decision(after, clause)
     if verb in {"bought", "got", "booked"} and set(after[:4]) & ACQUIRED:
@@ -52,9 +65,40 @@ def is_event(verb: str, after: Words, clause: Clause) -> bool:
     return after[0] in following and verb not in {"bought", "booked"}
 
 
+_EXCHANGES = frozenset("swapped traded exchanged replaced switched".split())
+_LASTING_STARTS = frozenset("trying getting thinking wondering looking seeing feeling".split())
+_GONE = frozenset(
+    "vegan vegetarian freelance part-time full-time solo remote paperless grey".split()
+)
+
+
+def _is_change(verb: str, after: Words) -> bool:
+    """Return True for a change of habit: "swapped cigarettes for a vape", "started swimming"."""
+    if verb in _EXCHANGES:
+        return after[0] not in {"the", "a"} and bool({"for", "by", "with"} & set(after[1:5]))
+    if verb in {"stopped", "started", "quit"}:
+        is_gerund = after[0].endswith("ing") and after[0] not in lists.TASK_PROGRESSIVES
+        return is_gerund and after[0] not in _LASTING_STARTS
+    if verb in {"learned", "learnt"}:
+        return after[0] in {"to", "how"} or after[0].endswith("ing")
+    return verb in {"went", "gone"} and after[0] in _GONE
+
+
+_SCHOOLS = frozenset("university college school uni academy polytechnic".split())
+
+
+def _names_school(verb: str, after: Words) -> bool:
+    """Return True for "went to Towson University" and "did my degree in Hull"."""
+    if verb == "went":
+        return after[0] == "to" and bool(set(after[2:5]) & _SCHOOLS)
+    return after[0] in {"my", "a", "an"} and bool(set(after[1:3]) & COURSES)
+
+
 def _names_object(after: Words, clause: Clause) -> bool:
     """Return True if the object is a name: "left Verdelho"."""
-    return any(token.lower == after[0] and token.is_capital for token in clause.tokens[1:])
+    return after != () and any(
+        token.lower == after[0] and token.is_capital for token in clause.tokens[1:]
+    )
 
 
 def _is_decision(after: Words, clause: Clause) -> bool:

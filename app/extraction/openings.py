@@ -67,7 +67,7 @@ _FILLERS = build_pattern(
     /good morning/good evening/good afternoon/exactly/correct/that's right/that's correct/absolutely
     /indeed/true/sure/of course/and/but/now/see/look/listen/you see/you know/i mean/update/edit
     /long story short/in general/in short/good point/good idea/good question/fair enough/fair point
-    /makes sense/got it
+    /makes sense/got it/however/yes indeed/oh wow/me too/me neither/same here/same
     """
 )
 # "Ahh", "ohhh", "hmmm", "ughh".

@@ -37,7 +37,7 @@ _FITS = {
     "its": {Sex.THING},
 }
 _PRONOUN = re.compile(
-    r"(?!it\s+takes\s+(?:me|us)\b|it['’]s\s+(?:my|our)\b)"
+    r"(?!it\s+takes\s+(?:me|us)\b|it['’]s\s+(?:my|our|just\s+(?:me|us|the\s+\w+\s+of\s+us))\b)"
     r"(he|she|they|it|his|her|their|its|that(?=['’]s\s+(?:my|our)\s))"
     r"(['’](?:s|re|ve|ll|d)|(?<=he)s|(?<=they)re)?(?=\s)",
     re.IGNORECASE,
@@ -161,6 +161,32 @@ def find_antecedents(text: str) -> list[Antecedent]:
         title = match[0].split()[0].rstrip(".").lower()
         antecedents.append(Antecedent(match[0], _TITLES.get(title, Sex.PERSON)))
     return antecedents + _find_thing(text)
+
+
+_TITLE = re.compile(
+    r"(?<=[a-z,] )(?:[A-Z0-9][\w'’-]*)"
+    r"(?:\s+(?:of\s+(?:the\s+)?|the\s+|and\s+the\s+)?[A-Z0-9][\w'’-]*)*"
+)
+_SEEN = re.compile(
+    r"(?P<before>\b(?:seen|see|read|watched|watch|played|play)\s+)"
+    r"(?:it|th(?:at|is)(?:\s+(?:one|movie|film|show|book|game))?)(?=\s*(?:[.,!?]|\Z|yet\b|too\b|but\b))",
+    re.IGNORECASE,
+)
+_NO_TITLES = (
+    lists.WEEKDAYS | lists.MONTHS | lists.STARTERS | {"i'm", "i've", "i'll", "i'd", "tv", "lol"}
+)
+
+
+def find_title(text: str) -> str | None:
+    """Return the one name that stands inside of the text's sentences, None if there are several."""
+    names = {match[0] for match in _TITLE.finditer(text)}
+    titles = {name for name in names if name.lower() not in _NO_TITLES and not name[0].isdigit()}
+    return titles.pop() if len(titles) == 1 else None
+
+
+def put_title(text: str, title: str) -> str:
+    """Return "I haven't seen Thor" for "I haven't seen it"."""
+    return _SEEN.sub(lambda match: match["before"] + title, text, count=1)
 
 
 _ROLE_ENDINGS = ("mate", "ician", "ologist", "worker", "lord", "keeper", "sitter", "maker")

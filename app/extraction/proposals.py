@@ -3,6 +3,8 @@
 import re
 
 from app.extraction.phrases import build_pattern
+from app.extraction.polar_questions import Answers, state_answers
+from app.extraction.states import LASTING_ADJECTIVES
 
 # How an assistant leads up to what it proposes, and how it asks at the end.
 _LEAD_WORDS = build_pattern(
@@ -19,7 +21,9 @@ _LEAD_WORDS = build_pattern(
     /which means/correct me if i'm wrong/sounds like/in other words/you mean/you mean that
     /you mentioned/you mentioned that/you said/you said that/you told me/you told me that/meaning
     /i'll note/i'll note that/i'll remember that/did you say/did you say that/didn't you say
-    /didn't you say that/congratulations/lovely/nice/charming/noted that/i see
+    /didn't you say that/hello/hi/hey/yea/yeah/wow/cool/haha/lol/congratulations/lovely
+    /nice/charming/noted that
+    /i see
     """
 )
 _NOTE = (
@@ -35,6 +39,22 @@ _LEAD = re.compile(
     rf"(?:(?:{_LEAD_WORDS}|{_NOTE}|i\s+{_ASSUME}(?:\s+that\b)?|{_SEEMS})(?:\s*[,:;.!–—-]+\s*|\s+))+",
     re.IGNORECASE,
 )
+# An assistant speaks of itself before it comes to the user: "From what you told me, you …".
+_YOURS = (
+    r"(?=(?:so\s+)?(?:(?:do|does|did|are|is|were|was|have|has|can|will)\s+)?"
+    r"(?:you|your|you['’]\w+)\b)"
+)
+_TIED = r"(?:on|in|at|for|when|while|because|since|although|after|before|every|each|with|if|unless)"
+_OWN = r"(?:i|i['’]\w+|me|my|we|let['’]?s)"
+_SPEAKERS_LEAD = re.compile(
+    rf"(?:(?:{_TIED}\b(?=[^,:–—]*\b{_OWN}\b)|(?!{_TIED}\b))[^,:;.!?–—]{{1,60}}[,:–—-]\s+"
+    rf"(?:and\s+)?{_YOURS}"
+    r"|(?:may|can|could|would|should|shall|am|is|will)\s+(?:i|it)\s[^,?]{0,30}?"
+    r"\b(?:say|saying|assume|assuming|think|thinking|note|remember|save|store|record|right|mind)"
+    rf"\s+(?:that\s+)?{_YOURS}"
+    r"|[^,?]{0,40}\b(?:remember|note|save|store|record|mind)\s+that\s+(?=\w+\s+\w+\s+\w))",
+    re.IGNORECASE,
+)
 _TAIL_WORDS = build_pattern(
     """
     right/correct/yes/yeah/ok/okay/then/still/no/eh/true/am i right/did i get that right
@@ -48,7 +68,7 @@ _TAG = (
     r"(?:is|are|do|does|did|has|have|was|were|will|can)(?:n['’]t)?\s+(?:it|he|she|they|you|that|we)"
     r"(?:\s+(?:still\s+)?(?:so|right|correct|true|hold|fair\s+to\s+say|fair|the\s+case))?"
 )
-_TAIL = re.compile(rf",\s*(?:{_TAIL_WORDS}|{_TAG})\s*\Z", re.IGNORECASE)
+_TAIL = re.compile(rf"\s*[,–—-]\s*(?:{_TAIL_WORDS}|{_TAG})\s*\Z", re.IGNORECASE)
 _LONE_TAIL = re.compile(rf"(?:{_TAIL_WORDS}|{_TAG})\s*\?", re.IGNORECASE)
 # What the assistant does because of it: "…, so I used English spelling".
 _CONSEQUENCE = re.compile(
@@ -63,97 +83,94 @@ def is_tag_question(sentence: str) -> bool:
 
 
 _OFFER = re.compile(
-    r"\b(?:would|shall|should|can|could|may|want|like)\s+(?:you\s+like|i|me|we)\b"
-    r"|\b(?:do|would)\s+you\s+(?:want|like|need|mind)\b"
+    r"\b(?:would|shall|should|can|could|may|want|like)\s+(?:i|me|we)\b"
+    r"|\bwould\s+you\s+like\b|\bdo\s+you\s+(?:want|need|mind)\b"
     r"|\byou\s+(?:could|should|might|can|may|would|want)\b"
     r"|\b(?:does|did|will|would)\s+(?:that|this|it)\b|\b(?:ready|happy)\s+to\b"
     r"|\bany(?:thing)?\s+else\b|\b(?:i|me|we|us|help)\b|\bmake\s+sense\b"
     r"|\bsound\s+(?:good|right|ok)\b"
-    r"|\A(?:want|need|like|ready|shall|should|what|which|how|when|where|who|why|can|could|would|will)\b",
+    r"|\A(?:want|need|like|ready|shall|should|what|which|how|when|where|who|why|could|would)\b"
+    r"|\A(?:can|will)\s+you\s+(?!drive|swim|eat|drink|have|be|speak|read|play|cook|ride|walk)\w",
     re.IGNORECASE,
 )
 _INVERTED = re.compile(
-    r"(?:do|does|did|is|are|was|were|have|has|had|any|or)\b(?!\s+you\b)", re.IGNORECASE
+    r"(?:do|does|did|is|are|was|were|have|has|had|can|will|any|or|\w+n['’]t)\b(?!\s+you\b)",
+    re.IGNORECASE,
 )
 _YOURS_FIRST = re.compile(r"(?:you|your|you['’]\w+)\b", re.IGNORECASE)
+# What somebody has seen or tried, or how they are just now, is talk.
+_OF_THE_TALK = re.compile(
+    r"(?:have|has|did|do|does)\s+(?:you|he|she|they)\s+(?:ever\s+|also\s+|already\s+|just\s+)?"
+    r"(?:seen?|heard?|tried|try|watch(?:ed)?|read|check(?:ed)?|look(?:ed)?|notice|know|mean|think"
+    r"|thought|hear|see|find|found|got|get|remember|finish(?:ed)?|considered|understand|agree)\b",
+    re.IGNORECASE,
+)
+# What is named is a film or a book, which lasts.
+_TITLE = re.compile(
+    r"\b(?:seen?|read|watch(?:ed)?|heard\s+of|got|get|play(?:ed)?)\s+"
+    r"(?:(?:it|that)\Z|(?:\w+\s+){0,3}(?:movies?|films?|shows?|series|books?|novels?|comics)\b"
+    r"|(?:the\s+|any\s+of\s+the\s+|all\s+the\s+)?(?-i:[A-Z])"
+    r"|(?!it\b|them\b|th(?:is|at|e|ese|ose)\b|any|my\b|your\b|an?\b|what\b|how\b|one\b|some)"
+    r"\w+\s+\w)",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
+_ALTERNATIVE = re.compile(r"\bor\b", re.IGNORECASE)
 
 
-def read_proposal(sentence: str) -> str | None:
-    """Return what an assistant's sentence proposes, in the user's words.
+def read_proposal(sentence: str) -> Answers | None:
+    """Return what a yes to an assistant's sentence states, and a no, in the user's words.
 
     None if it only offers or asks something: it must be a statement about the user, or be a
-    statement with a question mark.
+    statement with a question mark. What a no states is None if that is not plain.
     """
     text = sentence.strip().strip("*_ ")
     is_asked = text.endswith("?")
     text = text.rstrip("?.! ")
-    if match := _LEAD.match(text):
-        text = text[match.end() :]
     if match := _TAIL.search(text):
         text = text[: match.start()]
-    text = _CONSEQUENCE.sub("", text)
-    if not text or _OFFER.search(text) or not (is_asked or _YOURS_FIRST.match(text)):
+    text = _CONSEQUENCE.sub("", _strip_lead(text))
+    is_open = _ALTERNATIVE.search(text) and not _NEGATION.search(text)
+    is_talk = _OF_THE_TALK.match(text) and not _TITLE.search(text)
+    if not text or is_open or _OFFER.search(text) or is_talk:
         return None
-    stated = _state_question(text)
-    if _INVERTED.match(stated):
-        return None
-    swapped = state_in_first_person(stated)
-    return swapped[0].upper() + swapped[1:]
+    if not is_asked:
+        return _put_in_first_person(Answers(text, None)) if _YOURS_FIRST.match(text) else None
+    answers = state_answers(text) or Answers(_write_out_fragment(text), None)
+    return None if _INVERTED.match(answers.yes) else _put_in_first_person(answers)
 
 
-_YOU_AND_YOURS = re.compile(
-    r"are\s+you\s+and\s+(?P<other>your\s+[\w'’-]+)\s+(?P<rest>.+)", re.IGNORECASE
-)
-_STATED_VERBS = re.compile(r"(?P<verb>do|don['’]t|have)\s+you\s+", re.IGNORECASE)
-_NAME = r"(?-i:(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*)"
-_NAME_IN_PLACE = (
-    rf"{_NAME}\s+(?:in|from|at|of)\s+{_NAME}(?=\s+(?:her|his|your|their|our|the|an?)\s)"
-)
-_YOUR_NOUN = (
-    r"your\s+[\w'’-]+(?:\s+(?:name|birthday|flight|address|job|title|wife|husband|dog|cat))?"
-    rf"(?:\s+{_NAME})?"
-)
-_SUBJECT = rf"(?P<subject>{_YOUR_NOUN}|{_NAME_IN_PLACE}|{_NAME})"
-_BE_FIRST = re.compile(rf"(?P<verb>is|are|was|were|has)\s+{_SUBJECT}\s+(?P<rest>.+)", re.IGNORECASE)
-_DOES_FIRST = re.compile(
-    rf"does\s+{_SUBJECT}\s+(?P<adverb>(?:still|also|usually|always|often)\s+)?(?P<verb>[a-z]+)"
-    r"(?P<rest>\s.*|\Z)",
-    re.IGNORECASE,
-)
-
-
-def _state_question(text: str) -> str:
-    """Return "your name is Anna" for "is your name Anna"; other texts as they are."""
-    if match := _YOU_AND_YOURS.match(text):
-        return f"you and {match['other']} are {match['rest']}"
-    if match := _STATED_VERBS.match(text):
-        return _state_verb(match["verb"].lower()) + text[match.end() :]
-    if match := _BE_FIRST.match(text):
-        return f"{match['subject']} {match['verb'].lower()} {match['rest']}"
-    if match := _DOES_FIRST.match(text):
-        verb = _put_in_third_person(match["verb"])
-        return f"{match['subject']} {match['adverb'] or ''}{verb}{match['rest']}"
+def _strip_lead(text: str) -> str:
+    if match := _LEAD.match(text):
+        text = text[match.end() :]
+    if match := _SPEAKERS_LEAD.match(text):
+        text = text[match.end() :]
     return text
 
 
-def _state_verb(verb: str) -> str:
-    if verb == "do":
-        return "you "
-    return "you have " if verb == "have" else "you don't "
+_FRAGMENT = re.compile(r"(?P<still>still\s+)?(?P<state>[\w-]+)\b", re.IGNORECASE)
 
 
-def _put_in_third_person(verb: str) -> str:
-    if verb == "have":
-        return "has"
-    if verb.endswith(("s", "sh", "ch", "x", "o", "z")):
-        return verb + "es"
-    if verb.endswith("y") and verb[-2] not in "aeiou":
-        return verb[:-1] + "ies"
-    return verb + "s"
+def _write_out_fragment(text: str) -> str:
+    """Return "you are still vegan" for "still vegan"; other texts as they are."""
+    match = _FRAGMENT.match(text)
+    if match is None:
+        return text
+    state = match["state"].lower()
+    is_state = state in LASTING_ADJECTIVES and not state[0].isdigit()
+    is_place = state in {"at", "in", "with", "on"} or state.endswith("ing")
+    text = text[0].lower() + text[1:] if match["still"] or is_state else text
+    return f"you are {text}" if is_state or (match["still"] and is_place) else text
+
+
+def _put_in_first_person(answers: Answers) -> Answers:
+    yes = state_in_first_person(answers.yes)
+    no = state_in_first_person(answers.no) if answers.no else None
+    return Answers(yes[0].upper() + yes[1:], no and no[0].upper() + no[1:])
 
 
 _YOU = re.compile(
-    r"\b(?:you\s+are(?:\s+not|n['’]t)?|you\s+were(?:\s+not|n['’]t)?|you['’]re|are\s+you|were\s+you"
+    r"\b(?:you\s+(?:two|both|all|guys)|you\s+are(?:\s+not|n['’]t)?|you\s+were(?:\s+not|n['’]t)?|you['’]re|are\s+you|were\s+you"
     r"|you['’]ve|you['’]ll|yourself|yours|your|you)\b",
     re.IGNORECASE,
 )
@@ -176,13 +193,19 @@ _SWAPPED = {
 }
 
 
+_GROUPS = {"you two": "we", "you guys": "we", "you both": "we both", "you all": "we all"}
+_PARTNER = re.compile(r"you\s+and\s+((?:(?:your|the)\s+)?[\w'’-]+)(?=\s)", re.IGNORECASE)
+
+
 def state_in_first_person(text: str) -> str:
     """Return a text with "I", "me" and "my" for "you" and "your"."""
-    return _YOU.sub(_swap_person, text)
+    return _YOU.sub(_swap_person, _PARTNER.sub(r"\1 and I", text, count=1))
 
 
 def _swap_person(match: re.Match[str]) -> str:
     words = " ".join(match[0].lower().replace("’", "'").split())
+    if words in _GROUPS:
+        return _GROUPS[words]
     is_object = words == "you" and _is_object(
         match.string[: match.start()], match.string[match.end() :]
     )

@@ -6,16 +6,25 @@ from dataclasses import dataclass, field, replace
 from app.domain.secrets import REDACTED
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
+from app.extraction import words as lists
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
 from app.extraction.comments import find_comments
-from app.extraction.confirmations import find_confirmation_end, is_addition
+from app.extraction.confirmations import (
+    find_confirmation_end,
+    find_denial_end,
+    is_addition,
+)
 from app.extraction.corrections import correct_proposal
+from app.extraction.open_questions import state_answer
 from app.extraction.openings import Opening, measure_correction, strip_openings
+from app.extraction.polar_questions import Answers
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
+    find_title,
     has_dangling_pronoun,
+    put_title,
     replace_by_stranger,
     replace_object,
     resolve_pronoun,
@@ -57,6 +66,9 @@ class _Part:
         return replace(self, start=self.start + offset, end=self.end + offset)
 
 
+# Words behind a yes that belong to it: "Sure does, vet said so."
+_LONGEST_REMARK = 5
+_REMARKS = {SkipReason.NO_STATEMENT, SkipReason.POLITENESS}
 # How many sentences back a pronoun may point.
 _PRONOUN_REACH = 3
 # Characters at the end of an assistant's turn that a pronoun in the answer may point to.
@@ -74,6 +86,7 @@ class _Reader:
     recent: list[list[Antecedent]] = field(default_factory=list)
     earlier: list[list[Antecedent]] = field(default_factory=list)
     last_question: list[list[Antecedent]] = field(default_factory=list)
+    last_title: str | None = None
 
     def read_turn(self, place: int, turn: Turn) -> None:
         match turn.role:
@@ -94,6 +107,7 @@ class _Reader:
     def _read_user(self, place: int, turn: Turn) -> None:
         self.earlier, self.recent = self.recent or self.earlier, []
         self.last_question = []
+        self.last_title = None
         is_first = True
         quotes = find_quotes(turn.content)
         for block in find_blocks(turn.content):
@@ -128,19 +142,18 @@ class _Reader:
         self.last_question = [
             find_antecedents(state_in_first_person(before.content[-_ASKED_LENGTH:]))
         ]
-        proposal = self._find_proposal(before.content)
+        self.last_title = find_title(before.content)
+        proposal = _find_proposal(before.content)
         if proposal is None:
-            return start
-        text, first, last = proposal
+            return self._read_value(place, start, end)
+        answers, first, last = proposal
         answer = self.turns[place].content[start : min(end, start + _LONGEST_SENTENCE)]
-        answer_end = start + find_confirmation_end(answer)
-        if answer_end == start:
-            corrected = correct_proposal(text, answer)
-            if corrected is None or not _is_proposable(corrected):
-                return start
-            text, answer_end = corrected, end
-        elif is_addition(answer[answer_end - start :]):
-            text = f"{text}, {answer[answer_end - start :].rstrip(' .!')}"
+        answered = _read_reply(answers, answer)
+        text = self._settle_reply(answered[0]) if answered else None
+        if answered is None or text is None:
+            return start
+        answer_end = start + answered[1]
+        if self._is_remark(place, answer_end, end):
             answer_end = end
         if self._is_repeated(text):
             self._skip(place, start, answer_end, SkipReason.REPEATED_CONTEXT)
@@ -150,15 +163,43 @@ class _Reader:
         self._note_antecedents(text)
         return answer_end
 
-    def _find_proposal(self, content: str) -> tuple[str, int, int] | None:
-        """Return what an assistant proposes at the end of a turn, in the user's words."""
-        place = _find_proposed_sentence(content)
-        text = read_proposal(content[place[0] : place[1]]) if place else None
-        if place is None or text is None or not _is_proposable(text):
+    def _is_remark(self, place: int, start: int, end: int) -> bool:
+        """Return True if what follows an answer in its sentence states and asks nothing."""
+        rest = self.turns[place].content[start:end]
+        words = rest.lower().split()
+        if not words or len(words) > _LONGEST_REMARK or rest.rstrip().endswith("?"):
+            return False
+        if words[0] in lists.PRONOUNS | lists.FIRST_PERSON | {"that", "this", "it's", "that's"}:
+            return False
+        return all(
+            part.reason in _REMARKS for part in self._judge_parts(rest, strip_openings(rest))
+        )
+
+    def _read_value(self, place: int, start: int, end: int) -> int:
+        """Add what a few words state that answer an open question of the assistant.
+
+        Return where the sentence goes on behind them, or `start` if they answer none.
+        """
+        question_place = _find_proposed_sentence(self.turns[place - 1].content)
+        if question_place is None or end - start > _LONGEST_SENTENCE:
+            return start
+        question = self.turns[place - 1].content[question_place[0] : question_place[1]]
+        text = state_answer(question, self.turns[place].content[start:end])
+        if text is None or find_skip_reason(Clause(text)) is not None:
+            return start
+        quotes = (Quote(place, start, end), Quote(place - 1, *question_place))
+        self.statements.append(Statement(text, quotes))
+        self._note_antecedents(text)
+        return end
+
+    def _settle_reply(self, text: str) -> str | None:
+        """Return the text with its pronoun replaced, None if it is not worth knowing."""
+        text = put_title(text, self.last_title) if self.last_title else text
+        if not _is_proposable(text) or text.endswith((" it", " that")):
             return None
         if starts_with_pronoun(text):
-            text = resolve_pronoun(text, self.recent, self.earlier)
-        return None if text is None else (text, *place)
+            return resolve_pronoun(text, self.recent, self.earlier)
+        return text
 
     def _is_repeated(self, text: str) -> bool:
         return fold_loosely(text) in self.handed_out
@@ -199,12 +240,13 @@ class _Reader:
             quotes.append((handover, len(sentence) + 1))
         cuts = cut_clauses(core)
         follows_fact = False
-        reason: SkipReason | None
+        reason: SkipReason | None = None
         for number, (first, last, link) in enumerate(cuts):
             text = core[first:last]
+            goes_on_asking = reason is SkipReason.QUESTION and link in {"so", "so that"}
             if is_inside_quote(opening.start + first, opening.start + last, quotes):
                 reason = SkipReason.QUOTATION
-            elif is_asked and number == len(cuts) - 1:
+            elif (is_asked and number == len(cuts) - 1) or goes_on_asking:
                 reason = SkipReason.QUESTION
             elif follows_fact and starts_with_pronoun(text):
                 reason = find_skip_reason(Clause(replace_by_stranger(text)))
@@ -229,6 +271,7 @@ class _Reader:
 
         `before` is what the sentence says before the clause.
         """
+        text = put_title(text, self.last_title) if self.last_title else text
         if not starts_with_pronoun(text):
             judged = replace_object(text) if follows_fact else text
             reason = find_skip_reason(Clause(judged[measure_correction(judged) :]))
@@ -318,6 +361,28 @@ def _find_proposed_sentence(content: str) -> tuple[int, int] | None:
     if len(candidates) != 1 or candidates[0][1] - candidates[0][0] > _LONGEST_SENTENCE:
         return None
     return candidates[0]
+
+
+def _find_proposal(content: str) -> tuple[Answers, int, int] | None:
+    """Return what an assistant proposes at the end of a turn, and its place."""
+    place = _find_proposed_sentence(content)
+    answers = read_proposal(content[place[0] : place[1]]) if place else None
+    return None if place is None or answers is None else (answers, *place)
+
+
+def _read_reply(proposed: Answers, answer: str) -> tuple[str, int] | None:
+    """Return what the answer makes of a proposal, and where its words end; None if nothing."""
+    answer_end = find_confirmation_end(answer)
+    if not answer_end:
+        corrected = correct_proposal(proposed.yes, answer)
+        if corrected:
+            return corrected, len(answer)
+        denial_end = find_denial_end(answer) if proposed.no else 0
+        return (proposed.no, denial_end) if proposed.no and denial_end else None
+    addition = answer[answer_end:]
+    if is_addition(addition):
+        return f"{proposed.yes}, {addition.rstrip(' .!')}", len(answer)
+    return proposed.yes, answer_end
 
 
 def _is_proposable(text: str) -> bool:

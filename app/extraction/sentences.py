@@ -22,7 +22,7 @@ _EMOJI = re.compile(r"(?<=\s)[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?
 _SUBJECT_START = re.compile(
     r"\.(?=\s+(?:I|I['’]\w+|We|He|She|They|It|My|Our|His|Her|Their|There|This|The)\b)"
 )
-_LIST_MARK = re.compile(r"\(?\w{1,2}[.)]|[-*•–]")
+_LIST_MARK = re.compile(r"\(?(?:\d{1,2}|[A-Za-z]|[ivx]{2})[.)]|[-*•–]")
 _REPEATED_MARK = re.compile(r"[!?]+(?=[!?])")
 _ELLIPSIS = re.compile(r"(?:…|(?<!\.)\.{2,}+)(?=\s+(?:[A-Z]|i\b))")
 
@@ -34,7 +34,9 @@ def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
         first, last = boundary["start_index"], boundary["end_index"]
         sentence = part[first:last]
         stripped = sentence.strip()
-        if stripped and not _LIST_MARK.fullmatch(stripped):
+        # Behind a list mark comes its item: "97." alone is an answer.
+        is_list_mark = _LIST_MARK.fullmatch(stripped) and part[last:].strip()
+        if stripped and not is_list_mark:
             begins = start + first + sentence.index(stripped)
             yield begins, begins + len(stripped)
 

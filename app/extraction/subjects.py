@@ -4,10 +4,13 @@ import re
 from collections.abc import Callable
 
 from app.extraction import words as lists
+from app.extraction.compound.verbs import BASES
 from app.extraction.phrases import list_phrases
 from app.extraction.predicates import is_lasting
+from app.extraction.states import LASTING_ADJECTIVES, UNSTABLE
 from app.extraction.times import has_date, has_habit, has_schedule
 from app.extraction.tokens import Clause
+from app.extraction.verbs import is_past_verb, skip_adverbs
 
 _PARTS = frozenset(
     """
@@ -21,7 +24,7 @@ _EVERYBODY = frozenset("everyone everybody nobody".split())
 _OPENINGS = frozenset(
     """
     on at in for during before after since until last every most these nowadays from by as once next
-    throughout this all
+    throughout this all being mondays tuesdays wednesdays thursdays fridays saturdays sundays
     """.split()
 )
 _OPENING_LENGTH = 8
@@ -32,6 +35,8 @@ def _measure_opening(clause: Clause) -> int:
     words = clause.words
     if words[1:3] == ("and", "i"):
         return 2
+    if words[0] in lists.ADVERBS and words[1:2] in {("i",), ("we",), ("my",), ("our",)}:
+        return 1
     is_opened = words[0] in _OPENINGS or "ago" in words[1:4]
     if not is_opened or words[:2] == ("every", "time"):
         return 0
@@ -61,11 +66,26 @@ def is_stated(clause: Clause) -> bool:
         return _tells_of_owned(clause, owned)
     if first in _SUBJECTS:
         return _SUBJECTS[first](clause)
+    if _names_favourite(clause):
+        return True
     if first in _ELSEWHERE:
         return False
     if first == "no" and clause.contains("is allowed", "are allowed"):
         return True
     return clause.starts_with(*_ELLIPSES) or _tells_of_named(clause)
+
+
+_FAVOURITE = re.compile(
+    r"(?!it\b|this\b|that\b|these\b|those\b|what\b|the\b)(?:[\w'’.-]+\s+){1,6}?(?:is|are|['’]s)\s+"
+    r"(?:still\s+|probably\s+)?(?:my|our)\s+(?:\w+['’]s\s+)?(?:absolute\s+|all-time\s+)?favou?rite\b"
+    r"|mine(?:\s+is|['’]s)\s+(?-i:[A-Z])",
+    re.IGNORECASE,
+)
+
+
+def _names_favourite(clause: Clause) -> bool:
+    """Return True for "Batman is my favourite" and "mine is Lion King"."""
+    return _FAVOURITE.match(clause.text) is not None
 
 
 def _is_short_event(clause: Clause) -> bool:
@@ -83,12 +103,16 @@ def _find_owned_noun(words: tuple[str, ...]) -> int | None:
         return 0
     if words[0] in _PARTS and words[1] in lists.OWNERS:
         return 2
+    if words[0] in _PARTS and words[1:3] == ("of", "us"):
+        return 2
     is_part = words[0] in _PARTS and words[1] == "of" and words[2] in lists.OWNERS
     is_everybody = words[0] in _EVERYBODY and lists.OURS & set(words[2:4])
     return 3 if is_part or is_everybody else None
 
 
-_TASK_TALK = lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TALK_PAST
+_TASK_TALK = (
+    lists.TALK_VERBS | lists.TASK_PROGRESSIVES | lists.MOODS | lists.TALK_PAST
+) - frozenset(["saw", "read", "see"])
 
 
 _VAGUE = frozenset("any or ever something anything able what which going".split())
@@ -100,7 +124,8 @@ _PASSING = list_phrases("now/today/tonight/at the moment/this morning/this minut
 def is_confirmable(clause: Clause) -> bool:
     """Return True for what an assistant may propose: any statement that is not of the task."""
     words = clause.words
-    if len(words) < 3 or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
+    is_short = len(words) < 3 and not (len(words) == 2 and words[1] in lists.THIRD_VERBS)
+    if is_short or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
         return False
     if clause.contains(*_PASSING) or words[-1] in {"on", "off", "ready", "done", "up"}:
         return False
@@ -113,7 +138,8 @@ def is_confirmable(clause: Clause) -> bool:
         return False
     if clause.word_set & _VAGUE or words[0] in _ELSEWHERE | {"it", "this", "that", "there"}:
         return False
-    return bool(clause.word_set & lists.AUXILIARIES or clause.word_set & lists.THIRD_VERBS)
+    verbs = lists.AUXILIARIES | lists.THIRD_VERBS | lists.IRREGULAR_PAST
+    return bool(clause.word_set & verbs) or any(word.endswith("ed") for word in words[1:4])
 
 
 def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
@@ -124,7 +150,7 @@ def _skip_partner(rest: tuple[str, ...]) -> tuple[str, ...]:
 # Words that name a task in the plural or at hand, but also things of a life.
 _OWN_THINGS = frozenset(
     """
-    step class recipe branch test tests screen text line file head film story method
+    step class recipe branch test tests screen text line file head film story method stack
     """.split()
 )
 
@@ -147,12 +173,22 @@ def _tells_of_thing(clause: Clause) -> bool:
     if place < 0:
         return False
     subject = set(words[1:place])
-    if subject & _NOT_NAMED or (words[1] in lists.DISCOURSE and words[2] != "of"):
+    if subject & (_NOT_NAMED | _WORKS) or (words[1] in lists.DISCOURSE and words[2] != "of"):
         return False
     is_known = _is_known_everywhere(clause, place)
+    is_own = clause.word_set & lists.OURS or subject & lists.LASTING_THINGS
+    if words[place] in {"was", "were"} and not is_own and words[place + 1 : place + 2] != ():
+        is_known = is_known or not words[place + 1].endswith("ed")
     return not is_known and _is_near(clause, subject) and is_lasting(words[place:], clause)
 
 
+# Who and what is talked of when people talk of films and the like.
+_WORKS = frozenset(
+    """
+    actor actress sequel season episode series show author singer director novel franchise film
+    movie album
+    """.split()
+)
 _LONG_AGO = re.compile(r"\b1[0-8]\d\d\b")
 
 
@@ -189,6 +225,12 @@ def _tells_of_existence(clause: Clause) -> bool:
 
 def _tells_of_this(clause: Clause) -> bool:
     words = clause.words
+    if (
+        words[:2] == ("it", "is")
+        and words[2] in {"just", "only"}
+        and words[3] in {"me", "us", "the"}
+    ):
+        return clause.contains("me and", "of us")
     if words[:2] == ("it", "takes") and words[2] in {"me", "us"}:
         return len(words) > 5
     if words[:2] == ("it", "is"):
@@ -233,15 +275,16 @@ def _tells_of_named(clause: Clause) -> bool:
     if _LONG_AGO.search(clause.text) or subject & lists.INVENTED:
         return False
     is_name = _is_name(clause, place)
-    is_near = bool(clause.word_set & (lists.OURS | {"due"})) or has_schedule(clause)
+    is_past = words[place] in {"was", "were", "did", "had"} or is_past_verb(words[place])
+    is_scheduled = has_schedule(clause) and not is_past
+    is_near = bool(clause.word_set & (lists.OURS | {"due"})) or is_scheduled
     if first.lower.endswith("ing") and not (is_near and place == 1):
         return False
     if not is_near and (words[place] == "won" or subject & _KNOWN):
         return False
     if not is_near and (not is_name or subject & lists.TALKED_OF or _is_doubtful(words, place)):
         return False
-    is_opinion = words[place] in lists.BE and _is_opinion(words[place + 1 :])
-    if is_opinion and not is_near:
+    if not is_near and _is_remark(words[place:]):
         return False
     return is_lasting(words[place:], clause)
 
@@ -255,6 +298,20 @@ def _is_opinion(after: tuple[str, ...]) -> bool:
     if after[:2] == ("the", "new"):
         return False
     return after[:1] == ("the",) or bool(set(after[:3]) & lists.EVALUATIONS)
+
+
+_PLAIN_COMPLEMENTS = frozenset("been from in at with my our a an also moving expecting".split())
+
+
+def _is_remark(rest: tuple[str, ...]) -> bool:
+    """Return True for what is said of anybody: an opinion, or that they did not do something."""
+    if rest[0] in {"was", "were"} and rest[1:2] and rest[1] in UNSTABLE | {"different"}:
+        return True
+    if rest[0] in lists.BE:
+        _, after = skip_adverbs(rest[1:])
+        is_mere = bool(after) and after[0] not in _PLAIN_COMPLEMENTS | LASTING_ADJECTIVES
+        return _is_opinion(rest[1:]) or (is_mere and "but" in after)
+    return rest[:2] in {("did", "not"), ("has", "so"), ("have", "so")}
 
 
 def _is_doubtful(words: tuple[str, ...], place: int) -> bool:
@@ -279,7 +336,7 @@ def _is_name(clause: Clause, place: int) -> bool:
     is_general = clause.words[place] not in lists.BE and first.lower in lists.COMMON_OPENERS
     if place == 1 and is_general:
         return False
-    is_owner = first.lower.endswith(("'s", "s'"))
+    is_owner = first.lower.endswith("'s") or clause.tokens[1].text in {"'", "’"}
     has_other = any(token.is_capital for token in clause.tokens[1:place])
     if all(word in lists.ADVERBS for word in clause.words[1:place]):
         is_plural = clause.words[place] in {"are", "were", "have"}
@@ -299,6 +356,9 @@ def _find_verb(words: tuple[str, ...], start: int) -> int:
             return place
     for place in range(start, min(len(words), start + 6)):
         if _may_be_verb(words[place]) and words[place - 1] not in _BEFORE_NOUNS:
+            return place
+    for place in range(start, min(len(words), start + 3)):
+        if words[place] in BASES and words[place - 1].endswith("s"):
             return place
     return -1
 

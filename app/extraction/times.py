@@ -13,6 +13,7 @@ _LONG = re.compile(
 _CLOCK = re.compile(
     r"\b(?:at|from) \d{1,2}\b(?!\s*(?:%|percent|per|km|mph|degrees|years|people))"
     r"|\bat (?:half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|\b(?:after|before|until|till) (?:\d{1,2}|six|seven|eight|nine|ten|noon)(?=\Z|[,.;])"
     r"|\b\d{1,2}(?::\d\d|\.\d\d\b|\s?[ap]\.?m\b)|\b\d{1,2}(?:st|nd|rd|th)\b",
     re.IGNORECASE,
 )

@@ -1,6 +1,7 @@
 """Forms of verbs, and what the words behind them point to."""
 
 from app.extraction import words as lists
+from app.extraction.tokens import Clause
 
 Words = tuple[str, ...]
 
@@ -42,6 +43,18 @@ def is_pointing(after: Words) -> bool:
 
 def names_task(words: Words, count: int) -> bool:
     return bool(set(words[:count]) & lists.TASK_NOUNS)
+
+
+_WORKS = frozenset(
+    "movie movies film films show shows series book books novels games comics".split()
+)
+
+
+def names_title(after: Words, clause: Clause) -> bool:
+    """Return True if an object is a work: it begins with a name, or is called a film or a book."""
+    first = after[1] if after[0] in {"the", "all", "some", "any"} and len(after) > 1 else after[0]
+    is_name = any(token.lower == first and token.is_capital for token in clause.tokens[1:])
+    return is_name or bool(set(after[:5]) & _WORKS and not is_pointing(after))
 
 
 _NOT_PAST = frozenset("need feed breed speed exceed proceed embed shed weed bleed".split())

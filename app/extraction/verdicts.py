@@ -4,6 +4,7 @@ import re
 
 from app.domain.talk import SkipReason
 from app.extraction import words as lists
+from app.extraction.ellipses import write_out
 from app.extraction.phrases import list_phrases
 from app.extraction.subjects import is_confirmable, is_stated
 from app.extraction.tokens import Clause
@@ -23,6 +24,9 @@ def find_skip_reason(
         return SkipReason.QUESTION
     if is_note:
         return None if len(clause.words) > 2 else SkipReason.NO_STATEMENT
+    if _names_speaker(clause):
+        return None
+    clause = write_out(clause)
     for is_such, reason in _CHECKS:
         if is_such(clause):
             return reason
@@ -145,6 +149,18 @@ _REQUESTS = list_phrases(
 
 
 _BEFORE_ORDERS = frozenset("please pls also then now just and so ok kindly first finally".split())
+
+
+_OWN_NAME = re.compile(
+    r"(?:please\s+|just\s+|you\s+can\s+(?:just\s+)?|(?:people|friends|everyone)\s+)?"
+    r"call me (?-i:[A-Z])\w+\Z",
+    re.IGNORECASE,
+)
+
+
+def _names_speaker(clause: Clause) -> bool:
+    """Return True for "call me Bea"."""
+    return _OWN_NAME.match(clause.text) is not None
 
 
 def _is_request(clause: Clause) -> bool:

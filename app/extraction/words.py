@@ -25,7 +25,7 @@ ADVERBS = _list(
     absolutely simply specifically strictly strongly exclusively occasionally frequently originally
     previously formerly nearly almost kinda sorta soon later then too so very pretty quite super way
     extremely rather fairly hardly truly totally completely fully partly largely apparently honestly
-    obviously technically
+    obviously technically particularly especially
     """
 )
 
@@ -36,7 +36,7 @@ TALK_VERBS = _list(
     assume remember forget expect appreciate doubt swear promise bet reckon figure ask hear notice
     seem look keep try hate-to disagree apologize apologise recall imagine trust say tell suspect
     fear worry read plan refuse curious care mind got thought meant require plead beg vote thank
-    blame miss
+    blame miss respect admire
     """
 )
 # What is done now, for the task at hand.
@@ -183,7 +183,8 @@ TASK_NOUNS = _list(
     understanding thought thoughts mind head brain terminal screen cursor tab console compiler
     variable string array list dict dataframe column columns row rows component class method request
     endpoint branch commit diff pr merge suggestion suggestions recommendation recommendations
-    recipe option options difference field definition feeling doubt trouble clue luck hunch minute
+    settings menu recipe option options difference field definition feeling doubt trouble clue luck
+    hunch minute
     sec moment headache word words essay poem story plot joke tone feedback movie film weather sauce
     dough pipeline
     """
@@ -284,7 +285,7 @@ PEOPLE = _list(
     neighbor landlord landlady roommate flatmate housemate doctor dentist therapist teacher tutor
     coach mentor client baby child kid toddler stepson stepdaughter stepfather stepmother stepmum
     stepdad twin ex gp physio accountant lawyer assistant intern cto ceo cat dog puppy kitten horse
-    rabbit hamster parrot nana godmother godfather goddaughter godson
+    rabbit hamster parrot hubby nana godmother godfather goddaughter godson
     """
 )
 FEMALE = _list(

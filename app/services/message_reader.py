@@ -129,7 +129,7 @@ def _list_assistant_texts(line: str) -> list[str]:
     for start, end in split_sentences(bare, 0, len(bare)):
         sentence = bare[start:end]
         proposal = read_proposal(sentence)
-        texts += [sentence, proposal] if proposal else [sentence]
+        texts += [sentence, proposal.yes] if proposal else [sentence]
     return texts
 
 

@@ -40,6 +40,15 @@ def test_the_users_words_are_quoted_before_the_assistants() -> None:
         ("Would you like a recipe?", "yes"),
         ("Do you want me to shorten it?", "Yes"),
         ("Does that help?", "Yes, thanks"),
+        ("Do you know that hummingbirds fly backwards?", "yes"),
+        ("Did you see the error?", "Yes"),
+        ("Have you seen it?", "yes"),
+        ("Can you send me the file?", "yes"),
+        ("Do you prefer the aisle or the window?", "yes"),
+        ("Isn't that great?", "yes"),
+        ("So you're allergic to penicillin?", "Right, next question"),
+        ("So you're allergic to penicillin?", "I think so"),
+        ("So you're allergic to penicillin?", "yes and no"),
         ("Did it work?", "yep"),
         ("Are you stuck?", "yes"),
         ("Do you have any allergies?", "yes"),
@@ -51,6 +60,83 @@ def test_an_offer_a_doubt_and_two_proposals_confirm_nothing(proposal: str, answe
     assert [
         fact for fact in list_facts(f"assistant: {proposal}", answer) if "never" not in fact
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("Thanks. Before I go on, do you eat fish?", "I eat fish"),
+        ("Do you like basketball?", "I like basketball"),
+        ("Did you grow up in Cork?", "I grew up in Cork"),
+        ("Did your brother move to Spain?", "My brother moved to Spain"),
+        ("Does Tom drive?", "Tom drives"),
+        ("Do your kids go to school in Leeds?", "My kids go to school in Leeds"),
+        ("Have your kids been vaccinated?", "My kids have been vaccinated"),
+        ("Is your wife vegetarian too?", "My wife is vegetarian too"),
+        ("Is your sister's wedding in June?", "My sister's wedding is in June"),
+        ("Is your office closed on Fridays?", "My office is closed on Fridays"),
+        ("Are you and Tom married?", "Tom and I are married"),
+        ("You two live in Leeds, right?", "We live in Leeds"),
+        ("Can you eat eggs?", "I can eat eggs"),
+        ("Will you be in Rome next week?", "I will be in Rome next week"),
+        ("Still living in Porto?", "I am still living in Porto"),
+        ("Still vegetarian?", "I am still vegetarian"),
+        ("Your flight is on the 12th – is that correct?", "My flight is on the 12th"),
+        ("From what you told me, you work nights?", "I work nights"),
+        ("Just so I have it right: your start date is 1 March?", "My start date is 1 March"),
+        ("On Mondays, you work from home?", "On Mondays, I work from home"),
+        ("Would it be right to say you prefer tea?", "I prefer tea"),
+        ("Should I keep in mind that you're left-handed?", "I'm left-handed"),
+    ],
+)
+def test_a_yes_states_what_was_asked(question: str, fact: str) -> None:
+    assert list_facts(f"assistant: {question}", "Yes.") == [fact]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "facts"),
+    [
+        ("Do you eat meat?", "no, I don't", ["I don't eat meat"]),
+        ("Do you eat meat?", "No.", ["I don't eat meat"]),
+        ("Do you have any pets?", "Nope", ["I don't have any pets"]),
+        ("Do you still play the cello?", "no, not any more", ["I no longer play the cello"]),
+        ("Are you still in Porto?", "Nope.", ["I am no longer in Porto"]),
+        ("Does your wife drive?", "No, she doesn't", ["My wife doesn't drive"]),
+        ("Can you eat eggs?", "No, I can't", ["I can not eat eggs"]),
+        ("Do you eat meat?", "no, not really", []),
+        ("Do you have any questions?", "no", []),
+        ("So you live in Oslo?", "no", []),
+        ("Have you seen Thor?", "I haven't seen it", ["I have not seen Thor"]),
+        ("I really liked Thor. Have you seen it?", "No", ["I have not seen Thor"]),
+        ("Have you read the file?", "No", []),
+        ("Do you drive?", "No, I take the bus", ["I don't drive", "I take the bus"]),
+        ("Shall I send it?", "no", []),
+    ],
+)
+def test_a_plain_no_to_a_question_states_the_contrary(
+    question: str, answer: str, facts: list[str]
+) -> None:
+    assert list_facts(f"assistant: {question}", answer) == facts
+
+
+@pytest.mark.parametrize(
+    "yes",
+    [
+        *(
+            "yesss",
+            "y",
+            "ya",
+            "that I am",
+            "I most certainly am",
+            "You have it",
+            "yes :)",
+            "Yes 😊",
+        ),
+        *("That's still true", "that sounds right", "sadly, yes", "You recall correctly", "👍"),
+    ],
+)
+def test_a_yes_is_known_by_its_form(yes: str) -> None:
+    assert list_facts("assistant: So you're allergic to nuts?", yes) == ["I'm allergic to nuts"]
 
 
 def test_only_the_turn_before_is_confirmed() -> None:
@@ -90,6 +176,9 @@ def test_a_yes_has_many_words(proposal: str, answer: str, fact: str) -> None:
         ("Do you still close on Sundays?", "No, it's Mondays we close.", "I close on Mondays"),
         ("Is your dentist still Dr Bell?", "Nope, Dr Lim now", "My dentist is Dr Lim"),
         ("You have three cats?", "No, four.", "I have four cats"),
+        ("Your target is 95, yes?", "97.", "My target is 97"),
+        ("You're the eldest of five?", "Of six!", "I'm the eldest of six"),
+        ("Your choir is on Wednesday?", "Monday", "My choir is on Monday"),
     ],
 )
 def test_a_denial_may_correct_one_word(proposal: str, answer: str, fact: str) -> None:
@@ -119,6 +208,37 @@ def test_a_denial_without_its_like_corrects_nothing(proposal: str, answer: str) 
 )
 def test_you_becomes_i_or_me(question: str, fact: str) -> None:
     assert fact in state_in_first_person(question)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "facts"),
+    [
+        ("You could watch Thor tonight.", "I've seen it.", ["I've seen Thor"]),
+        ("You could watch Thor or Alien tonight.", "I've seen it.", []),
+        ("You could see that tonight.", "I've seen it.", []),
+    ],
+)
+def test_what_was_seen_is_named_as_the_assistant_named_it(
+    said: str, answer: str, facts: list[str]
+) -> None:
+    assert list_facts(f"assistant: {said}", answer) == facts
+
+
+@pytest.mark.parametrize(
+    ("proposal", "answer", "quote"),
+    [
+        (
+            "You get seasick, you said?",
+            "Unfortunately so, already in the harbour.",
+            Quote(1, 0, 41),
+        ),
+        ("You have seen Thor?", "Yes, it was great", Quote(1, 0, 5)),
+    ],
+)
+def test_a_short_remark_behind_a_yes_belongs_to_its_quote(
+    proposal: str, answer: str, quote: Quote
+) -> None:
+    assert read_talk(f"assistant: {proposal}", answer).statements[0].quotes[0] == quote
 
 
 def test_an_answer_may_speak_of_whom_the_assistant_named() -> None:

@@ -4,11 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from app.extraction.compound import lexicon
-from app.extraction.compound.clause import Clause, Group, Person, find_clause, read_clause
+from app.extraction.compound.clause import (
+    Clause,
+    Group,
+    Person,
+    find_clause,
+    is_function_word,
+    read_clause,
+)
 from app.extraction.compound.words import Word, Words, carry_words
 
 _JOINS = frozenset(
-    ("and", "but", "while", "whereas", "plus", "&", "n", "also", "though", "although")
+    ("and", "but", "while", "whereas", "plus", "&", "n", "also", "though", "although", "so")
 )
 _MARKS = frozenset((",", ";", ".", "!", "-", "–", "—"))
 _SHORT_ANSWERS = frozenset(("too", "also", "either", "not", "n't"))
@@ -99,7 +106,14 @@ def _may_cut(border: _Border, before: Clause, after: Clause, length: int) -> boo
         return False
     if border.joins == {"and"} and _may_be_item(before, after):
         return False
+    if "so" in border.joins and not _follows_for_speaker(border, after):
+        return False
     return not _names_nobody(after) and not _needs_what_stands_before(after, length)
+
+
+def _follows_for_speaker(border: _Border, after: Clause) -> bool:
+    """Return True for ", so I …", which holds without its reason."""
+    return "," in border.joins and after.subject[0].low in lexicon.FIRST_PERSON
 
 
 def _may_be_item(before: Clause, after: Clause) -> bool:
@@ -132,8 +146,11 @@ def _may_cut_at_comma(before: Clause, after: Clause) -> bool:
     first, second = before.subject[0].low, after.subject[0].low
     if second in lexicon.FIRST_PERSON:
         return first in lexicon.FIRST_PERSON | {"the"}
+    are_names = before.subject[0].is_capitalised and after.subject[0].is_capitalised
+    if are_names and first != "the":
+        return before.is_about_person and after.is_about_person
     are_parallel = before.lemma == after.lemma and before.group is after.group
-    return are_parallel and before.subject[0].is_capitalised and after.subject[0].is_capitalised
+    return are_parallel and (are_names or first == second == "the")
 
 
 def _is_correction(before: Clause, after: Clause) -> bool:
@@ -169,7 +186,7 @@ def _needs_what_stands_before(clause: Clause, length: int) -> bool:
 def _is_elliptical(clause: Clause, words: Words) -> bool:
     """Return True if "does too", "did not attend" or "want another" leaves out what is meant."""
     behind = {word.low for word in words[clause.main + 1 :]}
-    if words[-1].low in ("another", "none"):
+    if words[-1].low in ("another", "none", "any"):
         return True
     if not behind <= _SHORT_ANSWERS:
         return False
@@ -189,7 +206,16 @@ def _points_back(clause: Clause, words: Words, place: int) -> bool:
     if word.low in lexicon.THIRD_POSSESSIVES and place != clause.subject_start:
         is_foreign = word.low in ("his", "her") and not clause.is_about_person
         return is_in_subject or clause.has_pronoun or is_foreign or _is_object(words, place)
+    if word.text == "IT" or _counts_noun(words, place):
+        return False
     return word.low in lexicon.ANAPHORS and not _names_time(words, place)
+
+
+def _counts_noun(words: Words, place: int) -> bool:
+    """Return True for the "one" of "deaf in one ear"."""
+    following = words[place + 1] if place + 1 < len(words) else None
+    is_noun = following is not None and following.low.isalpha()
+    return words[place].low == "one" and is_noun and not is_function_word(words[place + 1])
 
 
 def _is_object(words: Words, place: int) -> bool:
@@ -231,8 +257,10 @@ def _resolve_pronoun(before: Clause, after: Clause) -> tuple[Word, ...] | None:
     if any(word.low in lexicon.RELATIVE_WORDS for word in after.words[after.main + 1 :][:1]):
         return None
     verb, *rest = after.words[after.subject_end :]
-    if verb.low.startswith("'"):
-        verb = replace(verb, text=verb.low)  # "shes" is "she" and "'s"
+    if verb.low == "'s" and rest and rest[0].low in ("based", "a", "an", "the", "in", "at", "from"):
+        verb = replace(verb, text="is", glued=False)
+    elif verb.low.startswith("'"):
+        verb = replace(verb, text=verb.low)  # "hell" is "he" and "'ll"
     return (*after.lead, *_repeat_subject(before), verb, *rest)
 
 
@@ -250,7 +278,7 @@ def _resolve_possessive(before: Clause, after: Clause) -> tuple[Word, ...] | Non
 
 
 def _repeat_subject(clause: Clause) -> tuple[Word, ...]:
-    first, *others = carry_words(clause.subject)
+    first, *others = carry_words(clause.head)
     return (replace(first, glued=False), *others)
 
 
@@ -281,7 +309,8 @@ def _names_another(clause: Clause) -> bool:
     """Return True if the predicate holds somebody else whom a pronoun may mean."""
     words = clause.words
     start = clause.main + 1
-    if clause.group is Group.COPULA and start < len(words):
+    is_naming = words[clause.main].low in ("called", "named")
+    if start < len(words) and (clause.group is Group.COPULA or is_naming):
         start = _skip_predicate(words, start)
     for place in range(start, len(words)):
         word = words[place]

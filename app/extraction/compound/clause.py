@@ -5,6 +5,7 @@ from enum import Enum
 
 from app.extraction.compound import lexicon, verbs
 from app.extraction.compound.words import Word, Words
+from app.extraction.states import LASTING_ADJECTIVES
 
 MAX_SUBJECT = 10
 MAX_LEAD = 6
@@ -56,6 +57,14 @@ class Clause:
         return self.words[self.subject_start : self.subject_end]
 
     @property
+    def head(self) -> Words:
+        """Return the subject without what a preposition adds: "Mr Bell" of "Mr Bell in room 4"."""
+        for place, word in enumerate(self.subject):
+            if place and word.low in lexicon.PREPOSITIONS:
+                return self.subject[:place]
+        return self.subject
+
+    @property
     def lemma(self) -> str | None:
         low = self.words[self.main].low
         return "have" if low == "'ve" else verbs.find_base(low)
@@ -78,7 +87,7 @@ class Clause:
             return True
         if subject[0].low == "the" or subject[0].low in lexicon.NUMERALS:
             return False
-        names = [word for word in subject if word.low not in ("and", "&", ",")]
+        names = [word for word in self.head if word.low not in ("and", "&", ",")]
         return all(word.is_capitalised for word in names)
 
 
@@ -123,6 +132,8 @@ def _starts_lead(words: Words) -> bool:
 def read_clause(words: Words, start: int) -> Clause | None:
     """Return the clause whose subject starts there; None if no subject with its verb does."""
     first = words[start]
+    if first.low == "nobody":
+        return _read_verbs(words, start, start + 1, Person.THIRD)
     if first.low in lexicon.SUBJECT_PRONOUNS:
         person = _person_of_pronoun(first.low)
         return _read_verbs(words, start, start + 1, person)
@@ -213,8 +224,8 @@ def _starts_bare_noun_phrase(words: Words, start: int) -> bool:
         if words[place].low in ("is", "are", "was", "were"):
             return True
         if place == start + 1 and _is_plain_third(words[place].low):
-            return not _is_function_word(words[start])
-        if _is_function_word(words[place]):
+            return not is_function_word(words[start])
+        if is_function_word(words[place]):
             return False
     return False
 
@@ -263,17 +274,21 @@ def _is_verb_of_noun(clause: Clause) -> bool:
     following = words[place + 1] if place + 1 < len(words) else None
     is_person = clause.is_about_person
     may_stand_before_by = is_person and low in verbs.THIRDS
-    if following is None or following.low == "of":
+    if following is None:
+        is_past = low in verbs.PASTS and low not in lexicon.PARTICIPLES_BEHIND_NOUNS
+        return is_person and (is_past or (low in verbs.THIRDS and is_adverb(words[place - 1])))
+    if following.low == "of":
         return False
     if following.low == "by" and not may_stand_before_by:
         return False
     if clause.person is Person.THIRD and low.endswith("s") and verbs.find_base(low) is None:
-        return is_person and _is_function_word(following) and not following.is_mark
+        return is_person and is_function_word(following) and not following.is_mark
     if low in verbs.THIRDS and clause.person is Person.THIRD:
         base = verbs.THIRDS[low]
         if is_person or (low in _STRONG_VERBS and base not in lexicon.NOUNS_OR_VERBS):
             return True
-        return low in _STRONG_VERBS and _follows_working(following)
+        is_strong = low in _STRONG_VERBS or base not in lexicon.NOUNS_OR_VERBS
+        return is_strong and _follows_working(following)
     if low in verbs.BASES and clause.person is Person.PLURAL:
         return is_person
     if low in verbs.PASTS and low not in lexicon.PARTICIPLES_BEHIND_NOUNS:
@@ -284,7 +299,7 @@ def _is_verb_of_noun(clause: Clause) -> bool:
 def _follows_working(word: Word) -> bool:
     """Return True if the word shows that "runs" or "uses" before it is a verb."""
     low = word.low
-    if low in ("on", "at", "from", "to", "a", "an", "the", "our", "my"):
+    if low in ("on", "at", "from", "to", "a", "an", "the", "our", "my", "in", "with", "every"):
         return True
     return word.is_capitalised or word.is_number
 
@@ -298,6 +313,8 @@ def _is_short_is(words: Words, place: int) -> bool:
     if words[place - 1].low == "name":
         return True
     if low in ("a", "an", "the", "not", "my", "our", "now", "at", "in", "on", "from", "called"):
+        return True
+    if low in LASTING_ADJECTIVES:
         return True
     return low in lexicon.STATUS_WORDS or low in ("allergic", "moving", "working", "coming")
 
@@ -327,7 +344,7 @@ def skip_adverbs(words: Words, place: int) -> int:
     return place
 
 
-def _is_function_word(word: Word) -> bool:
+def is_function_word(word: Word) -> bool:
     low = word.low
     if word.is_mark or low in ("and", "or", "but", "not", "n't", "to", "'s"):
         return True
@@ -370,7 +387,9 @@ def _read_group(words: Words, finite: int, person: Person) -> tuple[int, Group] 
     if low in lexicon.DO_FORMS and following in verbs.BASES and after > finite + 1:
         return after, Group.DO
     if low in lexicon.MODALS:
-        return (after, Group.MODAL) if following in verbs.BASES else None
+        is_unknown = following.isalpha() and verbs.find_base(following) is None
+        is_verb = following in verbs.BASES or (is_unknown and after > finite + 1)
+        return (after, Group.MODAL) if is_verb else None
     return (finite, Group.PLAIN) if _is_finite_form(words[finite], person) else None
 
 
@@ -400,7 +419,7 @@ def _is_participle(low: str) -> bool:
 
 def _is_finite_form(word: Word, person: Person) -> bool:
     low = word.low
-    if _is_function_word(word) or not low[0].isalpha():
+    if is_function_word(word) or not low[0].isalpha():
         return False
     if low in verbs.PASTS:
         return True

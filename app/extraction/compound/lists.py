@@ -153,11 +153,16 @@ def _follow_chain(clause: Clause) -> int:
     return at
 
 
+_MANNERS = frozenset("well badly healthily less more out".split())
+
+
 # --- objects --------------------------------------------------------------------------------------
 
 
 def _read_objects(clause: Clause, start: int) -> _Row | None:
     """Return the objects that start there, with what they share; None if in doubt."""
+    if clause.words[start : start + 1] and clause.words[start].low in _MANNERS:
+        return None
     row = _read_items(clause.words, start, join="or" if clause.is_negated else "and")
     if row is None:
         return None

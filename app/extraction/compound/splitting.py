@@ -1,14 +1,16 @@
 """Splitting a text that plainly holds several facts into facts of their own."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from app.extraction.compound import lexicon
 from app.extraction.compound.borders import split_clauses
 from app.extraction.compound.lists import split_lists
 from app.extraction.compound.relatives import split_relatives
 from app.extraction.compound.subjects import split_subjects
 from app.extraction.compound.verb_phrases import split_verb_phrases
 from app.extraction.compound.words import Word, read_words, render_words, span_of
+from app.extraction.ellipses import list_dropped
 
 MAX_CHARACTERS = 2_000
 MAX_WORDS = 300
@@ -20,10 +22,10 @@ _NO_PLAIN_STATEMENT = re.compile(
     r"""
     [?\n\t"“”„«»`{}<>=\\|*\[\]] | [()] \s* ;
     | (?<!\w)'[^']*'(?!\w)
-    | :\s | ,\s+so\s | \band\s+(?:so|neither)\s
+    | :\s | ,\s+so\s+(?!(?:i|we|my|our)\b) | \band\s+(?:so|neither)\s
     | \b(?: if | unless | whether | in\ case | otherwise | instead | rather | correction | typo
         | either | neither | and\ both | but\ both | not\ only | scratch\ that | i\ meant | i\ mean
-        | nobody | no\ one | used\ to | i'd\ like
+        | no\ one | used\ to | i'd\ like
         ) \b
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -54,7 +56,7 @@ def split_fact(text: str) -> tuple[Part, ...]:
     words = _strip_final_mark(read_words(text))
     if not 0 < len(words) <= MAX_WORDS:
         return whole
-    pieces = _split_words(words)
+    pieces = _split_words(_write_out_subject(text, _drop_also(words)))
     if not 2 <= len(pieces) <= MAX_PARTS:
         return whole
     return tuple(sorted(map(_build_part, pieces), key=lambda part: part.start))
@@ -72,13 +74,32 @@ def _strip_final_mark(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return words
 
 
+def _write_out_subject(text: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the words behind the "I" that the speaker dropped, if one was."""
+    dropped = [Word(word, word.lower(), 0, 0, carried=True) for word in list_dropped(text)]
+    if not dropped:
+        return words
+    return (*dropped, replace(words[0], text=words[0].low), *words[1:])
+
+
+def _drop_also(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return "to cats and to dust" for "to cats, and also to dust": one list of two."""
+    for place in range(2, len(words) - 2):
+        is_also = words[place].low == "also" and words[place - 1].low == "and"
+        if is_also and words[place + 1].low in lexicon.PREPOSITIONS:
+            has_comma = words[place - 2].low == ","
+            before = words[: place - 2] if has_comma else words[: place - 1]
+            return (*before, words[place - 1], *words[place + 1 :])
+    return words
+
+
 def _split_words(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     """Cut into clauses, these into verb phrases, and these into the items of their lists."""
     pieces: list[tuple[Word, ...]] = []
     for sentence in split_relatives(words):
         clauses = split_clauses(sentence)
         for number, clause in enumerate(clauses):
-            is_followed = number + 1 < len(clauses)
+            is_followed = number + 1 < len(clauses) or words[0].carried
             pieces += split_verb_phrases(clause, is_followed=is_followed)
     for split in (split_subjects, split_lists):
         pieces = [smaller for piece in pieces for smaller in split(piece)]

@@ -180,6 +180,8 @@ def _carry_subject(
     if place >= len(words):
         return None
     word = words[place]
+    if word.is_capitalised:
+        return None
     following = words[place + 1] if place + 1 < len(words) else None
     subject = carry_words(words[: clause.subject_end])
     if word.low in _AUXILIARIES:

@@ -19,6 +19,42 @@ def split_texts(text: str) -> list[str]:
     [
         # Clauses with a subject each.
         (
+            "My dad's retired and my mum still teaches.",
+            ["My dad's retired", "My mum still teaches"],
+        ),
+        ("I don't drive, so I take the bus.", ["I don't drive", "I take the bus"]),
+        ("I'm a chef, but I work in IT these days.", ["I'm a chef", "I work in IT these days"]),
+        (
+            "The dog sleeps in the cab, the wife sleeps at home.",
+            ["The dog sleeps in the cab", "The wife sleeps at home"],
+        ),
+        (
+            "Anna is our designer, Piet does the backend.",
+            ["Anna is our designer", "Piet does the backend"],
+        ),
+        (
+            "Code freeze is on Thursdays and nobody deploys here on Fridays.",
+            ["Code freeze is on Thursdays", "Nobody deploys here on Fridays"],
+        ),
+        (
+            "Mr Bell in room 4 is on thick fluids, and his daughter visits every Sunday.",
+            ["Mr Bell in room 4 is on thick fluids", "Mr Bell's daughter visits every Sunday"],
+        ),
+        (
+            "My boss is called Ines and she's based in Madrid.",
+            ["My boss is called Ines", "My boss is based in Madrid"],
+        ),
+        # What the speaker drops is written out.
+        ("Hate coriander, love fish sauce.", ["I hate coriander", "I love fish sauce"]),
+        (
+            "allergic to cats and also to birch pollen",
+            ["I am allergic to cats", "I am allergic to birch pollen"],
+        ),
+        (
+            "I wear glasses and need subtitles on everything.",
+            ["I wear glasses", "I need subtitles on everything"],
+        ),
+        (
             "I'm a nurse at St Mary's and I usually work nights.",
             ["I'm a nurse at St Mary's", "I usually work nights"],
         ),
@@ -157,6 +193,9 @@ def test_a_plainly_compound_text_is_split(text: str, parts: list[str]) -> None:
     "text",
     [
         # Fixed pairs and names.
+        "I try to eat well and sleep enough",
+        "Love fish and chips",
+        "I'm vegan, so what I cook has no eggs",
         "I like gin and tonic",
         "I love fish and chips",
         "I work at Marks and Spencer",
