@@ -134,6 +134,14 @@ class Chains:
         place = bisect_right(line, at, key=_get_start)
         return self._versions[line[place][-1]] if place < len(line) else None
 
+    def find_next_lasting(self, chain_id: UUID, at: datetime) -> Version | None:
+        """Return the first version of the chain that starts after `at` and is not temporary."""
+        line = self._line_by_chain.get(chain_id, [])
+        for place in line[bisect_right(line, at, key=_get_start) :]:
+            if not self._is_temporary(place):
+                return self._versions[place[-1]]
+        return None
+
     def settle_claims(self, claims: Iterable[Version], now: datetime) -> list[Version]:
         """Return the versions as they are once one chain has these claims, oldest first.
 

@@ -116,15 +116,13 @@ class StoreCase:
         """
         if self.fact.dated_by is None:
             return ()
-        return find_told_later(
-            self.chains, chain_id, start=self.start, told_at=self.told_at, trust=self.trust
-        )
+        return find_told_later(self.chains, chain_id, start=self.start, told_at=self.told_at)
 
     def make_room(self, judgment: Judgment) -> Sequence[Version]:
         """Return the judged version as one that holds when the fact begins, as the last item.
 
-        The versions before it had to be moved with it. Return nothing if it does not hold then, and
-        may not be moved either.
+        The versions before it have to be moved with it. Return nothing if it does not hold then,
+        and its start was stated.
         """
         version = self.get_judged(judgment)
         if self.holds_at_start(judgment):
@@ -256,9 +254,10 @@ def _split_by_limits(
     allowed: list[Judgment] = []
     refused: list[OpenJudgment] = []
     for judgment in judgments:
-        if not case.make_room(judgment):
+        room = case.make_room(judgment)
+        if not room:
             continue
-        ended = _list_ended_with(case, case.get_judged(judgment))
+        ended = _list_ended_with(case, room)
         if any(version.kind is Kind.CONSTRAINT for version in ended):
             refused.append((ReviewSource.CONSTRAINT, judgment))
         elif not all(_is_trusted_enough(case, judgment, version) for version in ended):
@@ -270,12 +269,15 @@ def _split_by_limits(
     return allowed, refused
 
 
-def _list_ended_with(case: StoreCase, version: Version) -> list[Version]:
-    """Return the version and what would resume after it, which a lasting fact ends too."""
-    lasting = case.chains.find_lasting(version.chain_id, case.start)
-    if case.is_temporary or lasting is None or lasting.id == version.id:
-        return [version]
-    return [version, lasting]
+def _list_ended_with(case: StoreCase, room: Sequence[Version]) -> list[Version]:
+    """Return what has to move and to end, and what would resume after it.
+
+    A lasting fact ends that too.
+    """
+    lasting = case.chains.find_lasting(room[-1].chain_id, case.start)
+    if case.is_temporary or lasting is None:
+        return [*room]
+    return [*room, lasting]
 
 
 def _is_trusted_enough(case: StoreCase, judgment: Judgment, version: Version) -> bool:

@@ -431,15 +431,14 @@ class _Acceptance:
             target.chain_id,
             start=stored.belief.valid_from,
             told_at=stored.told_at,
-            trust=None,
         )
         return later if later and later[-1] == target else ()
 
     def _list_followers(self, ended: Sequence[Version], start: datetime) -> list[Version]:
-        """Return the versions that come after `start` in the chains of the ended ones."""
+        """Return the lasting versions that come next in the chains of the ended ones."""
         followers: list[Version] = []
         for version in ended:
-            follower = self.chains.find_next_after(version.chain_id, start)
+            follower = self.chains.find_next_lasting(version.chain_id, start)
             if follower:
                 followers.append(follower)
         return followers

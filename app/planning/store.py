@@ -161,8 +161,11 @@ def _plan_in_slot(case: StoreCase, slot_chains: Sequence[UUID]) -> Plan:
         repeated = _find_repeated(case, other_chains)
         if repeated and (plan := _plan_renewal(case, repeated)):
             return plan
-    # A fact that became known late ends nothing if a later value has begun already.
-    ends_holding = holding is not None and (later is None or later.belief.valid_from > case.now)
+    # A fact that became known late ends nothing if a later lasting value has begun already.
+    following = case.chains.find_next_lasting(chain_id, case.start)
+    ends_holding = holding is not None and (
+        following is None or following.belief.valid_from > case.now
+    )
     if case.is_temporary and holding and ends_holding:
         return _plan_temporary_value(case, holding)
     ended = [holding] if holding and ends_holding else []
@@ -195,7 +198,8 @@ def _find_replaceable(case: StoreCase, chain_id: UUID) -> Sequence[Version]:
     if not later or later[-1].has_same_value(case.fact):
         return ()
     before = case.chains.find_holding(chain_id, case.start)
-    return () if before and _find_protection(before, case) else later
+    shortened = [*later, before] if before else later
+    return () if any(_find_protection(version, case) for version in shortened) else later
 
 
 def _plan_over_told(

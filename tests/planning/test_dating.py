@@ -206,6 +206,31 @@ def test_lower_trust_and_constraints_are_not_moved() -> None:
         assert "Home is Porto" in memory.list_holding()
 
 
+@pytest.mark.parametrize(
+    ("captured", "confidence", "trust", "kind", "source"),
+    [
+        (True, 0.98, 50, None, None),
+        (True, 0.9, 50, None, ReviewSource.TRUST),
+        (True, 0.98, 60, None, ReviewSource.TRUST),
+        (False, 0.98, 50, None, ReviewSource.TRUST),
+        (True, 0.98, 40, None, None),
+        (True, 0.98, 40, Kind.CONSTRAINT, ReviewSource.CONSTRAINT),
+    ],
+)
+def test_a_dated_captured_fact_ends_what_was_only_told_if_that_is_very_sure(
+    captured: bool, confidence: float, trust: int, kind: Kind | None, source: ReviewSource | None
+) -> None:
+    """The same rule as for what holds when the fact begins."""
+    memory = PlannedMemory()
+    [porto] = store_told(memory, Fact("I live in Porto", trust=trust, kind=kind))
+    [judgment] = judge_update(porto)
+    fact = dated_fact("I moved to Lisbon in March", SPRING, trust=40)
+    sure = replace(judgment, confidence=confidence)
+    plan = memory.store(fact, sure, may_end_stated=captured)
+    assert plan.superseded == (() if source else (porto,))
+    assert (plan.review.source if plan.review else None) == source
+
+
 def test_the_value_that_holds_begins_earlier_by_its_words() -> None:
     memory = PlannedMemory()
     [lisbon] = store_told(memory, home("Lisbon"))

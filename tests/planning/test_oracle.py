@@ -314,6 +314,14 @@ def holds(version: Shown, at: datetime) -> bool:
     [("store apart", "s", text, day(n), None) for n, text in enumerate("abcde")]
     + [("store", "s", "d", None, None)]
 )
+# A change that begins before a temporary value, which has begun already, ends what that value covers.
+@example(
+    [
+        ("store", "s", "a", day(0), None),
+        ("store", "s", "b", day(15), timedelta(days=20)),
+        ("store", "s", "c", day(10), None),
+    ]
+)
 @thorough
 @given(HISTORY)
 def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:

@@ -220,7 +220,10 @@ class Oracle:
             alike = next((other for other in repeated if other and other.text == text), None)
             if alike and (known := self._known(now, alike, alike, start, until)):
                 return known
-        told_late = following is not None and following.start <= now
+        lasting = next(
+            (c for c in self.line(chains[0]) if c.start > start and not c.temporary), None
+        )
+        told_late = lasting is not None and lasting.start <= now
         ended = [held.id] if held and not told_late else []
         new_claim = Claim(
             new, chains[0], text, slot, start, now, until, temporary=until is not None
