@@ -70,7 +70,7 @@ BRING = st.tuples(
     st.just("bring"), st.sampled_from(["s", "t", None]), TEXT, DATE, LENGTH, st.booleans()
 )
 HISTORY = st.lists(
-    st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING),
+    st.one_of(STORE, STORE, STORE, STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING),
     min_size=8,
     max_size=40,
 )
