@@ -27,8 +27,8 @@ from app.planning.building_blocks import (
     plan_addition,
     rewrite_chains,
 )
-from app.planning.classified import link_merged
 from app.planning.dating import find_told_later, move_before
+from app.planning.merges import link_merged
 from app.planning.plan import (
     Plan,
     PreparedMerge,
