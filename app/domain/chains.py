@@ -10,7 +10,7 @@ from uuid import UUID
 
 from app.domain.errors import UnknownMemory
 from app.domain.fact import BaseFact, Slot
-from app.domain.timeline import settle_line, settle_void
+from app.domain.timeline import find_own_end, settle_line, settle_void
 from app.domain.version import Version
 
 # A dictionary without values serves as a set that keeps the order of insertion.
@@ -116,6 +116,23 @@ class Chains:
             if not version.belief.temporary:
                 return version if version.stands_at(at) else None
         return None
+
+    def find_resuming(self, version: Version, at: datetime) -> list[Version]:
+        """Return the versions that would hold in turn if this one, which holds at `at`, ended then.
+
+        There are none unless it is temporary.
+        """
+        line = self._line_by_chain.get(version.chain_id, [])
+        resuming: list[Version] = []
+        is_temporary, index = version.belief.temporary, bisect_right(line, at, key=_get_start)
+        while is_temporary and index > 0:
+            index -= 1
+            before = self._versions[line[index][-1]]
+            is_temporary = before.belief.temporary
+            end = find_own_end(before.belief)
+            if before.id != version.id and (end is None or end > at):
+                resuming.append(before)
+        return resuming
 
     def count_temporary(self, chain_id: UUID, at: datetime) -> int:
         """Return how many temporary versions cover what a version that starts at `at` covers."""

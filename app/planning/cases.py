@@ -100,6 +100,17 @@ class StoreCase:
             return ()
         return move_before(later, self.start, self.now)
 
+    def end_in_other_chain(self, version: Version) -> list[Version]:
+        """Return the version of another chain as the fact ends it, with what would resume after it.
+
+        In the chain that the fact joins, the order of the chain says the same.
+        """
+        resuming = self.chains.find_resuming(version, self.start)
+        return [
+            ended.replace_claims(retracted_at=self.start, ended_by=self.new_id)
+            for ended in (version, *resuming)
+        ]
+
     def find_protection(
         self, version: Version, judgment: Judgment | None = None
     ) -> ReviewSource | None:

@@ -179,8 +179,11 @@ def _find_protection(
 
     It moves the others, and if it is lasting, it also ends what would resume after the judged one.
     """
-    lasting = case.chains.find_lasting(room[-1].chain_id, case.start)
-    ended = [*room, lasting] if lasting and not case.is_temporary else room
+    ended = [*room]
+    if not case.is_temporary:
+        lasting = case.chains.find_lasting(room[-1].chain_id, case.start)
+        ended += [lasting] if lasting else []
+        ended += case.chains.find_resuming(room[-1], case.start)
     protections = (case.find_protection(version, judgment) for version in ended)
     return next(filter(None, protections), None)
 
@@ -218,8 +221,7 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
     claims: list[Version] = []
     for version in ended:
         if version.chain_id != placement.chain_id:
-            claim = version.replace_claims(retracted_at=case.start, ended_by=case.new_id)
-            claims.append(claim)
+            claims += case.end_in_other_chain(version)
     decision = Decision.from_judgment(allowed[0])
     stored = inherit_from_ended(
         fact,

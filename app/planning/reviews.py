@@ -403,11 +403,12 @@ class _Acceptance:
                 contradicted_by=stored.id,
                 tier=Tier.SEMANTIC,
             )
-            for version in ended
+            for version in (*ended, *self._list_resuming(stored, holding))
         ]
         core = any(version.belief.tier is Tier.CORE for version in ended)
         successor = stored.replace_claims(tier=Tier.CORE if core else stored.belief.tier)
-        followers = [*self._list_followers(holding, start), *scheduled]
+        lasting = [version for version in scheduled if not version.belief.temporary]
+        followers = [*self._list_followers(holding, start), *lasting]
         successor = _end_before_followers(successor, followers)
         _, changed = rewrite_chains(self.chains, self.now, [*moved, *claims, successor])
         superseded = tuple(version.id for version in ended)
@@ -417,6 +418,13 @@ class _Acceptance:
             superseded=superseded,
             changed=changed,
         )
+
+    def _list_resuming(self, stored: Version, ended: Sequence[Version]) -> list[Version]:
+        """Return what would resume after the ended versions: a lasting fact ends that too."""
+        if stored.belief.temporary:
+            return []
+        start = stored.belief.valid_from
+        return [v for version in ended for v in self.chains.find_resuming(version, start)]
 
     def _find_told_later(self, target: Version, stored: Version) -> Sequence[Version]:
         """Return the versions up to the target that only seem to begin after the stored fact.

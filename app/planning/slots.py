@@ -84,9 +84,11 @@ class _SlotCase:
         A temporary fact ends none of them.
         """
         most = 0 if self.case.is_temporary else max(0, self.case.policy.max_closures - ended)
-        holding = self._list_holding_elsewhere()
-        may_end = (version for version in holding if not self.case.find_protection(version))
-        return list(islice(may_end, most))
+        return list(islice(filter(self._may_close, self._list_holding_elsewhere()), most))
+
+    def _may_close(self, holding: Version) -> bool:
+        ended = self.case.end_in_other_chain(holding)
+        return not any(map(self.case.find_protection, ended))
 
     def _list_holding_elsewhere(self) -> Iterator[Version]:
         for chain_id in self.other_chains:
@@ -261,7 +263,7 @@ def _plan_replacement(
         case.chains,
         decision,
         ended=all_ended,
-        claims=[v.replace_claims(retracted_at=case.start, ended_by=case.new_id) for v in closing],
+        claims=[claim for version in closing for claim in case.end_in_other_chain(version)],
         moved=moved,
     )
 

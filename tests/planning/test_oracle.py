@@ -322,6 +322,17 @@ def holds(version: Shown, at: datetime) -> bool:
         ("store", "s", "c", day(10), None),
     ]
 )
+# What a temporary value covers in another chain of the slot ends with it.
+@example(
+    [
+        ("store", "s", "a", day(0), None),
+        ("bring", "s", "b", day(15), timedelta(days=30), True),
+        ("store apart", "s", "c", day(10), timedelta(days=40)),
+        ("amend", 1, {"start": day(5)}),
+        ("store apart", "s", "d", day(1), None),
+        ("store", "s", "e", day(18), None),
+    ]
+)
 @thorough
 @given(HISTORY)
 def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
