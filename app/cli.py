@@ -20,7 +20,7 @@ from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from app import __version__
 from app.commands.client import changing, control, lifespans, reading, relationships, transfer
 from app.commands.client.calling import AsJson, Failure, drop_unset
-from app.commands.client.captures import capture
+from app.commands.client.captures import capture, captures
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
 from app.commands.client.why import why
@@ -449,6 +449,7 @@ for command in (
     why,
     sweep,
     capture,
+    captures,
     insights,
     *control.COMMANDS,
     *lifespans.COMMANDS,

@@ -26,6 +26,7 @@ from app.networks import FairThreads
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
 from app.services.agent_write import WriteSetup
+from app.services.capture_reading import TurnReader
 from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings
 from app.services.context import ContextComposer
@@ -268,7 +269,7 @@ def _build_services(
             engine,
             remember,
             reverts,
-            MessageReader(engine, extractor),
+            TurnReader(engine, MessageReader(engine, extractor)),
             queue,
             refuses_secrets=settings.secrets == "refuse",
         ),

@@ -4,6 +4,11 @@ from alembic import context
 
 from app.store.tables import metadata
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+# A transaction for each revision: what one of them locks is free again before the next one scans.
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    transaction_per_migration=True,
+)
 with context.begin_transaction():
     context.run_migrations()

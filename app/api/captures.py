@@ -4,29 +4,32 @@ from functools import partial
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Path
+from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.captures import CaptureAnswer
+from app.api.answers.captures import CaptureAnswer, CapturesAnswer, CaptureSummary
 from app.api.answers.reverts import RevertsAnswer
+from app.api.cursors import build_next_cursor, decode_position
 from app.api.deps import AgentDep, ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
-from app.api.schemas.captures import MessagesRequest, UndoRequest
+from app.api.schemas.captures import CapturesQuery, MessagesRequest, UndoRequest
 from app.domain.captures import CaptureState
 from app.domain.fact import DEFAULT_TRUST
 from app.domain.strength import HalfLives
 from app.services.capture_reports import CaptureReport
 from app.services.reverts import RevertedOperation
+from app.store.captures import captures
+from app.store.engine import begin_for_agent
 
 messages_router = APIRouter(prefix="/v1/messages", tags=["messages"])
 router = APIRouter(prefix="/v1/captures", tags=["messages"])
 
 CapturePath = Annotated[
     UUID,
-    Path(description="`capture_id`: paste one from the answer to POST /v1/messages."),
+    Path(description="`capture_id`: paste one from the answer to POST /v1/messages, or a list."),
 ]
 
 _FOLLOW = document_links("capture_id", "capture_id", "get_capture", "undo_capture")
@@ -71,6 +74,25 @@ def _render_capture(report: CaptureReport, half_lives: HalfLives) -> Response:
     is_pending = report.capture.state is CaptureState.PENDING and not report.dry_run
     answer = CaptureAnswer.from_report(report, half_lives)
     return respond_with_answer(answer, 202 if is_pending else 200)
+
+
+@router.get("", responses={200: {"model": CapturesAnswer}}, response_model=None)
+async def list_captures(
+    services: ServicesDep, agent: AgentDep, query: Annotated[CapturesQuery, Query()]
+) -> Response:
+    """The calls that stored messages, newest first, and how far each is read."""
+    async with begin_for_agent(services.engine, agent) as connection:
+        rows = await captures.list_captures(
+            connection,
+            agent,
+            session_id=query.session_id,
+            state=query.state,
+            limit=query.limit + 1,
+            after=decode_position(query.cursor),
+        )
+    items = [CaptureSummary.from_row(row) for row in rows[: query.limit]]
+    next_cursor = build_next_cursor(rows, query.limit)
+    return respond_with_answer(CapturesAnswer.model_construct(items=items, next_cursor=next_cursor))
 
 
 @router.get(

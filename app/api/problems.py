@@ -95,7 +95,7 @@ _PROBLEMS = [
         404,
         "unknown-capture",
         "No such capture",
-        "{fact} POST /v1/messages answers with the id of its capture.",
+        "{fact} GET /v1/captures lists them.",
     ),
     _Row(
         errors.CaptureUnfinished,

@@ -36,6 +36,7 @@ SCOPES = {
     "issue_key": Scope.ADMIN,
     "link": Scope.WRITE,
     "list_agents": Scope.ADMIN,
+    "list_captures": Scope.READ,
     "list_keys": Scope.ADMIN,
     "list_log": Scope.READ,
     "list_memories": Scope.READ,

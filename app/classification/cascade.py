@@ -17,6 +17,7 @@ from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
+from app.domain.dates.dated_text import Precision
 from app.domain.fact import BaseFact, Fact, Kind, Tier
 from app.domain.relation import (
     Classify,
@@ -101,7 +102,7 @@ class Cascade:
         if tier.reads_signals:
             # In a thread: texts of the greatest length take long enough to hold others up.
             verdict, texts = await asyncio.to_thread(_judge_by_signals, fact, memories)
-        if _states_nothing(fact.content):
+        if _states_nothing(fact.lasting_text):
             return verdict
         if tier.reads_signals:
             may_ask = tier.asks_model and self._model is not None
@@ -142,7 +143,7 @@ class Cascade:
             if has_judgment and not _has_other_key(fact, candidate.memory.fact):
                 judged.append(candidate)
         places = find_worth_reading(
-            fact.content,
+            fact.lasting_text,
             [texts[candidate.memory.id].text for candidate in judged],
             [candidate.similarity for candidate in judged],
             [judgments[candidate.memory.id] for candidate in judged],
@@ -153,7 +154,7 @@ class Cascade:
             memory_id = judged[place].memory.id
             text, similarity = texts[memory_id].text, judged[place].similarity
             read.append(ReadCandidate(text, judgments[memory_id], similarity))
-        local = await self._local.judge(fact.content, read)
+        local = await self._local.judge(fact.lasting_text, read)
         judgments |= {judgment.memory_id: judgment for judgment in local.judgments}
         readings = {
             judgment.memory_id: reading
@@ -229,7 +230,7 @@ def should_consider(
 def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
     """Return the texts that are short enough to be one fact, with the names that the fact uses."""
     short = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
-    texts = rename_alike(fact.content, [memory.fact.content for memory in short])
+    texts = rename_alike(fact.lasting_text, [memory.fact.lasting_text for memory in short])
     return {memory.id: text for memory, text in zip(short, texts, strict=True)}
 
 
@@ -243,9 +244,11 @@ def _judge_by_signals(
     read = [memory for memory in memories if memory.id in texts]
     statements = [_build_statement(memory.fact, texts[memory.id].text) for memory in read]
     judgments = []
-    for judgment in signals.judge_candidates(_build_statement(fact, fact.content), statements):
+    incoming = _build_statement(fact, fact.lasting_text)
+    incoming = replace(incoming, is_temporary=_lasts_for_days(fact))
+    for judgment in signals.judge_candidates(incoming, statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
-    retracts = find_ending(fact.content) is not None
+    retracts = find_ending(fact.lasting_text) is not None
     return Verdict(judgments=tuple(judgments), retracts=retracts), texts
 
 
@@ -276,6 +279,13 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
         key=fact.key,
         kind=kind.value,
     )
+
+
+def _lasts_for_days(fact: Fact) -> bool:
+    """Return True if the fact has a stated end that is no time of the day."""
+    if fact.valid_until is None:
+        return False
+    return fact.dated_by is None or fact.dated_by.precision is not Precision.INSTANT
 
 
 def _judgment_from_signal(judgment: signals.SignalJudgment, memory: Memory) -> Judgment:
@@ -332,7 +342,7 @@ def _find_repeated(
         stored = texts[memory_id]
         if stored.adds_description:
             continue
-        if supports_duplicate(reading, stored.text, fact.content):
+        if supports_duplicate(reading, stored.text, fact.lasting_text):
             repeated.add(memory_id)
     return repeated
 

@@ -130,17 +130,18 @@ class Chains:
             before = self._versions[line[index][-1]]
             is_temporary = before.belief.temporary
             end = find_own_end(before.belief)
-            if before.id != version.id and (end is None or end > at):
+            is_earlier = _get_place(before) < _get_place(version)
+            if is_earlier and (end is None or end > at):
                 resuming.append(before)
         return resuming
 
-    def count_temporary(self, chain_id: UUID, at: datetime) -> int:
-        """Return how many temporary versions cover what a version that starts at `at` covers."""
-        line = self._line_by_chain.get(chain_id, [])
-        index = bisect_right(line, at, key=_get_start)
+    def count_others_temporary(self, version: Version) -> int:
+        """Return how many other temporary versions cover what this one covers at its place."""
+        line = self._line_by_chain.get(version.chain_id, [])
+        index = bisect_right(line, version.belief.valid_from, key=_get_start)
         before = takewhile(self._is_temporary, reversed(line[:index]))
         after = takewhile(self._is_temporary, line[index:])
-        return sum(1 for _ in (*before, *after))
+        return sum(1 for place in (*before, *after) if place[-1] != version.id)
 
     def _is_temporary(self, place: Place) -> bool:
         return self._versions[place[-1]].belief.temporary

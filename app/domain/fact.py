@@ -1,6 +1,7 @@
 """A fact as a caller sends it and as it is stored (DESIGN §1)."""
 
 import json
+import re
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
@@ -10,6 +11,8 @@ from uuid import UUID
 
 from app.domain.dates.dated_text import DatedBy
 from app.domain.text import fold, hash_text, hash_text_loosely
+
+_SPACE_BEFORE_MARK = re.compile(r" (?=[.,;:!?])")
 
 
 class Kind(StrEnum):
@@ -118,6 +121,20 @@ class BaseFact:
     @cached_property
     def one_value(self) -> bool:
         return holds_one_value(self.kind, self.key, self.single_valued)
+
+    @cached_property
+    def lasting_text(self) -> str:
+        """The content without the words of a stated end.
+
+        "I'm in Lisbon until Friday" gives "I'm in Lisbon". Judges compare these words: the end is
+        a time of the fact, and says nothing else of it.
+        """
+        dated_by = self.dated_by
+        if dated_by is None or dated_by.holds_until is None:
+            return self.content
+        before, after = self.content[: dated_by.start], self.content[dated_by.end :]
+        words = " ".join(f"{before} {after}".split())
+        return _SPACE_BEFORE_MARK.sub("", words).strip(" ,;:-–—") or self.content
 
     @cached_property
     def content_hash(self) -> bytes:

@@ -12,7 +12,7 @@ from uuid_utils.compat import uuid7
 from app.advice import advise_operator
 from app.domain.agent import AgentId
 from app.domain.errors import ArchivesUnavailable, LogDamaged
-from app.store.captures import list_waiting_captures
+from app.store.captures.runs import list_waiting_captures
 from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.sweeps import queue as queues
 from app.store.sweeps import runs as sweep_runs

@@ -88,11 +88,8 @@ def plan_addition(
 ) -> Plan:
     """Plan a version that supersedes nothing; versions that it clips are adjusted.
 
-    `moved` are versions with other starts. Raise InvalidFact if there is no room for another
-    temporary version.
+    `moved` are versions with other starts.
     """
-    if placement.temporary:
-        _check_room(placement, chains)
     decision = Decision.certain(
         Relation.NONE, Judge.RULE, "Nothing stored says the same or holds in its place."
     )
@@ -107,15 +104,6 @@ def plan_addition(
         inserted=inserted,
         changed=changed,
     )
-
-
-def _check_room(placement: Placement, chains: Chains) -> None:
-    """Raise InvalidFact if too many temporary versions would cover the same version."""
-    if chains.count_temporary(placement.chain_id, placement.start) >= MOST_TEMPORARY:
-        raise InvalidFact(
-            f"{MOST_TEMPORARY} facts with a stated end cover the same fact of this slot already. "
-            "Leave valid_until out, or give each of them a key of its own."
-        )
 
 
 def plan_replacement(
@@ -266,10 +254,12 @@ def rewrite_chains(
     """Recompute the ends in every chain that `asserted` touches.
 
     Return the insertion of the one new version, which stores `fact`, and the stored versions whose
-    belief changes at `now`.
+    belief changes at `now`. Raise InvalidFact if there is no room for a temporary version at its
+    new place.
     """
     claims_by_chain: dict[UUID, list[Version]] = defaultdict(list)
     for claim in asserted:
+        _check_room(claim, chains)
         claims_by_chain[claim.chain_id].append(claim)
     inserted: list[Insertion] = []
     changed: list[VersionChange] = []
@@ -283,6 +273,29 @@ def rewrite_chains(
             if version.belief != before.belief:
                 changed.append(_change_version(before, version, now))
     return tuple(inserted), tuple(changed)
+
+
+def _check_room(claim: Version, chains: Chains) -> None:
+    """Raise InvalidFact if too many temporary versions would cover the same version.
+
+    Only a version that comes to another place is counted: what stands may always be ended.
+    """
+    belief = claim.belief
+    if not belief.temporary or belief.void or _stands_there(claim, chains):
+        return
+    if chains.count_others_temporary(claim) >= MOST_TEMPORARY:
+        raise InvalidFact(
+            f"{MOST_TEMPORARY} facts with a stated end cover the same fact of this slot already. "
+            "Leave valid_until out, or give each of them a key of its own."
+        )
+
+
+def _stands_there(claim: Version, chains: Chains) -> bool:
+    """Return True if the version has its place already, and is not void."""
+    if not chains.has_version(claim.id):
+        return False
+    before = chains.get_version(claim.id).belief
+    return not before.void and before.valid_from == claim.belief.valid_from
 
 
 def _change_version(before: Version, settled: Version, now: datetime) -> VersionChange:

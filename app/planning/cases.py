@@ -74,8 +74,8 @@ class StoreCase:
         return self.incoming.is_episode or is_past(self.fact, self.told_at)
 
     def holds_at_start(self, judgment: Judgment) -> bool:
-        """Return True if the judged version holds when the fact begins."""
-        return self.get_judged(judgment).belief.holds_at(self.start)
+        """Return True if the judged version holds when the fact begins, or resumes after that."""
+        return self.get_judged(judgment).stands_at(self.start)
 
     def find_told_later(self, chain_id: UUID) -> Sequence[Version]:
         """Return the versions of the chain that only seem to begin after the fact.

@@ -8,10 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.captures import Message
-from app.domain.errors import PalimpsestError
+from app.domain.errors import PalimpsestError, UnknownCapture
 from app.services.agent_write import Outcome
-from app.store import captures
-from app.store.captures import CapturedFact, StoredCapture, StoredTurn
+from app.store.captures import captures
+from app.store.captures.captures import CapturedFact, StoredCapture, StoredTurn
 
 FactAnswer = Outcome | PalimpsestError
 
@@ -52,6 +52,35 @@ class CaptureReport:
     def open_turns(self) -> list[StoredTurn]:
         """The turns of this capture whose facts are not read yet."""
         return [turn for turn in self.own_turns if not turn.done]
+
+    @property
+    def open_capture_ids(self) -> set[UUID]:
+        """The captures that have messages of the call whose facts are not read yet."""
+        return {entry.turn.capture_id for entry in self.turns if not entry.turn.done}
+
+
+async def get_capture(
+    connection: AsyncConnection, agent: AgentId, capture_id: UUID
+) -> StoredCapture:
+    """Return the capture. Raises UnknownCapture."""
+    capture = await captures.find_capture(connection, agent, capture_id)
+    if capture is None:
+        raise UnknownCapture(capture_id)
+    return capture
+
+
+async def read_report(
+    connection: AsyncConnection,
+    agent: AgentId,
+    capture_id: UUID,
+    *,
+    messages: Sequence[Message] = (),
+) -> CaptureReport:
+    """Return the report of a capture with what is stored of it. Raises UnknownCapture."""
+    capture = await get_capture(connection, agent, capture_id)
+    turns = await captures.list_turns(connection, agent, capture_id)
+    facts = await captures.list_facts(connection, agent, [turn.id for turn in turns])
+    return await build_report(connection, agent, capture, turns, facts, messages=messages)
 
 
 async def build_report(

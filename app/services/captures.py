@@ -7,9 +7,8 @@ whoever goes on after a crash loses nothing and stores nothing twice.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -18,87 +17,40 @@ from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
 from app.domain.captures import CaptureRequest, CaptureState, Message
-from app.domain.errors import (
-    AnswerErased,
-    CallerLeft,
-    CaptureUnfinished,
-    InvalidFact,
-    KeyReused,
-    PalimpsestError,
-    SecretsRefused,
-    Unavailable,
-    UnknownCapture,
-)
-from app.domain.fact import Fact
+from app.domain.errors import CaptureUnfinished, InvalidFact, PalimpsestError, SecretsRefused
 from app.domain.secrets import redact_secrets
-from app.domain.talk import Skipped, Statement, Turn
 from app.planning.building_blocks import CLOCK_TOLERANCE
 from app.services.agent_write import AgentWrite, Call, Outcome, agent_write
+from app.services.capture_leases import ANSWERED_BEFORE, TakenOver, hold_lease
+from app.services.capture_reading import (
+    MOST_CHARACTERS,
+    MOST_FACTS,
+    MOST_TURNS,
+    Batch,
+    Draft,
+    TurnReader,
+    cut_batch,
+    split_turns,
+)
 from app.services.capture_reports import (
     CaptureReport,
     FactAnswer,
     add_answers,
     build_report,
+    get_capture,
+    read_report,
 )
-from app.services.classify import StoreCommand
-from app.services.idempotency import Replayed
-from app.services.message_reader import MessageReader, Reading
-from app.services.parts import split_command
-from app.services.remember import Outcomes, Remember
+from app.services.remember import Outcomes, Record, Remember, record_nothing
 from app.services.reverts import RevertedOperation, Reverter
-from app.store import captures, engine
-from app.store.captures import (
-    CapturedFact,
-    SkippedSpan,
-    StoredCapture,
-    StoredQuote,
-    StoredTurn,
-)
+from app.store import engine
+from app.store.captures import captures, runs
+from app.store.captures.captures import CapturedFact, StoredCapture, StoredTurn
 from app.store.engine import begin_for_agent
 from app.store.log.reverts import Selection
 from app.store.rows import CallInfo
 from app.store.sweeps.queue import Queue
 
 logger = logging.getLogger(__name__)
-
-# A call of at most so many messages and characters is answered with its facts. A longer one is
-# finished by a worker, which stores the facts of so many turns in one transaction.
-SHORT_TURNS = 40
-SHORT_CHARACTERS = 20_000
-
-# Turns before those that are read. They say what "yes" and "she" mean. Of several, at most so many
-# characters are read.
-EARLIER_TURNS = 8
-EARLIER_CHARACTERS = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A fact to be stored: where it was read, and the command that stores it."""
-
-    fact: CapturedFact
-    command: StoreCommand
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """What was read from some turns of a capture."""
-
-    turns: tuple[StoredTurn, ...]
-    drafts: tuple[_Draft, ...]
-    reading: Reading
-
-    @property
-    def commands(self) -> list[StoreCommand]:
-        return [draft.command for draft in self.drafts]
-
-
-class _TakenOver(Exception):
-    """Another runner has the capture, or its messages were erased. This one writes no more."""
-
-
-# The call was executed meanwhile under the same key, and its caller gets that answer.
-_ANSWERED_BEFORE = (Replayed, AnswerErased, KeyReused)
 
 
 class Capturer:
@@ -109,7 +61,7 @@ class Capturer:
         engine: AsyncEngine,
         remember: Remember,
         reverts: Reverter,
-        reader: MessageReader,
+        reader: TurnReader,
         queue: Queue,
         *,
         refuses_secrets: bool,
@@ -125,29 +77,32 @@ class Capturer:
     # --- a call ----------------------------------------------------------------------------------
 
     async def capture(self, call: Call[CaptureReport], request: CaptureRequest) -> CaptureReport:
-        """Store messages, and their facts too unless the messages are many.
+        """Store messages, and their facts too unless they are many.
 
-        A message whose id the session has already is not stored again. Raises SecretsRefused.
+        A message whose id the session has already is not stored again. If its capture has failed,
+        a worker tries that one again. Raises SecretsRefused, and InvalidFact for a message of the
+        future or a dry run of too many facts.
         """
         request, redacted = self._remove_secrets(request)
         if request.dry_run:
             return await self._preview(call, request, redacted)
         runner = uuid7()
         report, is_claimed = await self._store_messages(call, request, redacted, runner)
+        own_id = report.capture.id
+        for capture_id in report.open_capture_ids - ({own_id} if is_claimed else set()):
+            self._wake_worker(call.agent, capture_id)
         if not is_claimed:
-            if report.capture.state is CaptureState.PENDING:
-                self._wake_worker(call.agent, report.capture.id)
             return report
         try:
-            async with self._hold_lease(call.agent, report.capture.id, runner):
-                batch = await self._read_batch(call.agent, report.capture, report.open_turns)
-                return await self._store_batch(call, report.capture, batch, runner, request)
-        except _ANSWERED_BEFORE:
+            finished = await self._finish_call(call, report, runner, request.messages)
+        except ANSWERED_BEFORE:
             raise
         except Exception:
             # The messages are stored, and a worker goes on with them. The trouble is logged.
-            self._wake_worker(call.agent, report.capture.id)
-            return report
+            finished = None
+        if finished is None:
+            self._wake_worker(call.agent, own_id)
+        return finished or report
 
     def _remove_secrets(self, request: CaptureRequest) -> tuple[CaptureRequest, int]:
         """Return the request without secrets, and how many secrets there were."""
@@ -172,28 +127,64 @@ class Capturer:
 
         A retry of a call that was cut off finds its capture and goes on with that one.
         """
-        is_claimed = False
         capture_id = call.idempotency.derive_id() or uuid7()
+        messages = request.messages
         async with agent_write(self._engine, call, refuse_frozen=False) as write:
             connection, agent = write.connection, call.agent
-            capture = await captures.find_capture(connection, agent, capture_id)
-            if capture is None:
+            if await captures.find_capture(connection, agent, capture_id) is None:
                 now = await write.read_clock()
                 capture, turns = await _plan_capture(
                     connection, call, request, capture_id, redacted=redacted, now=now
                 )
                 await captures.create_capture(connection, agent, capture, turns)
                 if not capture.reads_facts:
-                    await captures.finish_turns(connection, agent, turns, [])
-                    capture = await captures.save_capture_progress(
-                        connection, agent, capture_id, extractor=request.extract, trouble=None
+                    await _save_batch(
+                        connection, agent, capture_id, Batch.without_facts(turns), facts=[]
                     )
-            if capture.state is CaptureState.PENDING and not _is_long(request):
-                is_claimed = await captures.claim_capture(connection, agent, capture_id, runner)
-            report = await _read_report(connection, agent, capture, request.messages)
-            if capture.state is not CaptureState.PENDING or _is_long(request):
+            report = await read_report(connection, agent, capture_id, messages=messages)
+            if await runs.reopen_failed_captures(connection, agent, report.open_capture_ids):
+                report = await read_report(connection, agent, capture_id, messages=messages)
+            is_pending = report.capture.state is CaptureState.PENDING
+            if _is_long(request) or not is_pending:
                 await write.keep(report)
-        return report, is_claimed
+                return report, False
+            return report, await runs.claim_capture(connection, agent, capture_id, runner)
+
+    async def _finish_call(
+        self,
+        call: Call[CaptureReport],
+        report: CaptureReport,
+        runner: UUID,
+        messages: Sequence[Message],
+    ) -> CaptureReport | None:
+        """Store the facts of a capture and return its report, or None if a worker has to do it."""
+        agent, capture = call.agent, report.capture
+        async with hold_lease(self._engine, agent, capture.id, runner):
+            batch = await self._reader.read_stored_turns(agent, capture, report.open_turns)
+            if len(batch.drafts) <= MOST_FACTS:
+                return await self._answer_call(call, capture.id, batch, runner, messages)
+        async with begin_for_agent(self._engine, agent) as connection:
+            await runs.release_capture(connection, agent, capture.id, runner)
+        return None
+
+    async def _answer_call(
+        self,
+        call: Call[CaptureReport],
+        capture_id: UUID,
+        batch: Batch,
+        runner: UUID,
+        messages: Sequence[Message],
+    ) -> CaptureReport:
+        """Store the facts of a batch, and keep and return the report of the capture."""
+        reports: list[CaptureReport] = []
+
+        async def report_outcomes(write: AgentWrite[Outcomes], outcomes: Outcomes) -> None:
+            report = await read_report(write.connection, call.agent, capture_id, messages=messages)
+            reports.append(add_answers(report, _index_answers(batch.drafts, outcomes)))
+
+        facts_call: Call[Outcomes] = call.with_conversion(lambda _: reports[0])
+        await self._store_batch(facts_call, capture_id, batch, runner, report_outcomes)
+        return reports[0]
 
     async def _preview(
         self, call: Call[CaptureReport], request: CaptureRequest, redacted: int
@@ -205,16 +196,16 @@ class Capturer:
             capture, turns = await _plan_capture(
                 connection, call, request, uuid7(), redacted=redacted, now=now
             )
-        batch = _Batch(tuple(turns), (), Reading.nothing())
-        answers: list[FactAnswer] = []
+        batch = Batch.without_facts(turns)
         if capture.reads_facts:
-            batch = await self._read_batch(agent, capture, turns)
+            batch = await self._reader.read_planned_turns(agent, capture, turns)
+        answers: list[FactAnswer] = []
         if batch.drafts:
+            _check_preview(batch)
             facts_call: Call[Outcomes] = Call(agent, call.info)
             answers += await self._remember.store_all(facts_call, batch.commands, dry_run=True)
         facts = _describe_facts(batch.drafts, answers)
-        reading = batch.reading
-        capture = replace(capture, extractor=reading.extractor, trouble=reading.trouble)
+        capture = replace(capture, extractor=batch.extractor, trouble=batch.trouble)
         async with begin_for_agent(self._engine, agent) as connection:
             report = await build_report(
                 connection, agent, capture, batch.turns, facts, messages=request.messages
@@ -227,159 +218,76 @@ class Capturer:
         """Go on with a capture, unless it is finished or a living runner has it."""
         runner = uuid7()
         async with begin_for_agent(self._engine, agent) as connection:
-            if not await captures.claim_capture(connection, agent, capture_id, runner):
+            if not await runs.claim_capture(connection, agent, capture_id, runner):
                 return
-            capture = await _get_capture(connection, agent, capture_id)
-            turns = await captures.list_turns(connection, agent, capture_id)
-        info = CallInfo(actor=capture.actor, request_id=capture.request_id)
-        call: Call[CaptureReport] = Call(agent, info)
-        open_turns = [turn for turn in turns if not turn.done]
+            report = await read_report(connection, agent, capture_id)
         try:
-            async with self._hold_lease(agent, capture_id, runner):
-                for batch_turns in _split_batches(open_turns):
-                    batch = await self._read_batch(agent, capture, batch_turns)
-                    await self._store_batch(call, capture, batch, runner)
-                if not open_turns:
-                    await self._finish_erased(agent, capture_id)
-        except _TakenOver:
+            async with hold_lease(self._engine, agent, capture_id, runner):
+                await self._store_turns(agent, report.capture, report.open_turns, runner)
+        except TakenOver:
             return
+
+    async def _store_turns(
+        self, agent: AgentId, capture: StoredCapture, turns: Sequence[StoredTurn], runner: UUID
+    ) -> None:
+        """Read these turns and store their facts, in as many transactions as it takes."""
+        info = CallInfo(actor=capture.actor, request_id=capture.request_id)
+        call: Call[Outcomes] = Call(agent, info)
+        for part in split_turns(turns):
+            batch = await self._reader.read_stored_turns(agent, capture, part)
+            for stored_at_once in cut_batch(batch, MOST_FACTS):
+                await self._store_batch(call, capture.id, stored_at_once, runner)
+        if not turns:
+            await self._finish_erased(agent, capture.id)
 
     async def _finish_erased(self, agent: AgentId, capture_id: UUID) -> None:
         """Finish a capture whose last turns were erased."""
         call: Call[None] = Call(agent)
         async with agent_write(self._engine, call, refuse_frozen=False) as write:
-            await captures.finish_capture(write.connection, agent, capture_id)
-
-    @asynccontextmanager
-    async def _hold_lease(
-        self, agent: AgentId, capture_id: UUID, runner: UUID
-    ) -> AsyncIterator[None]:
-        """Renew the lease of a capture during the block, and release the capture if it fails."""
-        over = asyncio.Event()
-        renewing = asyncio.create_task(self._renew_lease(agent, capture_id, runner, over))
-        try:
-            yield
-        except (_TakenOver, *_ANSWERED_BEFORE):
-            raise
-        except Exception as problem:
-            await self._record_problem(agent, capture_id, runner, problem)
-            raise
-        finally:
-            over.set()
-            await renewing
-
-    async def _renew_lease(
-        self, agent: AgentId, capture_id: UUID, runner: UUID, over: asyncio.Event
-    ) -> None:
-        """Renew the lease of the capture until its work is over."""
-        interval = captures.LEASE.total_seconds() / 3
-        while not await _set_within(over, interval):
-            try:
-                async with begin_for_agent(self._engine, agent) as connection:
-                    await captures.renew_capture_lease(connection, agent, capture_id, runner)
-            except Exception as problem:
-                # The next renewal may come through in time.
-                kind = type(problem).__name__
-                logger.warning("The runner of a capture could not say that it lives: %s", kind)
-
-    async def _record_problem(
-        self, agent: AgentId, capture_id: UUID, runner: UUID, problem: Exception
-    ) -> None:
-        """Note on a capture why it was cut off. Trouble that passes is no failure of the capture.
-
-        If the database cannot be written either, the lease of the runner runs out.
-        """
-        kind = type(problem).__name__
-        logger.warning("A capture was cut off: %s", kind)
-        passes = isinstance(problem, Unavailable | CallerLeft)
-        record = captures.record_capture_trouble if passes else captures.record_capture_failure
-        try:
-            async with begin_for_agent(self._engine, agent) as connection:
-                await record(connection, agent, capture_id, runner, kind)
-        except Exception as second:
-            logger.warning("That could not be noted: %s", type(second).__name__)
+            await runs.finish_capture(write.connection, agent, capture_id)
 
     # --- the facts of some turns -----------------------------------------------------------------
 
-    async def _read_batch(
-        self, agent: AgentId, capture: StoredCapture, turns: Sequence[StoredTurn]
-    ) -> _Batch:
-        """Read facts from these turns. Nothing is locked meanwhile."""
-        earlier: list[StoredTurn] = []
-        if turns:
-            async with begin_for_agent(self._engine, agent) as connection:
-                earlier = await captures.list_earlier_turns(
-                    connection, agent, capture.session_id, turns[0].id, limit=EARLIER_TURNS
-                )
-        earlier = _limit_earlier(earlier)
-        talk = [*earlier, *turns]
-        reading = await self._reader.read_messages(
-            agent, capture.extract, list(map(_build_turn, talk)), actor=capture.actor
-        )
-        done_turns = _note_skipped(turns, reading.extraction.skipped, first=len(earlier))
-        drafts: list[_Draft] = []
-        for statement in reading.extraction.statements:
-            # A statement of an earlier turn was stored with that turn.
-            if statement.quotes[0].turn >= len(earlier):
-                drafts += _draft_facts(capture, statement, talk, first_place=len(drafts))
-        return _Batch(tuple(done_turns), tuple(drafts), reading)
-
     async def _store_batch(
         self,
-        call: Call[CaptureReport],
-        capture: StoredCapture,
-        batch: _Batch,
+        call: Call[Outcomes],
+        capture_id: UUID,
+        batch: Batch,
         runner: UUID,
-        request: CaptureRequest | None = None,
-    ) -> CaptureReport:
+        record: Record = record_nothing,
+    ) -> None:
         """Store the facts of a batch and mark its turns, in one transaction.
 
-        Raises _TakenOver, and then nothing is stored.
+        `record` writes about the outcomes. Raises TakenOver, and then nothing is stored.
         """
         ids = [turn.id for turn in batch.turns]
-        messages = request.messages if request else ()
-        reports: list[CaptureReport] = []
 
         async def check_turns(write: AgentWrite[Outcomes]) -> None:
-            still_open = await captures.count_open_turns(write.connection, call.agent, ids, runner)
+            still_open = await runs.count_open_turns(write.connection, call.agent, ids, runner)
             if still_open < len(ids):
-                raise _TakenOver
+                raise TakenOver
 
         async def mark_turns(write: AgentWrite[Outcomes], outcomes: Outcomes) -> None:
-            connection, agent = write.connection, call.agent
             facts = _describe_facts(batch.drafts, outcomes)
-            await captures.finish_turns(connection, agent, batch.turns, facts)
-            saved = await captures.save_capture_progress(
-                connection,
-                agent,
-                capture.id,
-                extractor=batch.reading.extractor,
-                trouble=batch.reading.trouble,
-            )
-            report = await build_report(
-                connection, agent, saved, batch.turns, facts, messages=messages
-            )
-            reports.append(add_answers(report, _index_answers(batch.drafts, outcomes)))
+            await _save_batch(write.connection, call.agent, capture_id, batch, facts)
+            await record(write, outcomes)
 
-        facts_call: Call[Outcomes] = call.with_conversion(lambda _: reports[0])
         if batch.drafts:
             await self._remember.store_all(
-                facts_call, batch.commands, check=check_turns, record=mark_turns
+                call, batch.commands, check=check_turns, record=mark_turns
             )
-        else:
-            async with agent_write(self._engine, facts_call, refuse_frozen=False) as write:
-                await check_turns(write)
-                await mark_turns(write, [])
-                await write.keep([])
-        return reports[0]
+            return
+        async with agent_write(self._engine, call, refuse_frozen=False) as write:
+            await check_turns(write)
+            await mark_turns(write, [])
+            await write.keep([])
 
     # --- reading and undoing ---------------------------------------------------------------------
 
     async def get_report(self, agent: AgentId, capture_id: UUID) -> CaptureReport:
         """Return a capture as far as it is. Raises UnknownCapture."""
         async with begin_for_agent(self._engine, agent) as connection:
-            capture = await _get_capture(connection, agent, capture_id)
-            return await _read_report(connection, agent, capture, ())
+            return await read_report(connection, agent, capture_id)
 
     async def undo_capture(
         self, call: Call[list[RevertedOperation]], capture_id: UUID, *, cascade: bool, dry_run: bool
@@ -390,7 +298,7 @@ class Capturer:
         UnknownCapture, CaptureUnfinished, and what undoing a selection raises.
         """
         async with begin_for_agent(self._engine, call.agent) as connection:
-            capture = await _get_capture(connection, call.agent, capture_id)
+            capture = await get_capture(connection, call.agent, capture_id)
         if capture.state is CaptureState.PENDING:
             raise CaptureUnfinished(capture_id)
         return await self._reverts.revert_selection(
@@ -416,43 +324,19 @@ class Capturer:
         await asyncio.gather(*self._wakings)
 
 
-async def _set_within(event: asyncio.Event, seconds: float) -> bool:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
-    return event.is_set()
-
-
 def _is_long(request: CaptureRequest) -> bool:
     """Return True if a worker reads the messages, because that takes long."""
     characters = sum(len(message.content) for message in request.messages)
-    return len(request.messages) > SHORT_TURNS or characters > SHORT_CHARACTERS
+    return len(request.messages) > MOST_TURNS or characters > MOST_CHARACTERS
 
 
-def _split_batches(turns: Sequence[StoredTurn]) -> Iterator[list[StoredTurn]]:
-    """Yield the turns in batches, each as large as a short call at most, or of one turn."""
-    batch: list[StoredTurn] = []
-    characters = 0
-    for turn in turns:
-        length = len(turn.content or "")
-        if batch and (len(batch) == SHORT_TURNS or characters + length > SHORT_CHARACTERS):
-            yield batch
-            batch, characters = [], 0
-        batch.append(turn)
-        characters += length
-    if batch:
-        yield batch
-
-
-def _limit_earlier(earlier: Sequence[StoredTurn]) -> list[StoredTurn]:
-    """Return the last of these turns, as many as are not too long together, and one in any case."""
-    limited: list[StoredTurn] = []
-    characters = 0
-    for turn in reversed(earlier):
-        characters += len(turn.content or "")
-        if limited and characters > EARLIER_CHARACTERS:
-            break
-        limited.append(turn)
-    return limited[::-1]
+def _check_preview(batch: Batch) -> None:
+    """Raise InvalidFact if a dry run would have to store more facts than one transaction does."""
+    if len(batch.drafts) > MOST_FACTS:
+        raise InvalidFact(
+            f"These messages state {len(batch.drafts):,} facts, and a dry run shows at most "
+            f"{MOST_FACTS:,}. Send fewer messages at a time; without dry_run all are stored."
+        )
 
 
 # --- from messages to rows -----------------------------------------------------------------------
@@ -515,65 +399,24 @@ def _build_stored_turn(
     )
 
 
-def _build_turn(turn: StoredTurn) -> Turn:
-    return Turn(turn.role, turn.content or "", turn.said_at, id=turn.message_id, name=turn.name)
+# --- from outcomes to rows ------------------------------------------------------------------------
 
 
-# --- from talk to facts --------------------------------------------------------------------------
-
-
-def _draft_facts(
-    capture: StoredCapture, statement: Statement, talk: Sequence[StoredTurn], *, first_place: int
-) -> Iterator[_Draft]:
-    """Yield the facts of a statement: one, or with `split` one for each part of it.
-
-    All of them quote the same words.
-    """
-    quotes: list[StoredQuote] = []
-    for quote in statement.quotes:
-        turn_id = talk[quote.turn].id
-        quotes.append(StoredQuote(turn_id=turn_id, start=quote.start, end=quote.end))
-    turn = talk[statement.quotes[0].turn]
-    fact = Fact(
-        statement.text,
-        session_id=capture.session_id,
-        trust=capture.trust,
-        said_at=turn.said_at,
+async def _save_batch(
+    connection: AsyncConnection,
+    agent: AgentId,
+    capture_id: UUID,
+    batch: Batch,
+    facts: Sequence[CapturedFact],
+) -> None:
+    """Write what was read from the turns of a batch, and how far the capture is."""
+    await runs.finish_turns(connection, agent, batch.done_turns, facts)
+    await runs.save_progress(
+        connection, agent, capture_id, extractor=batch.extractor, trouble=batch.trouble
     )
-    command = StoreCommand(
-        fact, reads_dates=True, splits=capture.split, may_end_stated=capture.may_end_stated
-    )
-    for place, part in enumerate(split_command(command), first_place):
-        captured = CapturedFact(
-            id=uuid7(),
-            turn_id=turn.id,
-            place=place,
-            content=part.command.fact.content,
-            quotes=tuple(quotes),
-        )
-        yield _Draft(captured, part.command)
 
 
-def _note_skipped(
-    turns: Sequence[StoredTurn], skipped: Sequence[Skipped], *, first: int
-) -> list[StoredTurn]:
-    """Return the turns as done, each with what of it became no fact.
-
-    `first` is the place of the first of the turns in the talk.
-    """
-    done_turns: list[StoredTurn] = []
-    for place, turn in enumerate(turns, first):
-        spans: list[SkippedSpan] = []
-        for part in skipped:
-            if part.quote.turn == place:
-                spans.append(
-                    SkippedSpan(start=part.quote.start, end=part.quote.end, reason=part.reason)
-                )
-        done_turns.append(replace(turn, done=True, skipped=tuple(spans)))
-    return done_turns
-
-
-def _describe_facts(drafts: Sequence[_Draft], answers: Sequence[FactAnswer]) -> list[CapturedFact]:
+def _describe_facts(drafts: Sequence[Draft], answers: Sequence[FactAnswer]) -> list[CapturedFact]:
     """Return the facts, each with what became of it."""
     facts: list[CapturedFact] = []
     for draft, answer in zip(drafts, answers, strict=True):
@@ -601,32 +444,7 @@ def _get_stored_id(outcome: Outcome) -> UUID | None:
 
 
 def _index_answers(
-    drafts: Sequence[_Draft], answers: Sequence[FactAnswer]
+    drafts: Sequence[Draft], answers: Sequence[FactAnswer]
 ) -> dict[UUID, FactAnswer]:
     """Return the answers by the ids of their facts."""
     return {draft.fact.id: answer for draft, answer in zip(drafts, answers, strict=True)}
-
-
-# --- from rows to reports ------------------------------------------------------------------------
-
-
-async def _get_capture(
-    connection: AsyncConnection, agent: AgentId, capture_id: UUID
-) -> StoredCapture:
-    """Return the capture. Raises UnknownCapture."""
-    capture = await captures.find_capture(connection, agent, capture_id)
-    if capture is None:
-        raise UnknownCapture(capture_id)
-    return capture
-
-
-async def _read_report(
-    connection: AsyncConnection,
-    agent: AgentId,
-    capture: StoredCapture,
-    messages: Sequence[Message],
-) -> CaptureReport:
-    """Return the report of a capture with what is stored of it."""
-    turns = await captures.list_turns(connection, agent, capture.id)
-    facts = await captures.list_facts(connection, agent, [turn.id for turn in turns])
-    return await build_report(connection, agent, capture, turns, facts, messages=messages)

@@ -22,7 +22,7 @@ from app.extraction.rules import extract_by_rules
 from app.extraction.sentences import split_sentences
 from app.remote.budget import Payer
 from app.services import metrics
-from app.store import captures
+from app.store.captures import captures
 from app.store.engine import connect_for_agent
 
 # A line of a context: a text, the date since which it holds, and further notes.

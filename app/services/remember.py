@@ -68,7 +68,7 @@ async def _check_nothing(_write: AgentWrite[Outcomes]) -> None: ...
 Record = Callable[[AgentWrite[Outcomes], Outcomes], Awaitable[None]]
 
 
-async def _record_nothing(_write: AgentWrite[Outcomes], _outcomes: Outcomes) -> None: ...
+async def record_nothing(_write: AgentWrite[Outcomes], _outcomes: Outcomes) -> None: ...
 
 
 class BatchRefused(PalimpsestError):
@@ -123,7 +123,7 @@ class Remember:
         atomic: bool = False,
         dry_run: bool = False,
         check: Check = _check_nothing,
-        record: Record = _record_nothing,
+        record: Record = record_nothing,
     ) -> Outcomes:
         """Store facts in order, in one transaction, each with its own known time.
 

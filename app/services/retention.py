@@ -17,7 +17,7 @@ from uuid_utils.compat import uuid7
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownArchive
 from app.services.agent_write import Call, agent_write
-from app.store import captures
+from app.store.captures import retention as capture_retention
 from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import retention as log_retention
@@ -115,7 +115,7 @@ class Retention:
                     self._archive_after,
                 )
             if self._empty_turns_after:
-                expired = await captures.count_expired_turns(
+                expired = await capture_retention.count_expired_turns(
                     connection, agent, self._empty_turns_after
                 )
             stray = await self._list_stray_files(connection, agent)
@@ -171,7 +171,7 @@ class Retention:
         total = 0
         while self._empty_turns_after:
             async with self._open_batch(agent) as connection:
-                emptied = await captures.empty_expired_turns(
+                emptied = await capture_retention.empty_expired_turns(
                     connection, agent, self._empty_turns_after, limit=_AT_ONCE
                 )
             total += emptied

@@ -14,8 +14,9 @@ from app.domain.version import Memory, Moment
 from app.planning.why.sentences import build_story
 from app.planning.why.story import Story, StoryMaterial, find_vetoed_memories
 from app.services.capture_reports import find_quoted_turns
-from app.store import captures, memories
-from app.store.captures import CapturedFact, StoredTurn
+from app.store import memories
+from app.store.captures import captures
+from app.store.captures.captures import CapturedFact, StoredTurn
 from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import why as log_why

@@ -1,6 +1,6 @@
 """Erasing: reads that find what is meant, and the statements that empty the rows of memories.
 
-`redactions` takes the erased texts out of every other place.
+`redactions` and `captures.redactions` take the erased texts out of every other place.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.store.captures.redactions import redact_messages
 from app.store.columns import ERASED_WITH_CHAIN, ERASED_WITH_MEMORY, set_erased_sql
 from app.store.engine import driver_connection, fetch_rows
 from app.store.inserts import build_insert
@@ -212,7 +213,8 @@ async def erase_memories(
         session_id=session_id,
         everything=everything,
     )
-    await redact_log(connection, redaction)
+    captures = await redact_messages(connection, redaction)
+    await redact_log(connection, redaction, captures)
     return redaction
 
 

@@ -44,19 +44,26 @@ MOMENT = """
 MOMENT_COLUMNS = "moment.as_of AS moment_as_of, moment.known_at AS moment_known_at"
 
 
+def build_stands(belief: str, at: str) -> str:
+    """Return the predicate that a version holds at this time, or resumes after it."""
+    return f"""
+    {belief}valid_from <= {at}
+    AND ({belief}valid_until IS NULL OR {belief}valid_until > {at})
+"""
+
+
 def build_holds(belief: str, at: str) -> str:
     """Return the one predicate of DESIGN §2: the belief holds at this time.
 
     `covered` has the moments at which the version is covered and resumes, in turn. So it is covered
     after an odd number of them.
     """
-    return f"""
-    {belief}valid_from <= {at}
-    AND ({belief}valid_until IS NULL OR {belief}valid_until > {at})
+    return f"""{build_stands(belief, at).rstrip()}
     AND width_bucket({at}, {belief}covered) % 2 = 0
 """
 
 
+STANDS = build_stands("b.", AS_OF)
 HOLDS = build_holds("b.", AS_OF)
 
 # A memory that holds now is never cold (app/store/log/retention.py). Postgres cannot know that: if

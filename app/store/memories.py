@@ -30,6 +30,7 @@ from app.store.fragments import (
     MOMENT,
     MOMENT_COLUMNS,
     PAST,
+    STANDS,
     WARM,
     list_belief_columns,
 )
@@ -99,14 +100,16 @@ MEMORY = f"""
 class Point:
     """A point on both axes. None means now, or all that is known.
 
-    `include_superseded` drops the condition on valid time. Uses after `known_at` do not count,
-    unless `all_uses`: the later pages of a list of the present name the time of its first page.
+    `include_superseded` drops the condition on valid time; `include_covered` adds what is covered.
+    Uses after `known_at` do not count, unless `all_uses`: the later pages of a list of the present
+    name the time of its first page.
     """
 
     as_of: datetime | None = None
     known_at: datetime | None = None
     include_superseded: bool = False
     all_uses: bool = False
+    include_covered: bool = False
 
     @property
     def is_present(self) -> bool:
@@ -167,7 +170,7 @@ def where_memories(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]
     """Return the WHERE of a read, with its parameters: the agent, the moment, the filters."""
     conditions = ["m.agent_id = :agent"]
     if not point.include_superseded:
-        conditions.append(HOLDS)
+        conditions.append(STANDS if point.include_covered else HOLDS)
     if point.is_present:
         conditions.append(WARM)
     if filters.stale is not None:

@@ -1,4 +1,4 @@
-"""Taking erased texts out of the log, its archives, reviews, messages, kept answers, checkpoints.
+"""Taking erased texts out of the log, its archives, reviews, kept answers and checkpoints.
 
 Erased memories are recognised by `erased_at`, so each statement serves one memory and a whole agent
 alike. `other_columns` declares what becomes of each column and JSON field.
@@ -53,10 +53,14 @@ class Redaction:
         }
 
 
-async def redact_log(connection: AsyncConnection, redaction: Redaction) -> None:
-    """Take the erased texts out of the log, of messages, and of reviews and answers."""
+async def redact_log(
+    connection: AsyncConnection, redaction: Redaction, captures: Sequence[UUID]
+) -> None:
+    """Take the erased texts out of the log, and of reviews and answers.
+
+    Answers about these `captures` go too, because messages of theirs lost words.
+    """
     operations = await _find_operations(connection, redaction, _LOG)
-    captures = await _redact_turns(connection, redaction, operations)
     await _redact(connection, redaction, _LOG, operations, captures)
 
 
@@ -91,18 +95,6 @@ async def _redact(
     parameters |= {"operations": list(operations), "captures": list(captures)}
     for statement in _list_redactions(log):
         await fetch_rows(connection, statement, parameters)
-
-
-async def _redact_turns(
-    connection: AsyncConnection, redaction: Redaction, operations: Sequence[UUID]
-) -> list[UUID]:
-    """Take the erased texts out of messages, and return the captures that lost a message."""
-    parameters = {**redaction.to_parameters(), "operations": list(operations)}
-    rows = await fetch_rows(connection, _FIND_TURNS, parameters)
-    parameters["turns"] = [row["id"] for row in rows]
-    for statement in _TURN_REDACTIONS:
-        await fetch_rows(connection, statement, parameters)
-    return list({row["capture_id"] for row in rows})
 
 
 def _list_redactions(log: str) -> tuple[str, ...]:
@@ -324,72 +316,6 @@ _REDACT_REVIEWS = f"""
         )
     WHERE agent_id = :agent AND ({_QUOTING_REVIEW})
 """
-
-# Find the messages that erased memories were read from, that hold an erased text, or that came in
-# an erased session. A fact that met a memory goes with that memory; a fact that retired one, or
-# that waits as a review, goes with its operation or with its equal text.
-_FIND_TURNS = """
-    WITH quotes AS MATERIALIZED (
-        SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote
-    ),
-    facts AS (
-        SELECT f.turn_id, f.quotes
-        FROM captured_facts f
-        WHERE f.agent_id = :agent AND (
-            f.memory_id = ANY(:ids)
-            OR f.memory_id IS NULL AND f.log_id = ANY(:operations)
-            OR lower(f.content) IN (SELECT quote FROM quotes)
-        )
-    )
-    SELECT t.id, t.capture_id
-    FROM turns t
-    WHERE t.agent_id = :agent AND t.content IS NOT NULL AND (
-        :everything
-        OR t.session_id = :session
-        OR EXISTS (SELECT FROM quotes WHERE strpos(lower(t.content), quote) > 0)
-        OR t.id IN (SELECT turn_id FROM facts)
-        OR t.id IN (
-            SELECT CAST(q ->> 'turn_id' AS uuid)
-            FROM facts CROSS JOIN LATERAL jsonb_array_elements(facts.quotes) AS q
-        )
-    )
-"""
-
-# Empty these messages. No more facts are read from them. Their ids stay while their session stays,
-# so that a message that is sent again does not come back.
-_EMPTY_TURNS = """
-    UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
-    WHERE agent_id = :agent AND id = ANY(:turns)
-"""
-
-# Empty the facts of these messages, and those whose memory is erased.
-_EMPTY_CAPTURED_FACTS = """
-    UPDATE captured_facts SET content = NULL
-    WHERE agent_id = :agent AND (:everything OR turn_id = ANY(:turns) OR memory_id = ANY(:ids))
-"""
-
-# The names of an erased session and of its messages go with it.
-_FORGET_MESSAGE_NAMES = """
-    UPDATE turns SET session_id = NULL, message_id = NULL
-    WHERE agent_id = :agent AND (:everything OR session_id = :session)
-"""
-_FORGET_CAPTURE_NAMES = """
-    UPDATE captures SET session_id = NULL
-    WHERE agent_id = :agent AND (:everything OR session_id = :session)
-"""
-
-# A model saw the messages before those that it read.
-_FORGET_CAPTURE_TROUBLE = """
-    UPDATE captures SET trouble = 'erased' WHERE agent_id = :agent AND trouble IS NOT NULL
-"""
-
-_TURN_REDACTIONS = (
-    _EMPTY_TURNS,
-    _EMPTY_CAPTURED_FACTS,
-    _FORGET_CAPTURE_TROUBLE,
-    _FORGET_MESSAGE_NAMES,
-    _FORGET_CAPTURE_NAMES,
-)
 
 # The fingerprint goes with the answer, because it is a hash of the request. The answer to a
 # duplicate, to a retraction or to a store that was held back names only its operation or review.

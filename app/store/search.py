@@ -461,12 +461,13 @@ async def find_candidates(
     *,
     as_of: datetime | None = None,
 ) -> tuple[Moment, list[list[Hit]]]:
-    """Return the memories that hold at `as_of` (default: now) and that each fact is compared with.
+    """Return the memories that each fact is compared with: what holds at `as_of` (default: now).
 
-    The nearest come first, best first. Up to MAX_ALIKE of the same derived slot or given category
-    follow, without scores. Raise EmbeddingsChanged if the database's vectors are of another model.
+    What is covered then is among them, because a lasting fact may end it. The nearest come first,
+    best first. Up to MAX_ALIKE of the same derived slot or given category follow, without scores.
+    Raise EmbeddingsChanged if the database's vectors are of another model.
     """
-    point = Point(as_of)
+    point = Point(as_of, include_covered=True)
     if len(facts) == 1:
         statement = _build_compare_one_statement(point)
         values = _comparison_values(facts[0], vectors[0])

@@ -428,6 +428,7 @@ captures = sa.Table(
     sa.Column("failures", sa.Integer, nullable=False),
     sa.Column("error", sa.Text),
     sa.Index("captures_open", "agent_id", "id", postgresql_where=sa.text("state = 'pending'")),
+    sa.Index("captures_received", "agent_id", "received_at", "id"),
 )
 
 turns = sa.Table(

@@ -18,7 +18,7 @@ LOG = """
         ADD COLUMN content_digest bytea,
         ADD COLUMN content_salt bytea,
         ADD CONSTRAINT consolidation_log_chain_check
-            CHECK (num_nonnulls(previous_hash, hash, content_digest) IN (0, 3))
+            CHECK (num_nonnulls(previous_hash, hash, content_digest) IN (0, 3)) NOT VALID
 """
 
 FOLDED = """

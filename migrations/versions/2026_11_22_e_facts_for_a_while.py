@@ -20,6 +20,7 @@ def upgrade() -> None:
                 ADD temporary boolean NOT NULL DEFAULT false,
                 ADD covered timestamptz[] NOT NULL DEFAULT '{{}}',
                 ADD CONSTRAINT {table}_covered_check CHECK (cardinality(covered) % 2 = 0)
+                    NOT VALID
         """)
 
 

@@ -11,9 +11,12 @@ import pytest
 
 from app.domain.agent import AgentId
 from app.jobs.worker import run_worker
+from app.services import captures as service
+from app.services.capture_reading import Batch, TurnReader
 from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
 from support.builders import problem, store
+from support.doctor_check import assert_healthy
 from support.messages import capture, list_contents, list_facts, talk
 from support.races import Crowd, Race
 from support.retention import AT_ONCE, with_retention
@@ -52,6 +55,43 @@ def test_an_unknown_capture_is_a_problem(client: httpx.Client) -> None:
     assert problem(client.get(f"/v1/captures/{unknown}"), 404)["type"].endswith("unknown-capture")
     undo = client.post(f"/v1/captures/{unknown}/undo")
     assert problem(undo, 404)["type"].endswith("unknown-capture")
+
+
+def test_captures_are_listed_newest_first_and_page_by_page(place: Place) -> None:
+    first = capture(place.client, talk("I live in Lisbon."), session="one")
+    second = capture(place.client, talk(*LONG), session="two", status=202)
+    third = capture(place.client, talk("I live in Lisbon.", "How are you?"), session="one")
+    named = [answer["capture_id"] for answer in (third, second, first)]
+
+    def list_ids(**params: Any) -> list[str]:
+        answer = place.client.get("/v1/captures", params=params).json()
+        assert answer["next_cursor"] is None
+        return [item["capture_id"] for item in answer["items"]]
+
+    assert list_ids() == named
+    assert list_ids(session_id="one") == [named[0], named[2]]
+    assert list_ids(state="pending") == [named[1]]
+    assert list_ids(state="failed") == list_ids(session_id="three") == []
+    pages, cursor = [], None
+    while cursor is not None or not pages:
+        params = {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        answer = place.client.get("/v1/captures", params=params).json()
+        pages.append([item["capture_id"] for item in answer["items"]])
+        cursor = answer["next_cursor"]
+    assert pages == [named[:2], named[2:]]
+    items = place.client.get("/v1/captures").json()["items"]
+    whole = [read_capture(place.client, item["capture_id"]) for item in items]
+    assert items == [{name: capture[name] for name in items[0]} for capture in whole]
+    assert [(i["done"], i["total"], i["repeated"]) for i in items] == [
+        (1, 1, 1),
+        (0, 60, 0),
+        (1, 1, 0),
+    ]
+
+
+@pytest.mark.parametrize("params", [{"state": "open"}, {"limit": 0}, {"cursor": "x"}])
+def test_a_bad_list_of_captures_is_refused(client: httpx.Client, params: dict[str, Any]) -> None:
+    problem(client.get("/v1/captures", params=params), 422)
 
 
 def test_the_story_of_a_memory_leads_to_the_message_that_it_was_read_from(
@@ -96,6 +136,65 @@ def test_a_long_call_under_a_key_is_stored_once(place: Place) -> None:
     assert len(list_contents(place.client)) == 60
 
 
+def test_more_facts_than_one_transaction_stores_are_stored_in_several(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And after a crash between two of them, those that are stored are not stored again."""
+    monkeypatch.setattr(service, "MOST_FACTS", 4)
+    texts = [" ".join(LONG[:10]), LONG[10], " ".join(LONG[11:13])]
+    answer = capture(place.client, talk(*texts), status=202)
+    save_batch, saved = service._save_batch, []
+
+    async def save_and_fail(*arguments: Any) -> None:
+        saved.append(len(arguments[-1]))
+        if len(saved) == 2:
+            raise ValueError
+        await save_batch(*arguments)
+
+    monkeypatch.setattr(service, "_save_batch", save_and_fail)
+    place.work()
+    assert saved == [4, 4, 4, 4, 1]
+    done = read_capture(place.client, answer["capture_id"])
+    assert (done["state"], done["done"]) == ("done", 3)
+    facts = [[fact["quotes"][0]["text"] for fact in m["facts"]] for m in done["messages"]]
+    assert [len(texts) for texts in facts] == [10, 1, 2]
+    assert [text.rstrip(".") for texts in facts for text in texts] == [
+        text.rstrip(".") for text in LONG[:13]
+    ]
+    assert len(list_contents(place.client)) == 13
+
+
+def test_a_short_call_of_more_facts_than_one_transaction_stores_is_finished_by_a_worker(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_FACTS", 3)
+    answer = capture(place.client, talk(*LONG[:4]), status=202)
+    assert (answer["state"], answer["done"]) == ("pending", 0)
+    place.work()
+    done = read_capture(place.client, answer["capture_id"])
+    assert (done["state"], done["error"], len(list_facts(done))) == ("done", None, 4)
+
+
+def test_a_dry_run_of_more_facts_than_one_transaction_stores_is_refused(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_FACTS", 3)
+    assert len(list_facts(capture(client, talk(*LONG[:3]), dry_run=True))) == 3
+    body = {"session_id": "chat", "messages": talk(*LONG[:4]), "dry_run": True}
+    refused = problem(client.post("/v1/messages", json=body), 422)
+    assert "4 facts" in refused["detail"]
+    assert "fewer messages" in refused["detail"]
+
+
+def test_a_dry_run_of_many_messages_reads_them_as_a_worker_does(client: httpx.Client) -> None:
+    talked = talk(*LONG[:39]) + talk("So you are allergic to penicillin?", role="assistant")
+    talked = [message | {"id": str(place)} for place, message in enumerate(talked)]
+    talked.append({"id": "yes", "role": "user", "content": "Yes, exactly."})
+    facts = list_facts(capture(client, talked, dry_run=True))
+    assert len(facts) == 40
+    assert facts[-1]["content"] == "I am allergic to penicillin"
+
+
 def test_a_pending_capture_cannot_be_undone(place: Place) -> None:
     answer = capture(place.client, talk(*LONG), status=202)
     undo = place.client.post(f"/v1/captures/{answer['capture_id']}/undo")
@@ -134,6 +233,68 @@ def test_without_the_encoder_messages_are_stored_and_their_facts_follow(database
             done = read_capture(client, waiting["capture_id"])
             assert (done["state"], done["error"]) == ("done", None)
             assert list_contents(client) == [list_facts(done)[0]["content"]]
+
+
+# --- captures that failed -------------------------------------------------------------------------
+
+
+def fail_captures(database_url: str) -> None:
+    """Let every capture that is not finished have failed as often as it is tried."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "UPDATE captures SET state = 'failed', failures = 5, error = 'KeyError', "
+            "alive_at = NULL, finished_at = clock_timestamp() WHERE state = 'pending'"
+        )
+
+
+def test_a_failed_capture_goes_on_when_its_messages_are_sent_again(place: Place) -> None:
+    failed = capture(place.client, talk(*LONG), status=202)
+    fail_captures(place.url)
+    place.work()
+    assert read_capture(place.client, failed["capture_id"])["state"] == "failed"
+    again = capture(place.client, talk(*LONG[:2]))
+    assert [m["capture_id"] for m in again["messages"]] == [failed["capture_id"]] * 2
+    assert [m["done"] for m in again["messages"]] == [False, False]
+    reopened = read_capture(place.client, failed["capture_id"])
+    assert (reopened["state"], reopened["finished_at"]) == ("pending", None)
+    place.work()
+    done = read_capture(place.client, failed["capture_id"])
+    assert (done["state"], done["error"], len(list_facts(done))) == ("done", None, 60)
+    assert len(list_contents(place.client)) == 60
+
+
+def test_a_retry_under_its_key_goes_on_with_a_failed_capture(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages, key = talk("I live in Lisbon.", ids=False), {"Idempotency-Key": "one"}
+
+    async def fail(*_: object) -> None:
+        raise ValueError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(TurnReader, "read_stored_turns", fail)
+        failed = capture(place.client, messages, status=202, headers=key)
+    fail_captures(place.url)
+    done = capture(place.client, messages, headers=key)
+    assert (done["capture_id"], done["state"]) == (failed["capture_id"], "done")
+    assert len(list_contents(place.client)) == 1
+
+
+def test_what_fails_once_is_tried_again_by_the_worker(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = capture(place.client, talk(*LONG), status=202)
+    read_stored_turns, failures = TurnReader.read_stored_turns, [ValueError(), KeyError()]
+
+    async def fail_twice(*arguments: Any) -> Batch:
+        if failures:
+            raise failures.pop()
+        return await read_stored_turns(*arguments)
+
+    monkeypatch.setattr(TurnReader, "read_stored_turns", fail_twice)
+    place.work()
+    done = read_capture(place.client, answer["capture_id"])
+    assert (done["state"], len(list_facts(done))) == ("done", 60)
 
 
 # --- kill -9 --------------------------------------------------------------------------------------
@@ -294,6 +455,111 @@ def test_erasing_a_memory_empties_the_messages_that_say_it(client: httpx.Client)
     assert second["facts"][0]["memory_id"] == sister["memory_id"]
 
 
+def erase(client: httpx.Client, memory_id: str) -> None:
+    client.delete(f"/v1/memories/{memory_id}", params={"erase": True}).raise_for_status()
+
+
+def list_words(client: httpx.Client, capture_id: str) -> list[str | None]:
+    """Return the contents of the messages of a capture, with single spaces."""
+    messages = read_capture(client, capture_id)["messages"]
+    return [m["content"] and " ".join(m["content"].split()) for m in messages]
+
+
+@pytest.mark.parametrize("text", ["I", "ok", "vet", "live in"])
+def test_erasing_a_short_text_leaves_unrelated_messages_as_they_are(
+    client: httpx.Client, text: str
+) -> None:
+    memory = store(client, text)["memory"]["id"]
+    answer = capture(client, talk("I live in Lisbon. ok?", "My sister is a vet."))
+    erase(client, memory)
+    assert read_capture(client, answer["capture_id"])["messages"] == [
+        message | {"facts": [fact | {"answer": None} for fact in message["facts"]]}
+        for message in answer["messages"]
+    ]
+
+
+def test_erasing_a_memory_takes_what_it_quotes_and_leaves_the_other_words(
+    client: httpx.Client, database_url: str
+) -> None:
+    key = {"Idempotency-Key": "talk"}
+    messages = talk("How are you? I live in Lisbon. My sister is called Anna.")
+    answer = capture(client, messages, headers=key)
+    home, sister = list_facts(answer)
+    erase(client, home["memory_id"])
+    assert list_words(client, answer["capture_id"]) == ["How are you? . My sister is called Anna."]
+    [left] = read_capture(client, answer["capture_id"])["messages"]
+    assert [fact["content"] for fact in left["facts"]] == [None, sister["content"]]
+    assert left["facts"][0]["quotes"][0]["text"] is None
+    assert left["facts"][1]["quotes"] == sister["quotes"]
+    assert left["skipped"] == answer["messages"][0]["skipped"]
+    body = {"session_id": "chat", "messages": messages}
+    assert client.post("/v1/messages", json=body, headers=key).status_code == 410
+    assert_healthy(database_url)
+
+
+def test_erasing_takes_the_same_words_from_messages_of_which_they_became_no_fact(
+    client: httpx.Client,
+) -> None:
+    answer = capture(client, talk("I live in Lisbon."))
+    echo = capture(
+        client,
+        [
+            {"role": "assistant", "content": "You told me: i live in LISBON. Is it warm?"},
+            {"role": "user", "content": "Do you remember that I live in Lisbon, dear?"},
+            {"role": "tool", "content": "I live in Lisbonne"},
+        ],
+        session="other",
+    )
+    erase(client, list_facts(answer)[0]["memory_id"])
+    assert list_words(client, echo["capture_id"]) == [
+        "You told me: . Is it warm?",
+        "Do you remember that , dear?",
+        "I live in Lisbonne",
+    ]
+
+
+def test_erasing_takes_the_proposal_and_the_yes(client: httpx.Client) -> None:
+    proposal = talk("Nice. So you are allergic to penicillin?", role="assistant")
+    answer = capture(client, [*proposal, *talk("Yes, exactly. And you?", ids=False)])
+    other = capture(client, talk("Yes, exactly."), session="other")
+    erase(client, list_facts(answer)[0]["memory_id"])
+    assert list_words(client, answer["capture_id"]) == ["Nice.", "And you?"]
+    assert list_words(client, other["capture_id"]) == ["Yes, exactly."]
+
+
+def test_erasing_takes_what_retired_the_memory_too(client: httpx.Client) -> None:
+    home = store(client, "I live in Lisbon", trust=40)["memory"]["id"]
+    answer = capture(client, talk("I no longer live in Lisbon. How are you?"))
+    assert list_facts(answer) != []
+    erase(client, home)
+    for fact in list_facts(answer):
+        if fact["memory_id"]:
+            erase(client, fact["memory_id"])
+    assert "Lisbon" not in client.get(f"/v1/captures/{answer['capture_id']}").text
+
+
+def test_what_is_erased_while_it_is_read_is_not_stored(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = store(place.client, "My friend number 7 is called Anna7")["memory"]["id"]
+    answer = capture(place.client, talk(*LONG), status=202)
+    read_stored_turns, readings = TurnReader.read_stored_turns, []
+
+    async def read_and_erase(*arguments: Any) -> Batch:
+        batch = await read_stored_turns(*arguments)
+        readings.append(len(batch.drafts))
+        if len(readings) == 1:
+            await asyncio.to_thread(erase, place.client, memory)
+        return batch
+
+    monkeypatch.setattr(TurnReader, "read_stored_turns", read_and_erase)
+    place.work()
+    done = read_capture(place.client, answer["capture_id"])
+    assert readings == [40, 40, 19]
+    assert (done["state"], len(list_facts(done))) == ("done", 59)
+    assert "Anna7" not in place.client.get("/v1/memories", params={"limit": 1000}).text
+
+
 def test_a_message_of_an_erased_memory_does_not_come_back_when_it_is_sent_again(
     client: httpx.Client,
 ) -> None:
@@ -346,7 +612,7 @@ def test_old_messages_are_emptied_and_still_known(place: Place, tmp_path: Path) 
     preview, report = with_retention(
         place.url, tmp_path, retain, message_retention_days=AT_ONCE, cold_after_days=0
     )
-    assert preview.emptied_turns == report.emptied_turns == 1
+    assert preview.emptied_turns == report.emptied_turns == 61
     [message] = read_capture(place.client, answer["capture_id"])["messages"]
     assert (message["content"], message["skipped"]) == (None, [])
     assert message["facts"][0]["content"] is None
@@ -354,7 +620,28 @@ def test_old_messages_are_emptied_and_still_known(place: Place, tmp_path: Path) 
     assert capture(place.client, talk("I live in Lisbon. How are you?"))["repeated"] == 1
     assert list_contents(place.client) == [list_facts(answer)[0]["content"]]
     place.work()
-    assert read_capture(place.client, pending["capture_id"])["state"] == "done"
+    unread = read_capture(place.client, pending["capture_id"])
+    assert (unread["state"], list_facts(unread)) == ("done", [])
+    assert {message["content"] for message in unread["messages"]} == {None}
+
+
+@pytest.mark.parametrize("state", ["pending", "done", "failed"])
+def test_old_messages_are_emptied_whatever_became_of_their_capture(
+    place: Place, tmp_path: Path, state: str
+) -> None:
+    answer = capture(place.client, talk(*LONG), status=202)
+    if state == "done":
+        place.work()
+    if state == "failed":
+        fail_captures(place.url)
+
+    async def retain(retention: Retention) -> RetentionReport:
+        return await retention.retain_agent(AgentId("default"))
+
+    with_retention(place.url, tmp_path, retain, message_retention_days=AT_ONCE, cold_after_days=0)
+    emptied = read_capture(place.client, answer["capture_id"])
+    assert emptied["state"] == state
+    assert {message["content"] for message in emptied["messages"]} == {None}
 
 
 # --- export and import ----------------------------------------------------------------------------
@@ -387,6 +674,7 @@ def test_another_agent_sees_nothing_of_a_capture(client: httpx.Client) -> None:
     answer = capture(client, talk("I live in Lisbon."))
     with other(client) as stranger:
         assert stranger.get(f"/v1/captures/{answer['capture_id']}").status_code == 404
+        assert stranger.get("/v1/captures").json()["items"] == []
         again = capture(stranger, talk("I live in Lisbon."))
         assert not again["messages"][0]["repeated"]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
+import pytest
 
 from app.settings import load_settings
 from support.builders import problem
@@ -68,6 +69,13 @@ def test_messages_alone_are_stored_if_nothing_is_to_be_read(client: httpx.Client
     answer = capture(client, talk("I live in Lisbon."), extract="off")
     assert (answer["state"], answer["extractor"], list_facts(answer)) == ("done", "off", [])
     assert list_contents(client) == []
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_nothing_reads_messages_that_are_all_known(client: httpx.Client, *, dry_run: bool) -> None:
+    capture(client, talk("I live in Lisbon."))
+    again = capture(client, talk("I live in Lisbon."), extract="model", dry_run=dry_run)
+    assert (again["extract"], again["extractor"], again["state"]) == ("model", "off", "done")
 
 
 def test_secrets_are_taken_out_before_anything_is_stored(client: httpx.Client) -> None:

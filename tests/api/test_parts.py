@@ -194,6 +194,7 @@ def judging(server_url: str, template_url: str) -> Iterator[str]:
     ("change", "left"),
     [
         ("I work days now", "I'm a nurse at St Mary's"),
+        ("I moved to day shifts", "I'm a nurse at St Mary's"),
         ("I no longer work nights", "I'm a nurse at St Mary's"),
         ("I work at City Hospital now", "I usually work nights"),
     ],
@@ -210,11 +211,11 @@ def test_a_change_in_doubt_leaves_a_review_of_its_part_alone(judging: str) -> No
     agent = {"X-Agent-Id": "nurse-in-doubt"}
     with httpx.Client(base_url=judging, headers=agent, timeout=60) as client:
         store_parts(client, NURSE)
-        answer = store(client, "I moved to day shifts")
+        answer = store(client, "I'm on day duty")
         assert answer["operation"] == "ADD"
         assert answer["review_id"] is not None
         decide(client, answer["review_id"], "accept")
-        assert contents(client) == {"I'm a nurse at St Mary's", "I moved to day shifts"}
+        assert contents(client) == {"I'm a nurse at St Mary's", "I'm on day duty"}
 
 
 def test_parts_of_one_sentence_are_not_judged_against_each_other(judging: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.planning import building_blocks
 from support.builders import contents, send
 from support.doctor_check import assert_healthy
 
@@ -189,8 +190,6 @@ def test_an_imported_line_covers_if_it_says_so(
 def test_more_stays_than_a_slot_takes_are_refused(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.planning import building_blocks
-
     monkeypatch.setattr(building_blocks, "MOST_TEMPORARY", 2)
     store_home(client, "Porto", -100)
     stay(client, "Ibis", -9, -8)
@@ -199,6 +198,63 @@ def test_more_stays_than_a_slot_takes_are_refused(
     refused = client.post("/v1/memories", json=fact | {"valid_until": day(-3)})
     assert refused.status_code == 422
     assert "a key of its own" in refused.json()["detail"]
+
+
+@pytest.fixture
+def full_slot(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
+    """A slot with as many stays in a row as it takes."""
+    monkeypatch.setattr(building_blocks, "MOST_TEMPORARY", 2)
+    store_home(client, "Porto", -100)
+    stay(client, "Ibis", -9, -8)
+    stay(client, "Hilton", -7, -6)
+    return client
+
+
+def require_refused(answer: httpx.Response) -> None:
+    assert answer.status_code == 422, answer.text
+    assert "a key of its own" in answer.json()["detail"]
+
+
+def test_a_stay_that_ends_another_one_needs_room_too(full_slot: httpx.Client) -> None:
+    """It goes on longer than what it follows, which does not resume."""
+    fact = {"content": "Staying at Ritz", "key": "home", "value": "Ritz", "valid_from": day(-9)}
+    require_refused(full_slot.post("/v1/memories", json=fact | {"valid_until": day(-6)}))
+
+
+def test_a_stay_cannot_be_moved_to_where_there_is_no_room(full_slot: httpx.Client) -> None:
+    store_home(full_slot, "Braga", -5)
+    later = f"/v1/memories/{stay(full_slot, 'Ritz', -4, -3)['memory']['id']}"
+    require_refused(full_slot.patch(later, json={"valid_from": day(-8)}))
+    moved = full_slot.patch(later, json={"valid_from": day(-4), "valid_until": day(3)})
+    assert moved.status_code == 200, moved.text
+
+
+def test_a_stay_of_a_full_slot_can_be_moved_within_it(full_slot: httpx.Client) -> None:
+    [ibis] = full_slot.get("/v1/memories", params={"key": "home", "as_of": day(-9)}).json()["items"]
+    moved = full_slot.patch(f"/v1/memories/{ibis['id']}", json={"valid_from": day(-10)})
+    assert moved.status_code == 200, moved.text
+    assert homes(full_slot, -10, -8) == [["Ibis"], ["Porto"]]
+
+
+def test_an_undo_brings_no_stay_back_where_there_is_no_room(full_slot: httpx.Client) -> None:
+    [ibis] = full_slot.get("/v1/memories", params={"key": "home", "as_of": day(-9)}).json()["items"]
+    path = f"/v1/memories/{ibis['id']}"
+    withdrawn = full_slot.post(f"{path}/retract", json={"never_true": True}).json()
+    stay(full_slot, "Ritz", -4, -3)
+    require_refused(full_slot.post(f"/v1/log/{withdrawn['log_id']}/revert"))
+
+
+def test_stays_on_both_sides_of_a_home_that_was_never_true_are_all_read(
+    full_slot: httpx.Client, database_url: str
+) -> None:
+    """There are more than a slot takes then, and no further one is taken."""
+    braga = store_home(full_slot, "Braga", -5)["memory"]["id"]
+    stay(full_slot, "Ritz", -4, -3)
+    retracted = full_slot.post(f"/v1/memories/{braga}/retract", json={"never_true": True})
+    assert retracted.status_code == 200, retracted.text
+    expected = [["Ibis"], ["Porto"], ["Hilton"], ["Porto"], ["Ritz"], ["Porto"]]
+    assert homes(full_slot, -9, -8, -7, -6, -4, -3) == expected
+    assert_healthy(database_url)
 
 
 def test_the_doctor_and_the_export_know_covers(client: httpx.Client, database_url: str) -> None:
@@ -222,3 +278,41 @@ def test_a_stay_in_plain_words_covers_the_home_that_it_changes(client: httpx.Cli
     assert answer["adjusted"] == [home]
     assert contents(client) == {"My editor is Emacs"}
     assert contents(client, as_of=day(4)) == {"My editor is Vim"}
+
+
+@pytest.mark.parametrize(
+    ("lasting", "temporary"),
+    [
+        ("I live in Porto", "I'm staying at the Ibis until {end}"),
+        ("I live in Porto", "We're at the Ibis in Lisbon until {end}"),
+        ("I live in Porto", "I'm living in Lisbon until {end}"),
+        ("I work at Acme", "I'm working at Globex until {end}"),
+        ("My boss is Anna", "My boss is Ben until {end}"),
+    ],
+)
+def test_plain_words_with_an_end_cover_until_then(
+    client: httpx.Client, lasting: str, temporary: str
+) -> None:
+    send(client, {"content": lasting, "valid_from": day(-100)})
+    words = temporary.format(end=day(3)[:10])
+    covering = send(client, {"content": words, "said_at": day(-2)})
+
+    assert (covering["operation"], len(covering["adjusted"])) == ("ADD", 1)
+    held = [contents(client, as_of=day(number)) for number in (-3, 0, 3)]
+    assert held == [{lasting}, {words}, {lasting}]
+
+
+def test_a_move_during_a_stay_ends_the_stay_and_the_home(client: httpx.Client) -> None:
+    send(client, {"content": "I live in Porto", "valid_from": day(-100)})
+    send(client, {"content": f"I'm staying at the Ibis until {day(3)[:10]}", "said_at": day(-2)})
+    send(client, {"content": "I moved to Braga", "said_at": day(-1)})
+
+    held = [contents(client, as_of=day(number)) for number in (-3, 0, 3)]
+    assert held == [{"I live in Porto"}, {"I moved to Braga"}, {"I moved to Braga"}]
+
+
+def test_the_hours_of_a_visit_cover_no_home(client: httpx.Client) -> None:
+    send(client, {"content": "I live in Porto", "valid_from": day(-100)})
+    visit = send(client, {"content": "I'm in Lisbon until 6 pm", "said_at": day(0)})
+
+    assert visit["adjusted"] == []

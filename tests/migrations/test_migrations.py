@@ -5,6 +5,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from procrastinate.schema import SchemaManager
@@ -58,6 +59,31 @@ def test_up_down_up_gives_the_same_tables(server_url: str) -> None:
         assert describe_tables(url) == {}
         schema.migrate_database(url)
         assert describe_tables(url) == first
+
+
+def list_checks_not_validated(url: str) -> list[str]:
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT conname FROM pg_constraint WHERE NOT convalidated")
+        return sorted(name for (name,) in rows)
+
+
+def test_checks_are_validated_without_locking_writers_out(server_url: str) -> None:
+    """A check that is added to a table with rows is validated by a later revision."""
+    with fresh_database(server_url) as url:
+        schema.migrate_database(url)
+        assert list_checks_not_validated(url) == []
+        schema.migrate_down(url, "2026_11_22_a")
+        with schema._open_migration(url) as (_, config):
+            command.upgrade(config, "2026_11_22_h")
+        assert list_checks_not_validated(url) == [
+            "consolidation_log_chain_check",
+            "memories_covered_check",
+            "memory_beliefs_covered_check",
+        ]
+        with psycopg.connect(url) as writer:
+            writer.execute("LOCK memories, memory_beliefs, consolidation_log IN ROW EXCLUSIVE MODE")
+            schema.migrate_database(url)
+        assert list_checks_not_validated(url) == []
 
 
 def test_the_tables_in_code_are_those_of_the_migrations(database_url: str) -> None:

@@ -205,6 +205,8 @@ async def call_messages(recorder: Recorder) -> None:
     long = {"session_id": "long", "messages": many}
     await call("POST /v1/messages", "for a worker", status=202, json=long)
     ids = {"capture_id": answer["capture_id"]}
+    await call("GET /v1/captures")
+    await call("GET /v1/captures", "filtered", params={"session_id": "talk", "state": "done"})
     await call("GET /v1/captures/{capture_id}", ids=ids)
     await call("POST /v1/captures/{capture_id}/undo", ids=ids)
 

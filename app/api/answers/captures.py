@@ -1,7 +1,7 @@
 """Answers of the routes of messages and captures."""
 
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -15,7 +15,7 @@ from app.domain.relation import Operation
 from app.domain.strength import HalfLives
 from app.domain.talk import Role, SkipReason
 from app.services.capture_reports import CaptureReport, FactAnswer, ReportedTurn
-from app.store.captures import CapturedFact, SkippedSpan, StoredQuote, StoredTurn
+from app.store.captures.captures import CapturedFact, SkippedSpan, StoredQuote, StoredTurn
 
 
 class QuoteOut(AnswerBase):
@@ -27,7 +27,7 @@ class QuoteOut(AnswerBase):
     role: Role
     start: int = Field(description="Characters of the message, from 0, secrets taken out before.")
     end: int
-    text: str | None = Field(description="Null if the message was erased or is too old.")
+    text: str | None = Field(description="Null if it was erased, or if the message is too old.")
 
     @classmethod
     def from_quote(cls, quote: StoredQuote, turn: StoredTurn) -> Self:
@@ -43,7 +43,9 @@ class QuoteOut(AnswerBase):
 
 
 def _cut_text(turn: StoredTurn, start: int, end: int) -> str | None:
-    return None if turn.content is None else turn.content[start:end]
+    """Return a part of a message, or None if its words are gone. Erased parts are blank."""
+    text = (turn.content or "")[start:end]
+    return text if text.strip() else None
 
 
 def list_quotes(fact: CapturedFact, turns: Mapping[UUID, StoredTurn]) -> list[QuoteOut]:
@@ -54,7 +56,7 @@ def list_quotes(fact: CapturedFact, turns: Mapping[UUID, StoredTurn]) -> list[Qu
 class CapturedFactOut(AnswerBase):
     """A fact that was read from a message, and what became of it."""
 
-    content: str | None = Field(description="Null if the message was erased or is too old.")
+    content: str | None = Field(description="Null if it was erased, or if the message is too old.")
     quotes: list[QuoteOut] = Field(
         description=(
             "The words that it rests on, the speaker's own first. Facts of one sentence have the "
@@ -117,7 +119,10 @@ class CapturedMessageOut(AnswerBase):
     role: Role
     name: str | None
     content: str | None = Field(
-        description="As it is stored: without secrets. Null if it was erased or is too old."
+        description=(
+            "As it is stored: without secrets, and with spaces for parts that were erased. Null if "
+            "no word is left, or if it is too old."
+        )
     )
     at: Time
     capture_id: UUID = Field(description="The capture that has it.")
@@ -129,8 +134,8 @@ class CapturedMessageOut(AnswerBase):
     skipped: list[SkippedOut]
 
 
-class CaptureAnswer(AnswerBase):
-    """The messages of a call, how far they are read, and the facts of each."""
+class CaptureSummary(AnswerBase):
+    """The messages of a call, and how far they are read."""
 
     capture_id: UUID | None = Field(description="Null on a dry run.")
     session_id: str | None = Field(description="Null if the session was erased.")
@@ -148,6 +153,22 @@ class CaptureAnswer(AnswerBase):
     error: str | None = Field(description="What stopped it last.")
     received_at: Time
     finished_at: Time | None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls.from_values({**row, "capture_id": row["id"], "total": row["turns"]})
+
+
+class CapturesAnswer(AnswerBase):
+    """Captures, newest first; the messages of each stand in the capture itself."""
+
+    items: list[CaptureSummary]
+    next_cursor: str | None
+
+
+class CaptureAnswer(CaptureSummary):
+    """The messages of a call, how far they are read, and the facts of each."""
+
     dry_run: bool
     messages: list[CapturedMessageOut]
 

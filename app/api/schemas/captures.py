@@ -4,9 +4,16 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, model_validator
 
-from app.api.schemas.fields import MAX_CONTENT, Splitting, StrictRequest, Word, check_text
+from app.api.schemas.fields import (
+    MAX_CONTENT,
+    PageSize,
+    Splitting,
+    StrictRequest,
+    Word,
+    check_text,
+)
 from app.api.times import Time
-from app.domain.captures import CaptureRequest, ExtractBy, Message
+from app.domain.captures import CaptureRequest, CaptureState, ExtractBy, Message
 from app.domain.talk import Role
 
 MAX_MESSAGES = 200
@@ -57,7 +64,11 @@ class MessagesRequest(StrictRequest):
         "auto", description="off: a sentence that states several facts stays one."
     )
     dry_run: StrictBool = Field(
-        False, description="true: answer with what would be done and write nothing."
+        False,
+        description=(
+            "true: answer with what would be done and write nothing; for messages of at most 1,000 "
+            "facts."
+        ),
     )
 
     @model_validator(mode="after")
@@ -83,6 +94,15 @@ class MessagesRequest(StrictRequest):
             may_end_stated=may_end_stated,
             dry_run=self.dry_run,
         )
+
+
+class CapturesQuery(StrictRequest):
+    """A page of captures, and which of them it shows."""
+
+    session_id: Word | None = None
+    state: CaptureState | None = None
+    limit: PageSize = 50
+    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
 
 
 class UndoRequest(StrictRequest):

@@ -14,6 +14,7 @@ from app.classification.local.difference import describe_difference, differs_in_
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
 from app.classification.signals.correction import is_correction
+from app.classification.signals.finding import SEEN_BY_SIGNALS_ALONE
 from app.classification.signals.lexicon import CONFIDENCE
 from app.domain.relation import Finding, Judge, Judgment, Relation
 
@@ -122,6 +123,8 @@ def _acts(judgment: Judgment) -> bool:
 
 def _check_signal(judgment: Judgment, reading: Reading, thresholds: Thresholds) -> Judgment:
     """Return the signals' judgment, or none in its place if the judge does not read the same."""
+    if any(finding.name in SEEN_BY_SIGNALS_ALONE for finding in judgment.findings):
+        return judgment
     if judgment.relation.effect.ends_stored:
         agreement = reading.ends
     elif judgment.relation is Relation.DUPLICATE:

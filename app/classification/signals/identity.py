@@ -7,6 +7,7 @@ from app.classification.signals.explicit_change import find_changes
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
+from app.classification.signals.stays import find_home_of_guest
 
 _SPEAKERS = frozenset(("i", "we"))
 
@@ -38,7 +39,7 @@ def _differ(new: str | None, old: str | None) -> bool:
 
 def _other_owner(pair: Pair) -> Iterator[str]:
     new, old = pair.new.owner, pair.old.owner
-    if not new or not old or new == old or pair.frame_pairs:
+    if not new or not old or new == old or pair.frame_pairs or find_home_of_guest(pair):
         return
     if _names_owner_as_past(pair) or any(clause.owner == old for clause in pair.new.clauses):
         return

@@ -19,6 +19,7 @@ from app.classification.signals.relation import Finding, Relation, SignalJudgmen
 from app.classification.signals.retraction import count_leftover, find_retraction
 from app.classification.signals.single_valued import find_single_valued_change
 from app.classification.signals.speech import find_speech
+from app.classification.signals.stays import find_stay
 from app.classification.signals.value_conflict import find_value_conflict
 from app.classification.signals.versions import find_version_change
 
@@ -30,6 +31,7 @@ SIGNALS: tuple[Signal, ...] = (
     find_explicit_change,
     find_correction,
     find_single_valued_change,
+    find_stay,
     find_version_change,
     find_value_conflict,
     find_antonyms,

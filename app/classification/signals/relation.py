@@ -8,8 +8,10 @@ from app.domain.relation import Finding, Relation
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A short fact; `at` is when it began to hold (None: unknown). A given slot outranks what its
-    text says.
+    """A short fact; `at` is when it began to hold (None: unknown).
+
+    A given slot outranks what its text says. A temporary statement has a stated end, which its text
+    does not name.
     """
 
     text: str
@@ -17,6 +19,7 @@ class Statement:
     entity: str | None = None
     key: str | None = None
     kind: str = "fact"
+    is_temporary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

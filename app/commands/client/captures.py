@@ -1,4 +1,4 @@
-"""`palimpsest capture`: send the messages of a file, and follow what is read from them."""
+"""`palimpsest capture` and `captures`: send messages, follow, list and undo what became of them."""
 
 import hashlib
 import json
@@ -21,7 +21,14 @@ from app.commands.client.calling import (
     drop_unset,
     takes_service,
 )
-from app.commands.client.printing import make_console, print_json, print_table
+from app.commands.client.printing import (
+    format_minute,
+    make_console,
+    print_json,
+    print_page,
+    print_reverts,
+    print_table,
+)
 
 Message = dict[str, Any]
 
@@ -34,12 +41,13 @@ PATIENCE = 60  # seconds without progress of a capture
 @takes_service
 def capture(
     file: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="FILE",
+            metavar="[FILE]",
             help="Messages, as a JSON array or one JSON object a line; `-`: standard input.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     session: Annotated[
         str | None,
         typer.Option(help="Session of the messages. Default: the name of the file."),
@@ -48,25 +56,95 @@ def capture(
         str | None,
         typer.Option(help="What reads the facts: rules, model or off.", show_default=False),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be stored.")] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="auto: store each fact of a sentence of several; off: store it whole.",
+            show_default=False,
+        ),
+    ] = None,
+    undo: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Undo all that this capture stored; its messages stay.",
+            show_default=False,
+        ),
+    ] = None,
+    cascade: Annotated[
+        bool, typer.Option("--cascade", help="With --undo: undo first what was built on it.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
     *,
     service: Service,
 ) -> None:
-    """Send messages, and store the facts that are read from them.
+    """Send messages and store the facts that are read from them, or undo that.
 
     A message without an `id` gets one from its place and its text, so that the same file can be
     sent again.
     """
-    session = session or _get_default_session(file)
+    choices = drop_unset(session_id=session, extract=extract, split=split)
+    if undo is not None:
+        if file is not None or choices:
+            raise Failure("--undo takes no FILE and no other choice than --cascade and --dry-run.")
+        return _undo_capture(service, undo, {"cascade": cascade, "dry_run": dry_run})
+    if file is None or cascade:
+        raise Failure("name the FILE with the messages, or a capture with --undo ID.")
+    choices["session_id"] = session or _get_default_session(file)
     messages = _name_messages(_read_messages(file))
-    choices = drop_unset(session_id=session, extract=extract, dry_run=dry_run or None)
+    _send_messages(service, messages, choices | drop_unset(dry_run=dry_run or None))
+
+
+def _undo_capture(service: Service, capture_id: str, body: dict[str, Any]) -> None:
+    with service.connect() as client:
+        answer = answer_of(client, "POST", build_route("captures", capture_id, "undo"), json=body)
+    print_json(answer) if service.as_json else print_reverts(answer)
+
+
+@takes_service
+def captures(
+    session: Annotated[
+        str | None, typer.Option(help="Only those of this session.", show_default=False)
+    ] = None,
+    state: Annotated[
+        str | None, typer.Option(help="pending, done or failed.", show_default=False)
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    *,
+    service: Service,
+) -> None:
+    """List the calls that stored messages, newest first."""
+    params = drop_unset(session_id=session, state=state, limit=limit)
+    with service.connect() as client:
+        answer = answer_of(client, "GET", "/v1/captures", params=params)
+    if service.as_json:
+        return print_json(answer)
+    headings = ["status", "since", "session", "read", "repeated", "error", "id"]
+    print_page(answer, headings, _format_capture)
+
+
+def _format_capture(capture: dict[str, Any]) -> list[str]:
+    return [
+        capture["state"],
+        format_minute(capture["received_at"]),
+        capture["session_id"] or "(erased)",
+        f"{capture['done']} of {capture['total']}",
+        str(capture["repeated"]),
+        capture["error"] or "",
+        capture["capture_id"],
+    ]
+
+
+def _send_messages(service: Service, messages: list[Message], choices: dict[str, Any]) -> None:
+    """Send the messages in as many calls as it takes, and print what became of each call."""
     answers: list[dict[str, Any]] = []
     with service.connect() as client:
         for part in _split_calls(messages):
             answer = answer_of(client, "POST", "/v1/messages", json={**choices, "messages": part})
-            answers.append(_follow_capture(client, answer))
-            if not service.as_json:
-                _print_capture(answers[-1])
+            for followed in _follow_captures(client, answer):
+                answers.append(followed)
+                if not service.as_json:
+                    _print_capture(followed)
     if service.as_json:
         print_json({"captures": answers})
 
@@ -138,6 +216,15 @@ def _split_calls(messages: list[Message]) -> Iterator[list[Message]]:
 
 
 # --- the answers ---------------------------------------------------------------------------------
+
+
+def _follow_captures(client: httpx.Client, answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the capture of a call at its end, and captures that go on because of the call."""
+    yield _follow_capture(client, answer)
+    waiting = {m["capture_id"] for m in answer["messages"] if not m["done"]}
+    for capture_id in sorted(waiting - {answer["capture_id"]}):
+        other = answer_of(client, "GET", build_route("captures", capture_id))
+        yield _follow_capture(client, other)
 
 
 def _follow_capture(client: httpx.Client, answer: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """`palimpsest store`, `supersede` and `retract`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from app.commands.client.calling import (
     Failure,
@@ -12,7 +13,7 @@ from app.commands.client.calling import (
     drop_unset,
     takes_service,
 )
-from app.commands.client.printing import print_change, print_json
+from app.commands.client.printing import make_console, print_change, print_json
 
 MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
 
@@ -37,6 +38,10 @@ def store(
     supersedes: Annotated[
         list[str] | None, typer.Option(help="Id of a memory that it replaces; may be repeated.")
     ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="auto: store each fact of a sentence of several; off: store it whole."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
     *,
     service: Service,
@@ -50,11 +55,23 @@ def store(
         valid_until=valid_until,
         said_at=said_at,
         supersedes=supersedes or None,
+        split=split,
         dry_run=dry_run or None,
     )
     with service.connect() as client:
         answer = answer_of(client, "POST", "/v1/memories", json=fact | when)
-    print_json(answer) if service.as_json else print_change(answer)
+    if service.as_json:
+        return print_json(answer)
+    for change in [part["answer"] for part in answer["parts"]] or [answer]:
+        _print_store(change)
+
+
+def _print_store(answer: dict[str, Any]) -> None:
+    """Print what a store did. A part of a text may be answered with a problem."""
+    if "operation" in answer:
+        print_change(answer)
+    else:
+        make_console().print(escape(answer["detail"]))
 
 
 @takes_service

@@ -20,6 +20,7 @@ from app.commands.client.printing import (
     print_json,
     print_memories,
     print_page,
+    print_reverts,
 )
 
 reviews = typer.Typer(
@@ -199,12 +200,7 @@ def _refuse_mixed_selection(selection: dict[str, Any], *, store: bool) -> None:
 def _revert_selection(service: Service, body: dict[str, Any]) -> None:
     with service.connect() as client:
         answer = answer_of(client, "POST", "/v1/reverts", json=body)
-    if service.as_json:
-        return print_json(answer)
-    for result in answer["results"]:
-        print_change(result)
-    if not answer["results"]:
-        make_console().print("It did nothing that still stands.")
+    print_json(answer) if service.as_json else print_reverts(answer)
 
 
 @takes_service

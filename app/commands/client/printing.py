@@ -40,6 +40,14 @@ def print_change(answer: dict[str, Any]) -> None:
         console.print(f"look whether still right, as what it rests on ended: {ids}")
 
 
+def print_reverts(answer: dict[str, Any]) -> None:
+    """Print what each undone operation came to."""
+    for result in answer["results"]:
+        print_change(result)
+    if not answer["results"]:
+        make_console().print("It did nothing that still stands.")
+
+
 MEMORY_HEADINGS = ["status", "valid from", "until", "content", "id"]
 
 

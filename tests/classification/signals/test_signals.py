@@ -10,6 +10,9 @@ FIRES = [
     ("single_valued", "The thesis is now due on May 20.", "The thesis is due on May 6."),
     ("single_valued", "meeting moved to Thursday", "meeting on Tuesday"),
     ("single_valued", "Moved to Lisbon", "Based in Porto"),
+    ("single_valued", "I moved to day shifts", "I usually work nights"),
+    ("single_valued", "I've switched over to days", "I mostly work the night shift"),
+    ("single_valued", "Ben is on the late shift now", "Ben works the early shift"),
     ("explicit_change", "Left Acme for Globex", "Works at Acme"),
     (
         "named_attribute",
@@ -117,6 +120,9 @@ KEEPS = [
         "Scrap the end date of Project Falcon.",
         "The launch date of Project Falcon is 3 March.",
     ),
+    ("a day is no shift", "I'm on day 3 of the course.", "I work nights."),
+    ("a shift of the past", "I worked days in my twenties.", "I work nights."),
+    ("both shifts", "I work days and nights.", "I work nights."),
     (
         "two offices of one person",
         "Karl Maier is chair of the housing committee.",

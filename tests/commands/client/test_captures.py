@@ -64,6 +64,62 @@ def test_more_messages_than_one_call_takes_are_sent_in_several(
     assert [answer["total"] for answer in json.loads(printed)["captures"]] == [200, 30]
 
 
+def run_palimpsest(client: httpx.Client, service: str, *words: str, status: int = 0) -> str:
+    """Run a command as the client's agent, and return what it printed or its complaints."""
+    agent = client.headers["X-Agent-Id"]
+    done = palimpsest(*words, "--url", service, "--agent", agent)
+    assert done.returncode == status, done.stderr
+    return done.stderr if status else done.stdout
+
+
+def test_captures_are_listed_and_undone(client: httpx.Client, service: str, tmp_path: Path) -> None:
+    for session in ("one", "two"):
+        run_capture(client, service, write_lines(tmp_path, HOME), "--session", session)
+    items = json.loads(run_palimpsest(client, service, "captures", "--json"))["items"]
+    assert [item["session_id"] for item in items] == ["two", "one"]
+    printed = run_palimpsest(client, service, "captures", "--session", "one", "--state", "done")
+    heading, row = printed.splitlines()
+    assert heading.split()[-1] == "id"
+    assert row.split()[-1] == items[1]["capture_id"]
+    assert "1 of 1" in row
+    first = items[1]["capture_id"]
+    undo = ("capture", "--undo", first, "--cascade")
+    assert "REVERT" in run_palimpsest(client, service, *undo, "--dry-run")
+    assert list_contents(client) != []
+    assert "REVERT" in run_palimpsest(client, service, *undo)
+    assert list_contents(client) == []
+    assert "nothing that still stands" in run_palimpsest(client, service, *undo)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "FILE"),
+        (("talk.jsonl", "--cascade"), "--undo"),
+        (("talk.jsonl", "--undo", "x"), "no FILE"),
+        (("--undo", "x", "--split", "off"), "no FILE"),
+        (("--undo", "00000000-0000-7000-8000-000000000000"), "no capture"),
+    ],
+)
+def test_a_call_that_contradicts_itself_is_refused(
+    client: httpx.Client, service: str, words: tuple[str, ...], complaint: str
+) -> None:
+    assert complaint in run_palimpsest(client, service, "capture", *words, status=1)
+
+
+def test_a_sentence_of_several_facts_is_split_or_stays_whole(
+    client: httpx.Client, service: str, tmp_path: Path
+) -> None:
+    both = {"role": "user", "content": "I live in Lisbon and my sister is called Anna."}
+    run_capture(client, service, write_lines(tmp_path, both), "--split", "off")
+    assert len(list_contents(client)) == 1
+    text = "I work in Leeds, but my wife works in York"
+    assert "ADD" in run_palimpsest(client, service, "store", text, "--split", "off", "--dry-run")
+    printed = run_palimpsest(client, service, "store", text, "--split", "auto")
+    assert printed.count("ADD") == 2
+    assert len(list_contents(client)) == 3
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

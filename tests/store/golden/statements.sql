@@ -53,7 +53,6 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
@@ -561,7 +560,6 @@ LEFT JOIN LATERAL (
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
             AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
     ),
     ranked AS MATERIALIZED (
@@ -1285,7 +1283,7 @@ WHERE agent_id = :agent AND id = ANY(:ids) AND created_at <= :known_at;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/memories/{memory_id}/why
--- app/store/captures.py list_facts_of_memory
+-- app/store/captures/captures.py list_facts_of_memory
 SELECT f.id, f.turn_id, f.place, f.content, f.quotes, f.operation, f.memory_id, f.log_id,
     f.review_id, f.problem
 FROM captured_facts f
@@ -5121,8 +5119,10 @@ SELECT DISTINCT ARRAY[CAST(t.id AS text), CAST(m.id AS text)] AS ids, t.id, m.id
 FROM captured_facts c
 JOIN memories m
     ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
-JOIN turns t ON t.agent_id = c.agent_id AND t.id = c.turn_id
-WHERE c.agent_id = :agent AND t.content IS NOT NULL;
+CROSS JOIN LATERAL jsonb_to_recordset(c.quotes)
+    AS q (turn_id uuid, "start" integer, "end" integer)
+JOIN turns t ON t.agent_id = c.agent_id AND t.id = q.turn_id
+WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]';
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
@@ -6174,13 +6174,13 @@ SELECT current_setting('transaction_read_only')::boolean AS is_read_only;
 -- app/store/engine.py: as for GET /v1/reviews
 
 -- POST /v1/messages (a dry run)
--- app/store/captures.py find_messages
+-- app/store/captures/captures.py find_messages
 SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
 FROM turns
 WHERE agent_id = :agent AND session_id = :session AND message_id = ANY(:messages);
 
 -- POST /v1/messages (a dry run)
--- app/store/captures.py list_earlier_turns
+-- app/store/captures/captures.py list_earlier_turns
 SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
 FROM turns
 WHERE agent_id = :agent AND session_id = :session AND id < :before AND content IS NOT NULL
@@ -6188,7 +6188,7 @@ ORDER BY id DESC
 LIMIT :limit;
 
 -- POST /v1/messages (a dry run)
--- app/store/captures.py find_stored_hashes
+-- app/store/captures/captures.py find_stored_hashes
 SELECT DISTINCT fuzzy_hash
 FROM memories m
 WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND NOT void
@@ -6230,7 +6230,7 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
     :hash, :content_digest, :content_salt);
 
 -- POST /v1/messages (a dry run)
--- app/store/captures.py list_facts
+-- app/store/captures/captures.py list_facts
 SELECT id, turn_id, place, content, quotes, operation, memory_id, log_id, review_id, problem
 FROM captured_facts
 WHERE agent_id = :agent AND turn_id = ANY(:turns)
@@ -6243,46 +6243,52 @@ ORDER BY turn_id, place;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py find_capture
+-- app/store/captures/captures.py find_capture
 SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
     redacted, received_at, request_id, extractor, trouble, error, finished_at FROM captures WHERE
     agent_id = :agent AND id = :id;
 -- app/store/engine.py: as for GET /v1/reviews
--- app/store/captures.py find_messages: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py find_messages: as for POST /v1/messages (a dry run)
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py create_capture
+-- app/store/captures/captures.py create_capture
 INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, may_end_stated,
     actor, request_id, turns, repeated, redacted, received_at, failures) VALUES (:agent_id, :id,
     :session_id, :state, :extract, :split, :trust, :may_end_stated, :actor, :request_id, :turns,
     :repeated, :redacted, :received_at, :failures);
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py create_capture
+-- app/store/captures/captures.py create_capture
 INSERT INTO turns (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
     said_at, received_at, done, skipped) VALUES (:agent_id, :id, :capture_id, :position,
     :session_id, :message_id, :role, :name, :content, :said_at, :received_at, :done, :skipped);
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py claim_capture
-UPDATE captures SET runner = :runner, alive_at = clock_timestamp()
-WHERE agent_id = :agent AND id = :id AND state = 'pending'
-    AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
-RETURNING id;
-
--- POST /v1/messages (a fact)
--- app/store/captures.py list_turns
+-- app/store/captures/captures.py list_turns
 SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
 FROM turns
 WHERE agent_id = :agent AND capture_id = :capture
 ORDER BY position;
--- app/store/captures.py list_facts: as for POST /v1/messages (a dry run)
--- app/store/captures.py list_earlier_turns: as for POST /v1/messages (a dry run)
--- app/store/captures.py find_stored_hashes: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
+
+-- POST /v1/messages (a fact)
+-- app/store/captures/runs.py reopen_failed_captures
+UPDATE captures SET state = 'pending', failures = 0, alive_at = NULL, finished_at = NULL
+WHERE agent_id = :agent AND id = ANY(:ids) AND state = 'failed'
+RETURNING id;
+
+-- POST /v1/messages (a fact)
+-- app/store/captures/runs.py claim_capture
+UPDATE captures SET runner = :runner, alive_at = clock_timestamp()
+WHERE agent_id = :agent AND id = :id AND state = 'pending'
+    AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+RETURNING id;
+-- app/store/captures/captures.py list_earlier_turns: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py find_stored_hashes: as for POST /v1/messages (a dry run)
 -- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py count_open_turns
+-- app/store/captures/runs.py count_open_turns
 SELECT count(*) AS open
 FROM turns t
 JOIN captures c ON c.agent_id = :agent AND c.id = t.capture_id
@@ -6292,19 +6298,19 @@ WHERE t.agent_id = :agent AND t.id = ANY(:ids) AND NOT t.done
 -- app/store/apply.py apply_plans: as for POST /v1/messages (a dry run)
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py finish_turns
+-- app/store/captures/runs.py finish_turns
 UPDATE turns t SET done = true, skipped = CAST(r.skipped AS jsonb)
 FROM unnest(CAST(:ids AS uuid[]), CAST(:skipped AS text[])) AS r (id, skipped)
 WHERE t.agent_id = :agent AND t.id = r.id;
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py finish_turns
+-- app/store/captures/runs.py finish_turns
 INSERT INTO captured_facts (agent_id, id, turn_id, place, content, quotes, operation, memory_id,
     log_id, review_id, problem) VALUES (:agent_id, :id, :turn_id, :place, :content, :quotes,
     :operation, :memory_id, :log_id, :review_id, :problem);
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py save_capture_progress
+-- app/store/captures/runs.py save_progress
 UPDATE captures SET
     extractor = CASE WHEN extractor = 'rules' THEN extractor ELSE :extractor END,
     trouble = coalesce(trouble, :trouble),
@@ -6312,7 +6318,7 @@ UPDATE captures SET
 WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/messages (a fact)
--- app/store/captures.py save_capture_progress
+-- app/store/captures/runs.py save_progress
 UPDATE captures c SET state = 'done', finished_at = clock_timestamp(), error = NULL
 WHERE agent_id = :agent AND id = :id AND state = 'pending'
     AND NOT EXISTS (
@@ -6324,46 +6330,82 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
 -- ===== POST /v1/messages (sent again) =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/captures.py find_capture: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py find_capture: as for POST /v1/messages (a fact)
 -- app/store/engine.py: as for GET /v1/reviews
--- app/store/captures.py find_messages: as for POST /v1/messages (a dry run)
--- app/store/captures.py create_capture: as for POST /v1/messages (a fact)
--- app/store/captures.py finish_turns: as for POST /v1/messages (a fact)
--- app/store/captures.py save_capture_progress: as for POST /v1/messages (a fact)
--- app/store/captures.py save_capture_progress: as for POST /v1/messages (a fact)
--- app/store/captures.py list_turns: as for POST /v1/messages (a fact)
--- app/store/captures.py list_facts: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py find_messages: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py create_capture: as for POST /v1/messages (a fact)
+-- app/store/captures/runs.py finish_turns: as for POST /v1/messages (a fact)
+-- app/store/captures/runs.py save_progress: as for POST /v1/messages (a fact)
+-- app/store/captures/runs.py save_progress: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
 
 -- POST /v1/messages (sent again)
--- app/store/captures.py find_turns
+-- app/store/captures/captures.py find_turns
 SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped FROM turns
     WHERE agent_id = :agent AND id = ANY(:ids);
+-- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
 
 
 -- ===== POST /v1/messages (for a worker) =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/captures.py find_capture: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py find_capture: as for POST /v1/messages (a fact)
 -- app/store/engine.py: as for GET /v1/reviews
--- app/store/captures.py find_messages: as for POST /v1/messages (a dry run)
--- app/store/captures.py create_capture: as for POST /v1/messages (a fact)
--- app/store/captures.py create_capture: as for POST /v1/messages (a fact)
--- app/store/captures.py list_turns: as for POST /v1/messages (a fact)
--- app/store/captures.py list_facts: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py find_messages: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py create_capture: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py create_capture: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
+-- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
+
+
+-- ===== GET /v1/captures =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/captures
+-- app/store/captures/captures.py list_captures
+SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
+    redacted, received_at, request_id, extractor, trouble, error, finished_at, received_at AS
+    created_at, (
+    SELECT count(*) FROM turns t
+    WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
+) AS done
+FROM captures c
+WHERE agent_id = :agent
+ORDER BY received_at DESC, id DESC
+LIMIT :limit;
+
+
+-- ===== GET /v1/captures (filtered) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/captures (filtered)
+-- app/store/captures/captures.py list_captures
+SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
+    redacted, received_at, request_id, extractor, trouble, error, finished_at, received_at AS
+    created_at, (
+    SELECT count(*) FROM turns t
+    WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
+) AS done
+FROM captures c
+WHERE agent_id = :agent AND session_id = :session AND state = :state
+ORDER BY received_at DESC, id DESC
+LIMIT :limit;
 
 
 -- ===== GET /v1/captures/{capture_id} =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
--- app/store/captures.py find_capture: as for POST /v1/messages (a fact)
--- app/store/captures.py list_turns: as for POST /v1/messages (a fact)
--- app/store/captures.py list_facts: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py find_capture: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
 
 
 -- ===== POST /v1/captures/{capture_id}/undo =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
--- app/store/captures.py find_capture: as for POST /v1/messages (a fact)
+-- app/store/captures/captures.py find_capture: as for POST /v1/messages (a fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 
 -- POST /v1/captures/{capture_id}/undo
@@ -7276,6 +7318,39 @@ UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id =
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
+UPDATE captured_facts SET content = NULL
+WHERE agent_id = :agent AND (
+    memory_id = ANY(:ids)
+    OR memory_id IS NULL AND log_id IN (
+        SELECT id FROM consolidation_log
+        WHERE agent_id = :agent
+            AND (target_memory_id = ANY(:ids) OR source_memory_ids && :ids)
+        UNION ALL
+        SELECT id FROM folded_operations WHERE agent_id = :agent AND memory_ids && :ids
+    )
+    OR lower(content) IN (SELECT lower(quote) FROM unnest(CAST(:quotes AS text[])) AS quote)
+)
+RETURNING quotes;
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+SELECT id, capture_id, content
+FROM turns
+WHERE agent_id = :agent AND content IS NOT NULL
+    AND (CAST(:after AS uuid) IS NULL OR id > :after)
+ORDER BY id
+LIMIT :limit;
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE captures SET runner = NULL, alive_at = NULL WHERE agent_id = :agent AND state = 'pending';
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
+UPDATE captures SET trouble = 'erased' WHERE agent_id = :agent AND trouble IS NOT NULL;
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
 WITH quotes AS MATERIALIZED (
     SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote
 ),
@@ -7311,57 +7386,6 @@ SELECT l.id FROM consolidation_log l
 WHERE l.agent_id = :agent
     AND l.operation IN ('NOOP', 'DELETE', 'AMEND')
     AND lower(l.incoming ->> 'content') IN (SELECT quote FROM quotes);
-
--- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories
-WITH quotes AS MATERIALIZED (
-    SELECT lower(quote) AS quote FROM unnest(CAST(:quotes AS text[])) AS quote
-),
-facts AS (
-    SELECT f.turn_id, f.quotes
-    FROM captured_facts f
-    WHERE f.agent_id = :agent AND (
-        f.memory_id = ANY(:ids)
-        OR f.memory_id IS NULL AND f.log_id = ANY(:operations)
-        OR lower(f.content) IN (SELECT quote FROM quotes)
-    )
-)
-SELECT t.id, t.capture_id
-FROM turns t
-WHERE t.agent_id = :agent AND t.content IS NOT NULL AND (
-    :everything
-    OR t.session_id = :session
-    OR EXISTS (SELECT FROM quotes WHERE strpos(lower(t.content), quote) > 0)
-    OR t.id IN (SELECT turn_id FROM facts)
-    OR t.id IN (
-        SELECT CAST(q ->> 'turn_id' AS uuid)
-        FROM facts CROSS JOIN LATERAL jsonb_array_elements(facts.quotes) AS q
-    )
-);
-
--- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories
-UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
-WHERE agent_id = :agent AND id = ANY(:turns);
-
--- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories
-UPDATE captured_facts SET content = NULL
-WHERE agent_id = :agent AND (:everything OR turn_id = ANY(:turns) OR memory_id = ANY(:ids));
-
--- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories
-UPDATE captures SET trouble = 'erased' WHERE agent_id = :agent AND trouble IS NOT NULL;
-
--- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories
-UPDATE turns SET session_id = NULL, message_id = NULL
-WHERE agent_id = :agent AND (:everything OR session_id = :session);
-
--- DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories
-UPDATE captures SET session_id = NULL
-WHERE agent_id = :agent AND (:everything OR session_id = :session);
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
@@ -7586,8 +7610,29 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+
+-- POST /v1/erasures
+-- app/store/erasures.py erase_memories
+WITH emptied AS (
+    UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
+    WHERE agent_id = :agent AND (:everything OR session_id = :session)
+    RETURNING id, capture_id
+),
+facts AS (
+    UPDATE captured_facts SET content = NULL
+    WHERE agent_id = :agent AND turn_id IN (SELECT id FROM emptied)
+)
+SELECT DISTINCT capture_id FROM emptied;
+
+-- POST /v1/erasures
+-- app/store/erasures.py erase_memories
+UPDATE turns SET session_id = NULL, message_id = NULL
+WHERE agent_id = :agent AND (:everything OR session_id = :session);
+
+-- POST /v1/erasures
+-- app/store/erasures.py erase_memories
+UPDATE captures SET session_id = NULL
+WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)

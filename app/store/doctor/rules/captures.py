@@ -34,13 +34,15 @@ _FACTS_NOT_EMPTY = """
 """
 
 # Find messages that still have the words from which an erased memory was read.
-_TURNS_NOT_EMPTY = """
+_TURNS_NOT_BLANK = """
     SELECT DISTINCT ARRAY[CAST(t.id AS text), CAST(m.id AS text)] AS ids, t.id, m.id AS memory_id
     FROM captured_facts c
     JOIN memories m
       ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
-    JOIN turns t ON t.agent_id = c.agent_id AND t.id = c.turn_id
-    WHERE c.agent_id = :agent AND t.content IS NOT NULL
+    CROSS JOIN LATERAL jsonb_to_recordset(c.quotes)
+        AS q (turn_id uuid, "start" integer, "end" integer)
+    JOIN turns t ON t.agent_id = c.agent_id AND t.id = q.turn_id
+    WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]'
 """
 
 CAPTURES = (
@@ -62,6 +64,6 @@ CAPTURES = (
     Rule(
         "erased",
         "Message {id} still has the words that memory {memory_id}, which is erased, was read from.",
-        _TURNS_NOT_EMPTY,
+        _TURNS_NOT_BLANK,
     ),
 )

@@ -3,10 +3,9 @@
 The caller owns the transaction, and has the agent's lock when it writes.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +19,8 @@ from app.store.columns import find_copy_type
 from app.store.engine import fetch_rows
 from app.store.fragments import build_holds
 from app.store.inserts import insert_rows
-from app.store.tables import captured_facts, captures, turns
+from app.store.memories import After
+from app.store.tables import captures, turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class SkippedSpan:
 class StoredTurn:
     """A message. `content` is None if it was erased, or is older than messages are kept.
 
-    A turn that is not `done` has no facts yet.
+    A turn that is not `done` has facts that are not stored yet, or was not read yet.
     """
 
     id: UUID
@@ -122,7 +122,6 @@ _CAPTURE_TYPES = {
     if column.name not in _SET_BY_RUNNERS
 }
 _TURN_TYPES = {column.name: find_copy_type(column) for column in turns.columns}
-_FACT_TYPES = {column.name: find_copy_type(column) for column in captured_facts.columns}
 
 
 async def create_capture(
@@ -174,6 +173,41 @@ def _capture_from_row(row: Mapping[str, Any]) -> StoredCapture:
         "extractor": extractor,
     }
     return StoredCapture(**values)
+
+
+async def list_captures(
+    connection: AsyncConnection,
+    agent: AgentId,
+    *,
+    session_id: str | None,
+    state: CaptureState | None,
+    limit: int,
+    after: After | None,
+) -> list[dict[str, Any]]:
+    """Return the rows of captures, newest first, each with its number of turns that are `done`."""
+    values: dict[str, Any] = {"agent": agent, "limit": limit}
+    where = "agent_id = :agent"
+    if session_id is not None:
+        where += " AND session_id = :session"
+        values["session"] = session_id
+    if state is not None:
+        where += " AND state = :state"
+        values["state"] = state
+    if after is not None:
+        where += " AND (received_at, id) < (:after_received_at, :after_id)"
+        values |= {"after_received_at": after.created_at, "after_id": after.memory_id}
+    # `created_at` and `id` are what cursors are made of.
+    statement = f"""
+        SELECT {_CAPTURE_COLUMNS}, received_at AS created_at, (
+            SELECT count(*) FROM turns t
+            WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
+        ) AS done
+        FROM captures c
+        WHERE {where}
+        ORDER BY received_at DESC, id DESC
+        LIMIT :limit
+    """
+    return await fetch_rows(connection, statement, values)
 
 
 # Read the turns of a capture.
@@ -310,243 +344,3 @@ async def find_stored_hashes(
     """Return those of these loose hashes that a memory of the agent has which holds."""
     rows = await fetch_rows(connection, _FIND_EQUAL, {"agent": agent, "hashes": list(hashes)})
     return {row["fuzzy_hash"] for row in rows}
-
-
-# --- reading facts from turns: claims and results ------------------------------------------------
-
-# A runner that has not renewed its lease for this long is taken to be dead.
-LEASE = timedelta(seconds=15)
-
-# A capture is tried so many times. Then its trouble is taken to be permanent.
-TRIES = 5
-
-# Claim a capture that is not finished and that no living runner has.
-_CLAIM = """
-    UPDATE captures SET runner = :runner, alive_at = clock_timestamp()
-    WHERE agent_id = :agent AND id = :id AND state = 'pending'
-      AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
-    RETURNING id
-"""
-
-
-async def claim_capture(
-    connection: AsyncConnection, agent: AgentId, capture_id: UUID, runner: UUID
-) -> bool:
-    """Claim the capture. Return False if it is finished, or if a living runner has it."""
-    values = {"agent": agent, "id": capture_id, "runner": runner, "lease": LEASE}
-    return bool(await fetch_rows(connection, _CLAIM, values))
-
-
-# Renew the lease of a capture.
-_RENEW = """
-    UPDATE captures SET alive_at = clock_timestamp()
-    WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
-"""
-
-
-async def renew_capture_lease(
-    connection: AsyncConnection, agent: AgentId, capture_id: UUID, runner: UUID
-) -> None:
-    """Record that the runner is alive."""
-    await fetch_rows(connection, _RENEW, {"agent": agent, "id": capture_id, "runner": runner})
-
-
-# Release a capture that was cut off, so that another runner may go on at once.
-_RELEASE = """
-    UPDATE captures SET
-        failures = failures + 1,
-        alive_at = NULL,
-        error = :error,
-        state = CASE WHEN failures + 1 < :tries THEN state ELSE 'failed' END,
-        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock_timestamp() END
-    WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
-"""
-
-
-# Note why a capture could not be finished now. Its lease runs out, and another runner goes on.
-_NOTE_TROUBLE = """
-    UPDATE captures SET error = :error
-    WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
-"""
-
-
-async def record_capture_trouble(
-    connection: AsyncConnection, agent: AgentId, capture_id: UUID, runner: UUID, error: str
-) -> None:
-    """Note trouble that passes, such as an encoder that is down. It counts as no failure."""
-    values = {"agent": agent, "id": capture_id, "runner": runner, "error": error}
-    await fetch_rows(connection, _NOTE_TROUBLE, values)
-
-
-async def record_capture_failure(
-    connection: AsyncConnection, agent: AgentId, capture_id: UUID, runner: UUID, error: str
-) -> None:
-    """Release a capture in which this runner failed; after TRIES times the capture has failed."""
-    values = {"agent": agent, "id": capture_id, "runner": runner, "error": error, "tries": TRIES}
-    await fetch_rows(connection, _RELEASE, values)
-
-
-# Count the turns of these that have no facts yet, if this runner still has their capture.
-_COUNT_OPEN = """
-    SELECT count(*) AS open
-    FROM turns t
-    JOIN captures c ON c.agent_id = :agent AND c.id = t.capture_id
-    WHERE t.agent_id = :agent AND t.id = ANY(:ids) AND NOT t.done
-      AND c.runner = :runner AND c.state = 'pending'
-"""
-
-
-async def count_open_turns(
-    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], runner: UUID
-) -> int:
-    """Return how many of these turns have no facts yet and belong to this runner."""
-    values = {"agent": agent, "ids": list(ids), "runner": runner}
-    [row] = await fetch_rows(connection, _COUNT_OPEN, values)
-    open_turns: int = row["open"]
-    return open_turns
-
-
-# Note that turns are done, and what of them became no fact.
-_FINISH_TURNS = """
-    UPDATE turns t SET done = true, skipped = CAST(r.skipped AS jsonb)
-    FROM unnest(CAST(:ids AS uuid[]), CAST(:skipped AS text[])) AS r (id, skipped)
-    WHERE t.agent_id = :agent AND t.id = r.id
-"""
-
-
-async def finish_turns(
-    connection: AsyncConnection,
-    agent: AgentId,
-    done_turns: Sequence[StoredTurn],
-    facts: Sequence[CapturedFact],
-) -> None:
-    """Write what was read from these turns."""
-    skipped = [_encode_skipped(turn.skipped) for turn in done_turns]
-    ids = [turn.id for turn in done_turns]
-    await fetch_rows(connection, _FINISH_TURNS, {"agent": agent, "ids": ids, "skipped": skipped})
-    rows = [_build_fact_row(agent, fact) for fact in facts]
-    await insert_rows(connection, "captured_facts", _FACT_TYPES, rows)
-
-
-def _encode_skipped(spans: Iterable[SkippedSpan]) -> str:
-    return json.dumps(
-        [{"start": span.start, "end": span.end, "reason": span.reason} for span in spans]
-    )
-
-
-def _build_fact_row(agent: AgentId, fact: CapturedFact) -> dict[str, Any]:
-    values = {name: getattr(fact, name, None) for name in _FACT_TYPES}
-    quotes = []
-    for quote in fact.quotes:
-        quotes.append({"turn_id": str(quote.turn_id), "start": quote.start, "end": quote.end})
-    return values | {"agent_id": agent, "quotes": Jsonb(quotes)}
-
-
-# Note what read the facts of a part of a capture. What a rule had to read stays noted.
-_NOTE_EXTRACTOR = """
-    UPDATE captures SET
-        extractor = CASE WHEN extractor = 'rules' THEN extractor ELSE :extractor END,
-        trouble = coalesce(trouble, :trouble),
-        failures = 0
-    WHERE agent_id = :agent AND id = :id
-"""
-
-# Finish a capture that has no open turn.
-_FINISH_CAPTURE = """
-    UPDATE captures c SET state = 'done', finished_at = clock_timestamp(), error = NULL
-    WHERE agent_id = :agent AND id = :id AND state = 'pending'
-      AND NOT EXISTS (
-          SELECT FROM turns t WHERE t.agent_id = :agent AND t.capture_id = c.id AND NOT t.done
-      )
-"""
-
-
-async def save_capture_progress(
-    connection: AsyncConnection,
-    agent: AgentId,
-    capture_id: UUID,
-    *,
-    extractor: ExtractBy,
-    trouble: str | None,
-) -> StoredCapture:
-    """Note what read the facts of some turns, finish the capture with the last one, return it."""
-    values = {"agent": agent, "id": capture_id}
-    noted = values | {"extractor": extractor, "trouble": trouble}
-    await fetch_rows(connection, _NOTE_EXTRACTOR, noted)
-    return await finish_capture(connection, agent, capture_id)
-
-
-async def finish_capture(
-    connection: AsyncConnection, agent: AgentId, capture_id: UUID
-) -> StoredCapture:
-    """Finish the capture if it has no open turn, and return it."""
-    await fetch_rows(connection, _FINISH_CAPTURE, {"agent": agent, "id": capture_id})
-    capture = await find_capture(connection, agent, capture_id)
-    assert capture is not None, "captures are never removed"
-    return capture
-
-
-# Find the captures that are not finished and that no living runner has, oldest first.
-_WAITING = """
-    SELECT agent_id, id
-    FROM captures
-    WHERE state = 'pending'
-      AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
-    ORDER BY received_at
-"""
-
-
-async def list_waiting_captures(connection: AsyncConnection) -> list[tuple[AgentId, UUID]]:
-    """Return the captures of all agents that wait for a runner."""
-    rows = await fetch_rows(connection, _WAITING, {"lease": LEASE})
-    return [(AgentId(row["agent_id"]), row["id"]) for row in rows]
-
-
-# --- retention -----------------------------------------------------------------------------------
-
-# Find the messages that are older than messages are kept, but for those whose facts are not read.
-_EXPIRED = """
-    SELECT id
-    FROM turns
-    WHERE agent_id = :agent AND content IS NOT NULL AND done
-      AND received_at <= clock_timestamp() - CAST(:after AS interval)
-"""
-
-# Empty the expired turns, and their facts.
-_EMPTY_EXPIRED = f"""
-    WITH emptied AS (
-        UPDATE turns SET content = NULL, name = NULL, skipped = '[]'
-        WHERE agent_id = :agent AND id IN ({_EXPIRED} LIMIT :limit)
-        RETURNING id, capture_id
-    ),
-    facts AS (
-        UPDATE captured_facts SET content = NULL
-        WHERE agent_id = :agent AND turn_id IN (SELECT id FROM emptied)
-    ),
-    troubles AS (
-        UPDATE captures SET trouble = NULL
-        WHERE agent_id = :agent AND id IN (SELECT capture_id FROM emptied)
-    )
-    SELECT count(*) AS turns FROM emptied
-"""
-
-
-async def empty_expired_turns(
-    connection: AsyncConnection, agent: AgentId, after: timedelta, *, limit: int
-) -> int:
-    """Empty turns that arrived longer than `after` ago, and return how many were.
-
-    Their rows stay, so that a message that is sent again is known.
-    """
-    span = {"agent": agent, "after": after, "limit": limit}
-    [row] = await fetch_rows(connection, _EMPTY_EXPIRED, span)
-    count: int = row["turns"]
-    return count
-
-
-async def count_expired_turns(connection: AsyncConnection, agent: AgentId, after: timedelta) -> int:
-    """Return how many turns `empty_expired_turns` would empty."""
-    statement = f"SELECT count(*) AS turns FROM ({_EXPIRED}) AS expired"
-    [row] = await fetch_rows(connection, statement, {"agent": agent, "after": after})
-    count: int = row["turns"]
-    return count

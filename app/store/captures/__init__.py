@@ -1,0 +1,1 @@
+"""Captures: their rows, their runs, what empties and what erases their messages."""
