@@ -10,7 +10,7 @@ from uuid import UUID
 
 from app.domain.errors import UnknownMemory
 from app.domain.fact import BaseFact, Slot
-from app.domain.timeline import settle_line, settle_void
+from app.domain.timeline import find_own_end, settle_line, settle_void
 from app.domain.version import Version
 
 # A dictionary without values serves as a set that keeps the order of insertion.
@@ -117,6 +117,24 @@ class Chains:
                 return version if version.stands_at(at) else None
         return None
 
+    def find_resuming(self, version: Version, at: datetime) -> list[Version]:
+        """Return the versions that would hold in turn if this one, which holds at `at`, ended then.
+
+        There are none unless it is temporary.
+        """
+        line = self._line_by_chain.get(version.chain_id, [])
+        resuming: list[Version] = []
+        is_temporary, index = version.belief.temporary, bisect_right(line, at, key=_get_start)
+        while is_temporary and index > 0:
+            index -= 1
+            before = self._versions[line[index][-1]]
+            is_temporary = before.belief.temporary
+            end = find_own_end(before.belief)
+            is_earlier = _get_place(before) < _get_place(version)
+            if is_earlier and (end is None or end > at):
+                resuming.append(before)
+        return resuming
+
     def count_others_temporary(self, version: Version) -> int:
         """Return how many other temporary versions cover what this one covers at its place."""
         line = self._line_by_chain.get(version.chain_id, [])
@@ -133,6 +151,14 @@ class Chains:
         line = self._line_by_chain.get(chain_id, [])
         place = bisect_right(line, at, key=_get_start)
         return self._versions[line[place][-1]] if place < len(line) else None
+
+    def find_next_lasting(self, chain_id: UUID, at: datetime) -> Version | None:
+        """Return the first version of the chain that starts after `at` and is not temporary."""
+        line = self._line_by_chain.get(chain_id, [])
+        for place in line[bisect_right(line, at, key=_get_start) :]:
+            if not self._is_temporary(place):
+                return self._versions[place[-1]]
+        return None
 
     def settle_claims(self, claims: Iterable[Version], now: datetime) -> list[Version]:
         """Return the versions as they are once one chain has these claims, oldest first.

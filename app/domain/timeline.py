@@ -76,7 +76,7 @@ def settle_line(line: Sequence[Version], following: Version | None, now: datetim
 
 def _add_cover(covers: list[_Cover], version: Version) -> None:
     """Add the time of a temporary version that begins before all covers, or with the first."""
-    start, end = version.belief.valid_from, _find_own_end(version.belief) or _FOREVER
+    start, end = version.belief.valid_from, find_own_end(version.belief) or _FOREVER
     if end <= start:
         return
     while covers and covers[-1].start <= end:
@@ -84,7 +84,7 @@ def _add_cover(covers: list[_Cover], version: Version) -> None:
     covers.append(_Cover(start, end, version.id))
 
 
-def _find_own_end(belief: Belief) -> datetime | None:
+def find_own_end(belief: Belief) -> datetime | None:
     """Return the stated end or the retraction, whichever comes first."""
     ends = [end for end in (belief.said_until, belief.retracted_at) if end is not None]
     return min(ends, default=None)
@@ -94,7 +94,7 @@ def _settle_version(
     version: Version, covers: Sequence[_Cover], following: Version | None, now: datetime
 ) -> Version:
     belief = version.belief
-    own_end = _find_own_end(belief)
+    own_end = find_own_end(belief)
     until = own_end
     if following and (until is None or following.belief.valid_from < until):
         until = following.belief.valid_from

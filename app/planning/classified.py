@@ -5,14 +5,9 @@ and at most `max_closures` memories end. Everything beyond these bounds becomes 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from uuid import UUID
+from dataclasses import replace
 
-from app.domain.chains import Chains
-from app.domain.errors import InvalidFact
-from app.domain.fact import DEFAULT_TRUST, Fact, Kind, StoredFact
-from app.domain.policy import Policy
+from app.domain.fact import Fact, Kind
 from app.domain.relation import (
     Choice,
     Decision,
@@ -21,118 +16,27 @@ from app.domain.relation import (
     Operation,
     Relation,
     decide_operation,
-    describe_acceptance,
 )
-from app.domain.relationship import LinkType, Relationship
 from app.domain.text import fold
 from app.domain.version import Version
 from app.planning.building_blocks import (
-    Placement,
-    build_version,
-    check_decision,
-    check_end,
-    choose_told_at,
     extend_lifespan,
     inherit_from_ended,
     plan_addition,
     plan_replacement,
     rewrite_chains,
 )
-from app.planning.dating import find_told_later, has_only_dated_end, is_past, move_before
-from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewSource
-
-MAX_LINKS = 3
-
-# The local judge ends .13 % of look-alikes at this confidence (docs/classification.md).
-SURE_OF_CAPTURED = 0.97
-
-# A judgment that is not carried out, and why a person should look at it.
-OpenJudgment = tuple[ReviewSource, Judgment]
-
-
-@dataclass(frozen=True, slots=True)
-class StoreCase:
-    """One fact to be stored, with everything that its plan depends on."""
-
-    incoming: IncomingFact
-    chains: Chains
-    policy: Policy
-    start: datetime
-    now: datetime
-
-    @property
-    def fact(self) -> Fact:
-        return self.incoming.fact
-
-    @property
-    def new_id(self) -> UUID:
-        return self.incoming.new_id
-
-    @property
-    def is_temporary(self) -> bool:
-        """Return True if the fact has a stated end: what it covers resumes then."""
-        return self.fact.valid_until is not None
-
-    @property
-    def trust(self) -> int:
-        return DEFAULT_TRUST if self.fact.trust is None else self.fact.trust
-
-    def place_in(self, chain_id: UUID) -> Placement:
-        """Return the fact's place in this chain."""
-        return Placement(
-            new_id=self.new_id,
-            chain_id=chain_id,
-            start=self.start,
-            now=self.now,
-            temporary=self.is_temporary,
-        )
-
-    def place_in_new_chain(self) -> Placement:
-        """Return the fact's place in a chain of its own."""
-        return self.place_in(self.new_id)
-
-    def get_judged(self, judgment: Judgment) -> Version:
-        """Return the version that the judgment is about."""
-        return self.chains.get_version(judgment.memory_id)
-
-    @property
-    def told_at(self) -> datetime:
-        """Return when the words of the fact were spoken."""
-        return choose_told_at(self.fact, self.now)
-
-    @property
-    def is_past(self) -> bool:
-        """Return True if the words say that the fact had ended when they were spoken."""
-        return self.incoming.is_episode or is_past(self.fact, self.told_at)
-
-    def holds_at_start(self, judgment: Judgment) -> bool:
-        """Return True if the judged version holds when the fact begins, or resumes after that."""
-        return self.get_judged(judgment).stands_at(self.start)
-
-    def find_told_later(self, chain_id: UUID) -> Sequence[Version]:
-        """Return the versions of the chain that only seem to begin after the fact.
-
-        Return nothing if the words of the fact do not date it.
-        """
-        if self.fact.dated_by is None:
-            return ()
-        return find_told_later(
-            self.chains, chain_id, start=self.start, told_at=self.told_at, trust=self.trust
-        )
-
-    def make_room(self, judgment: Judgment) -> Sequence[Version]:
-        """Return the judged version as one that holds when the fact begins, as the last item.
-
-        The versions before it had to be moved with it. Return nothing if it does not hold then, and
-        may not be moved either.
-        """
-        version = self.get_judged(judgment)
-        if self.holds_at_start(judgment):
-            return (version,)
-        later = self.find_told_later(version.chain_id)
-        if not later or later[-1] != version:
-            return ()
-        return move_before(later, self.start, self.now)
+from app.planning.cases import StoreCase, plan_cover
+from app.planning.dating import has_only_dated_end
+from app.planning.merges import plan_merge
+from app.planning.plan import Plan, ReviewSource
+from app.planning.questions import (
+    OpenJudgment,
+    build_follow_up_review,
+    choose_review_source,
+    plan_refusal,
+    plan_separate_fact,
+)
 
 
 def plan_classified(case: StoreCase) -> Plan:
@@ -144,7 +48,7 @@ def plan_classified(case: StoreCase) -> Plan:
         if plan is not None:
             return plan
     source = ReviewSource.FALLBACK if choice.acts_on else ReviewSource.LOW_CONFIDENCE
-    return _plan_separate_fact(case, usable, (*choice.acts_on, *choice.flagged), source)
+    return plan_separate_fact(case, usable, (*choice.acts_on, *choice.flagged), source)
 
 
 def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
@@ -182,7 +86,7 @@ def _plan_choice(case: StoreCase, choice: Choice) -> Plan | None:
         case Operation.NOOP:
             return _plan_duplicate(case, choice.acts_on[0])
         case Operation.MERGE:
-            return _plan_merge(case, choice.acts_on[0])
+            return plan_merge(case, choice.acts_on[0])
         case Operation.UPDATE | Operation.DELETE:
             return _plan_ends(case, choice)
         case _:
@@ -231,9 +135,9 @@ def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
         plan = _plan_late_arrival(case, choice)
     open_judgments = [*refused, *_list_unsure_ends(case, choice)]
     if plan is not None:
-        return plan.with_review(_build_follow_up_review(case, plan, open_judgments))
+        return plan.with_review(build_follow_up_review(case, plan, open_judgments))
     if refused:
-        return _plan_refusal(case, choice, refused[0][0], open_judgments)
+        return plan_refusal(case, choice, refused[0][0], open_judgments)
     return None
 
 
@@ -256,13 +160,11 @@ def _split_by_limits(
     allowed: list[Judgment] = []
     refused: list[OpenJudgment] = []
     for judgment in judgments:
-        if not case.make_room(judgment):
+        room = case.make_room(judgment)
+        if not room:
             continue
-        ended = _list_ended_with(case, case.get_judged(judgment))
-        if any(version.kind is Kind.CONSTRAINT for version in ended):
-            refused.append((ReviewSource.CONSTRAINT, judgment))
-        elif not all(_is_trusted_enough(case, judgment, version) for version in ended):
-            refused.append((ReviewSource.TRUST, judgment))
+        if protection := _find_protection(case, judgment, room):
+            refused.append((protection, judgment))
         elif len(allowed) >= case.policy.max_closures:
             refused.append((ReviewSource.CAP, judgment))
         else:
@@ -270,24 +172,20 @@ def _split_by_limits(
     return allowed, refused
 
 
-def _list_ended_with(case: StoreCase, version: Version) -> list[Version]:
-    """Return the version and what would resume after it, which a lasting fact ends too."""
-    lasting = case.chains.find_lasting(version.chain_id, case.start)
-    if case.is_temporary or lasting is None or lasting.id == version.id:
-        return [version]
-    return [version, lasting]
+def _find_protection(
+    case: StoreCase, judgment: Judgment, room: Sequence[Version]
+) -> ReviewSource | None:
+    """Return why the fact may not end the judged version, the last of `room`.
 
-
-def _is_trusted_enough(case: StoreCase, judgment: Judgment, version: Version) -> bool:
-    """Return True if the fact may end the version: lower trust never ends higher.
-
-    A fact from a message has a lower trust because nobody asked for it to be stored, but it is the
-    user's own word. So it may end what was stated with ordinary trust if the judgment is very sure.
+    It moves the others, and if it is lasting, it also ends what would resume after the judged one.
     """
-    if case.trust >= version.trust:
-        return True
-    is_sure = case.incoming.may_end_stated and judgment.confidence >= SURE_OF_CAPTURED
-    return is_sure and version.trust <= DEFAULT_TRUST
+    ended = [*room]
+    if not case.is_temporary:
+        lasting = case.chains.find_lasting(room[-1].chain_id, case.start)
+        ended += [lasting] if lasting else []
+        ended += case.chains.find_resuming(room[-1], case.start)
+    protections = (case.find_protection(version, judgment) for version in ended)
+    return next(filter(None, protections), None)
 
 
 def _list_unsure_ends(case: StoreCase, choice: Choice) -> list[OpenJudgment]:
@@ -299,7 +197,7 @@ def _list_unsure_ends(case: StoreCase, choice: Choice) -> list[OpenJudgment]:
     for judgment in choice.flagged:
         proposes_same = judgment.relation.effect.operation is choice.operation
         if proposes_same and case.holds_at_start(judgment):
-            source = _choose_review_source(case, judgment, ReviewSource.LOW_CONFIDENCE)
+            source = choose_review_source(case, judgment, ReviewSource.LOW_CONFIDENCE)
             unsure.append((source, judgment))
     return unsure
 
@@ -323,8 +221,7 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
     claims: list[Version] = []
     for version in ended:
         if version.chain_id != placement.chain_id:
-            claim = version.replace_claims(retracted_at=case.start, ended_by=case.new_id)
-            claims.append(claim)
+            claims += case.end_in_other_chain(version)
     decision = Decision.from_judgment(allowed[0])
     stored = inherit_from_ended(
         fact,
@@ -342,30 +239,6 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
         claims=claims,
         moved=moved,
     )
-
-
-def plan_cover(
-    case: StoreCase,
-    fact: Fact,
-    holding: Version,
-    decision: Decision,
-    *,
-    moved: Sequence[Version],
-) -> Plan | None:
-    """Plan a temporary fact over the version that holds when it begins, in the chain of that.
-
-    Nothing ends, and the decision says when the covered version resumes. `holding` and the `moved`
-    versions may have other starts than the stored ones. Return None if the version does not resume,
-    because it has an end of its own by then.
-    """
-    placement = case.place_in(holding.chain_id)
-    plan = plan_addition(fact, placement, case.chains, moved=(*moved, holding))
-    for change in plan.changed:
-        until = change.after.belief.valid_until
-        if change.after.id == holding.id and until is not None and until <= case.start:
-            return None
-    reasoning = f"{decision.reasoning} It holds until its stated end; then the other one resumes."
-    return plan.with_decision(replace(decision, reasoning=reasoning))
 
 
 def _make_room_for_all(
@@ -438,202 +311,4 @@ def _plan_retraction(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
         decision=Decision.from_judgment(allowed[0]),
         superseded=tuple(claim.id for claim in claims),
         changed=changed,
-    )
-
-
-# --- merges ------------------------------------------------------------------------------------
-
-
-def _plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
-    """Plan one memory out of two (DESIGN §2).
-
-    The incoming fact is stored too, and both end where the merged memory starts. Return None if
-    the prepared merge does not fit what is stored now.
-    """
-    merged, version = case.incoming.merged, case.get_judged(judgment)
-    if merged is None or not _can_merge(case, merged, version):
-        return None
-    check_end(case.start, case.fact.valid_until)
-    start = max(case.start, version.belief.valid_from)
-    source = StoredFact.from_fact(case.fact)
-    source_version = build_version(source, case.place_in_new_chain()).replace_claims(
-        retracted_at=start, ended_by=merged.new_id, merged=True
-    )
-    merged_placement = Placement(
-        new_id=merged.new_id,
-        chain_id=version.chain_id,
-        start=start,
-        now=case.now,
-    )
-    merged_version = build_version(merged.fact, merged_placement)
-    inserted_source, _ = rewrite_chains(case.chains, case.now, [source_version], source)
-    inserted, changed = rewrite_chains(
-        case.chains, case.now, [version.replace_claims(merged=True), merged_version], merged.fact
-    )
-    return Plan(
-        operation=Operation.MERGE,
-        now=case.now,
-        decision=Decision.from_judgment(judgment),
-        target=merged.new_id,
-        superseded=(version.id,),
-        inserted=(*inserted, *inserted_source),
-        changed=changed,
-        links=link_merged(merged, version.id, case.new_id),
-    )
-
-
-def _can_merge(case: StoreCase, merged: PreparedMerge, version: Version) -> bool:
-    """Return True if both hold without a stated end and the union of both is allowed.
-
-    A constraint is never merged, and lower trust never changes higher.
-    """
-    start = max(case.start, version.belief.valid_from)
-    fits = merged.stored_id == version.id and version.belief.holds_at(start)
-    has_end = case.fact.valid_until is not None or version.belief.said_until is not None
-    is_protected = Kind.CONSTRAINT in (version.kind, case.fact.kind) or case.trust < version.trust
-    return fits and not has_end and not is_protected and _has_valid_details(merged.fact)
-
-
-def _has_valid_details(merged: StoredFact) -> bool:
-    """Return True if the united details fit the kind: a decision wants certain types."""
-    try:
-        if merged.kind is Kind.DECISION:
-            check_decision(merged.details)
-    except InvalidFact:
-        return False
-    return True
-
-
-def link_merged(merged: PreparedMerge, *source_ids: UUID) -> tuple[Relationship, ...]:
-    """Return the links from the sources of a merge to the merged memory."""
-    return tuple(
-        Relationship(source_id, merged.new_id, LinkType.MERGED_INTO) for source_id in source_ids
-    )
-
-
-# --- separate facts and reviews ----------------------------------------------------------------
-
-
-def mark_for_another_look(plan: Plan, look_again: str | None, policy: Policy) -> Plan:
-    """Mark the plan of a fact whose judges failed or whose candidates moved.
-
-    A sweep looks at the fact again. The plan also leaves a review if the policy says so.
-    """
-    if look_again is None or not plan.inserted:
-        return plan
-    if plan.review is None and policy.fallback == "review":
-        review = Review(
-            source=ReviewSource.FALLBACK,
-            relation=Relation.NONE,
-            sentence=f"Its judges gave no answer ({look_again}); accepting keeps it as it is.",
-            judgments=(),
-            relied_on=(),
-        )
-        plan = plan.with_review(review)
-    return plan.with_look_again(look_again)
-
-
-def _plan_separate_fact(
-    case: StoreCase,
-    judgments: Sequence[Judgment],
-    proposed: Sequence[Judgment],
-    source: ReviewSource,
-) -> Plan:
-    """Store the fact in a chain of its own and link it to what it overlaps.
-
-    The proposed ends wait for a person.
-    """
-    plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
-    open_judgments: list[OpenJudgment] = []
-    for judgment in proposed:
-        if _is_possible_end(case, judgment):
-            open_judgments.append((_choose_review_source(case, judgment, source), judgment))
-    links = _build_relationships(case, open_judgments, judgments)
-    review = _build_review(case, open_judgments)
-    if review is not None:
-        return plan.with_links(links).with_review(review).with_decision(_decide_to_ask(review))
-    overlap = next((j for j in judgments if j.relation is Relation.OVERLAP), None)
-    if overlap:
-        plan = plan.with_decision(Decision.from_judgment(overlap))
-        plan = plan.with_reasoning("Related, but nothing changes.")
-    ends_unknown = case.incoming.retracts and not case.is_past
-    return replace(plan.with_links(links), ends_unknown=ends_unknown)
-
-
-def _is_possible_end(case: StoreCase, judgment: Judgment) -> bool:
-    is_withdrawn = case.get_judged(judgment).belief.void
-    return judgment.relation.effect.ends_stored and not is_withdrawn
-
-
-def _decide_to_ask(review: Review) -> Decision:
-    """Return the decision to store a fact apart because a person should look at the review."""
-    surest = max(review.judgments, key=lambda judgment: judgment.confidence)
-    return Decision(
-        relation=Relation.NONE,
-        confidence=surest.confidence,
-        decided_by=Judge.FALLBACK,
-        reasoning=f"Stored beside, for review: {surest.reasoning}",
-        findings=surest.findings,
-    )
-
-
-def _choose_review_source(
-    case: StoreCase, judgment: Judgment, otherwise: ReviewSource
-) -> ReviewSource:
-    is_constraint = case.get_judged(judgment).kind is Kind.CONSTRAINT
-    return ReviewSource.CONSTRAINT if is_constraint else otherwise
-
-
-def _build_relationships(
-    case: StoreCase, ends: Sequence[OpenJudgment], judgments: Sequence[Judgment]
-) -> list[Relationship]:
-    """Return the links of a separate fact: to what it may end, and to the nearest it overlaps."""
-    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP]
-    links: list[Relationship] = []
-    for judgment in (*(end for _, end in ends), *overlaps[:MAX_LINKS]):
-        if link := judgment.relation.effect.link:
-            links.append(Relationship(case.new_id, judgment.memory_id, link))
-    return links
-
-
-def _plan_refusal(
-    case: StoreCase,
-    choice: Choice,
-    source: ReviewSource,
-    open_judgments: Sequence[OpenJudgment],
-) -> Plan:
-    """Store the fact apart because nothing may be ended; the review names every open judgment."""
-    plan = _plan_separate_fact(case, (), choice.acts_on, source)
-    return plan.with_review(_build_review(case, open_judgments))
-
-
-def _build_follow_up_review(
-    case: StoreCase, plan: Plan, open_judgments: Sequence[OpenJudgment]
-) -> Review | None:
-    """Build the review for what this plan leaves undone.
-
-    If the plan stores no fact, the review itself records the end time.
-    """
-    review = _build_review(case, open_judgments)
-    if review is None or plan.inserted:
-        return review
-    return replace(review, corrections={"retracted_at": case.start})
-
-
-def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Review | None:
-    """Build the review of these ends; None if there are none."""
-    if not open_judgments:
-        return None
-    source, first = open_judgments[0]
-    memory_ids: list[UUID] = []
-    relied_on: list[tuple[UUID, int]] = []
-    for _, judgment in open_judgments:
-        memory_ids.append(judgment.memory_id)
-        relied_on.append((judgment.memory_id, case.get_judged(judgment).revision))
-    return Review(
-        source=source,
-        relation=first.relation,
-        sentence=describe_acceptance(first.relation, memory_ids),
-        judgments=tuple(judgment for _, judgment in open_judgments),
-        relied_on=tuple(relied_on),
     )

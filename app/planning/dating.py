@@ -10,7 +10,7 @@ from uuid import UUID
 
 from app.domain.chains import Chains
 from app.domain.dates.dated_text import DatedBy
-from app.domain.fact import Fact, Kind
+from app.domain.fact import Fact
 from app.domain.timeline import order_versions
 from app.domain.version import TICK, Version
 
@@ -66,7 +66,6 @@ def find_told_later(
     *,
     start: datetime,
     told_at: datetime,
-    trust: int | None,
 ) -> Sequence[Version]:
     """Return the versions that only seem to begin after a fact which begins at `start`.
 
@@ -75,8 +74,7 @@ def find_told_later(
     they began, so each counts from when it was told; what was told held then, and may have held
     before. The fact was told after them and is about an earlier time, so they held before that.
 
-    Return nothing if the start of one of them was stated, or if a fact of this trust may not move
-    one of them (None: a person decides, who may move all). Then the fact comes late, and takes its
+    Return nothing if the start of one of them was stated. Then the fact comes late, and takes its
     place before them.
     """
     later = [
@@ -88,13 +86,7 @@ def find_told_later(
         return ()
     if not all(version.begins_when_told for version in later):
         return ()
-    if trust is not None and any(_is_protected(version, trust) for version in later):
-        return ()
     return later
-
-
-def _is_protected(version: Version, trust: int) -> bool:
-    return version.kind is Kind.CONSTRAINT or version.trust > trust
 
 
 def move_before(versions: Sequence[Version], start: datetime, now: datetime) -> list[Version]:

@@ -27,8 +27,8 @@ from app.planning.building_blocks import (
     plan_addition,
     rewrite_chains,
 )
-from app.planning.classified import link_merged
 from app.planning.dating import find_told_later, move_before
+from app.planning.merges import link_merged
 from app.planning.plan import (
     Plan,
     PreparedMerge,
@@ -403,11 +403,12 @@ class _Acceptance:
                 contradicted_by=stored.id,
                 tier=Tier.SEMANTIC,
             )
-            for version in ended
+            for version in (*ended, *self._list_resuming(stored, holding))
         ]
         core = any(version.belief.tier is Tier.CORE for version in ended)
         successor = stored.replace_claims(tier=Tier.CORE if core else stored.belief.tier)
-        followers = [*self._list_followers(holding, start), *scheduled]
+        lasting = [version for version in scheduled if not version.belief.temporary]
+        followers = [*self._list_followers(holding, start), *lasting]
         successor = _end_before_followers(successor, followers)
         _, changed = rewrite_chains(self.chains, self.now, [*moved, *claims, successor])
         superseded = tuple(version.id for version in ended)
@@ -417,6 +418,13 @@ class _Acceptance:
             superseded=superseded,
             changed=changed,
         )
+
+    def _list_resuming(self, stored: Version, ended: Sequence[Version]) -> list[Version]:
+        """Return what would resume after the ended versions: a lasting fact ends that too."""
+        if stored.belief.temporary:
+            return []
+        start = stored.belief.valid_from
+        return [v for version in ended for v in self.chains.find_resuming(version, start)]
 
     def _find_told_later(self, target: Version, stored: Version) -> Sequence[Version]:
         """Return the versions up to the target that only seem to begin after the stored fact.
@@ -431,15 +439,14 @@ class _Acceptance:
             target.chain_id,
             start=stored.belief.valid_from,
             told_at=stored.told_at,
-            trust=None,
         )
         return later if later and later[-1] == target else ()
 
     def _list_followers(self, ended: Sequence[Version], start: datetime) -> list[Version]:
-        """Return the versions that come after `start` in the chains of the ended ones."""
+        """Return the lasting versions that come next in the chains of the ended ones."""
         followers: list[Version] = []
         for version in ended:
-            follower = self.chains.find_next_after(version.chain_id, start)
+            follower = self.chains.find_next_lasting(version.chain_id, start)
             if follower:
                 followers.append(follower)
         return followers

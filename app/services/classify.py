@@ -25,8 +25,8 @@ from app.domain.text import fold
 from app.domain.version import Belief, Memory
 from app.embedding import Embedder, Vector
 from app.networks import get_requester
-from app.planning.classified import MAX_LINKS
 from app.planning.plan import PreparedMerge, ReviewDecision
+from app.planning.questions import MAX_LINKS
 from app.remote.budget import Payer
 from app.store import erasures, search
 from app.store.chains import LockedAgent

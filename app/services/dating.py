@@ -62,17 +62,14 @@ class FactDater:
         Most facts have no date in words. So the database is asked for its clock and for the agent's
         time zone only if a first reading finds one.
         """
-        if not self._is_on:
+        if not self._is_on or not facts:
             return [DatedFact(fact) for fact in facts]
         clock, zone = datetime.now(UTC), self._zone
-        texts = [await _read_words(fact, clock, zone) for fact in facts]
+        texts = await _read_words(facts, clock, zone)
         if any(text.dated_by for text in texts):
             clock, zone = await self._read_clock_and_zone(agent)
-        dated: list[DatedFact] = []
-        for fact, first in zip(facts, texts, strict=True):
-            text = await _read_words(fact, clock, zone) if first.dated_by else first
-            dated.append(_date_fact(fact, text, clock))
-        return dated
+            texts = await _read_words(facts, clock, zone)
+        return [_date_fact(f, text, clock) for f, text in zip(facts, texts, strict=True)]
 
     async def _read_clock_and_zone(self, agent: AgentId) -> tuple[datetime, tzinfo]:
         async with connect_for_agent(self._engine, agent) as connection:
@@ -85,9 +82,19 @@ def _add_to_command(command: StoreCommand, dated: DatedFact) -> StoreCommand:
     return replace(command, fact=dated.fact, left_open=dated.left_open, is_episode=dated.is_episode)
 
 
-async def _read_words(fact: Fact, clock: datetime, zone: tzinfo) -> DatedText:
-    """Read the words of a fact, in a thread: a text of the greatest length takes a while."""
-    return await asyncio.to_thread(date_fact, fact.content, fact.said_at or clock, zone)
+async def find_episodes(facts: Sequence[Fact]) -> list[bool]:
+    """Return, for each fact, True if its words say that it is over; each has a `said_at`."""
+    texts = await _read_words(facts, datetime.now(UTC), UTC)
+    return [text.is_episode for text in texts]
+
+
+async def _read_words(facts: Sequence[Fact], clock: datetime, zone: tzinfo) -> list[DatedText]:
+    """Read the words of all facts in one thread: texts of the greatest length take a while."""
+
+    def read() -> list[DatedText]:
+        return [date_fact(fact.content, fact.said_at or clock, zone) for fact in facts]
+
+    return await asyncio.to_thread(read)
 
 
 def _date_fact(fact: Fact, text: DatedText, clock: datetime) -> DatedFact:

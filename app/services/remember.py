@@ -18,10 +18,10 @@ from app.domain.relation import Classify, Judgment
 from app.domain.version import Memory
 from app.embedding import Embedder
 from app.planning.building_blocks import choose_start
-from app.planning.classified import mark_for_another_look
 from app.planning.explicit import plan_supersede
 from app.planning.hints import find_date_hints
 from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan, ReviewSource
+from app.planning.questions import mark_for_another_look
 from app.planning.reviews import plan_for_review, review_from_plan
 from app.planning.store import plan_store
 from app.services import metrics

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +21,6 @@ from uuid_utils.compat import uuid7
 from app.classification import rules
 from app.domain.actor import name_sweep
 from app.domain.agent import AgentId, Mode
-from app.domain.dates.facts import date_fact
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.domain.relation import Classify, Operation
 from app.domain.timeline import begins_before
@@ -45,6 +44,7 @@ from app.services.classify import (
     collect_vectors,
     without_erased,
 )
+from app.services.dating import find_episodes
 from app.store import search
 from app.store.engine import begin_for_agent
 from app.store.rows import CallInfo
@@ -241,6 +241,7 @@ class Sweeper:
             items: list[ClassifiedItem] = []
             for examined in await sweep_work.read_memories_to_examine(connection, agent, ids):
                 items += await self._find_candidates(connection, agent, examined, turns=turns)
+        items = await _mark_episodes(items)
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
         async def classify_in_turn(item: ClassifiedItem) -> ClassifiedItem:
@@ -279,14 +280,7 @@ class Sweeper:
 
     def _item_from_memory(self, memory: Memory, vector: Vector) -> ClassifiedItem:
         fact = replace(memory.fact.to_incoming_fact(), said_at=memory.told_at)
-        is_episode = date_fact(fact.content, memory.told_at, UTC).is_episode
-        return ClassifiedItem(
-            StoreCommand(fact, is_episode=is_episode),
-            fact,
-            self._tier,
-            memory.id,
-            vector,
-        )
+        return ClassifiedItem(StoreCommand(fact), fact, self._tier, memory.id, vector)
 
     async def _find_nearest(
         self,
@@ -477,6 +471,16 @@ class Sweeper:
         if question is None:
             return None
         return question.with_reasoning(f"{TOO_MANY_CLOSURES} {question.decision.reasoning}")
+
+
+async def _mark_episodes(items: Sequence[ClassifiedItem]) -> list[ClassifiedItem]:
+    """Return the items with what their words say: whether they are over."""
+    episodes = await find_episodes([item.fact for item in items])
+    marked: list[ClassifiedItem] = []
+    for item, is_episode in zip(items, episodes, strict=True):
+        command = replace(item.command, is_episode=is_episode)
+        marked.append(replace(item, command=command))
+    return marked
 
 
 def _find_moved(item: ClassifiedItem, stored_revisions: Mapping[UUID, int]) -> set[UUID]:

@@ -133,10 +133,10 @@ def test_a_move_within_the_stay_ends_home_and_stay(client: httpx.Client) -> None
 
 
 def test_a_move_told_late_is_what_the_stay_returns_to(client: httpx.Client) -> None:
-    store_home(client, "Porto", -100)
+    home = store_home(client, "Porto", -100)["memory"]["id"]
     stay(client, "Ibis", -5, 3)
     late = store_home(client, "Braga", -20)
-    assert late["operation"] == "ADD"
+    assert (late["operation"], late["superseded"]) == ("UPDATE", [home])
     assert homes(client, -30, -10, 0, 4) == [["Porto"], ["Braga"], ["Ibis"], ["Braga"]]
 
 

@@ -84,6 +84,21 @@ def assert_lookups_agree(chains: Chains) -> None:
         assert [chains.find_holding(CHAIN, at(day))] == (holding or [None])
         later = [v for v in order_versions(chain) if v.belief.valid_from > at(day)]
         assert chains.find_next_after(CHAIN, at(day)) == (later[0] if later else None)
+        lasting = [version for version in later if not version.belief.temporary]
+        assert chains.find_next_lasting(CHAIN, at(day)) == (lasting[0] if lasting else None)
+        if holding:
+            assert_resume_in_turn(chain, [*holding, *chains.find_resuming(*holding, at(day))], day)
+
+
+def assert_resume_in_turn(chain: Sequence[Version], standing: Sequence[Version], day: int) -> None:
+    """Each of them holds once those before it have ended, and then nothing does."""
+    line = {version.id: version for version in chain}
+    for version in (*standing, None):
+        settled = settle_chain(line.values(), at(200))
+        holding = [v.id for v in settled if v.belief.holds_at(at(day))]
+        assert holding == ([version.id] if version else [])
+        if version:
+            line[version.id] = version.replace_claims(retracted_at=at(day))
 
 
 @pytest.mark.parametrize("length", [100, 1_000])

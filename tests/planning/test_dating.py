@@ -17,6 +17,7 @@ from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, Relation
 from app.domain.timeline import settle_chain
 from app.domain.version import TICK
+from app.planning.building_blocks import Placement, plan_addition
 from app.planning.dating import add_dates, is_past
 from app.planning.explicit import plan_supersede
 from app.planning.plan import IncomingFact, Plan, ReviewSource
@@ -206,6 +207,31 @@ def test_lower_trust_and_constraints_are_not_moved() -> None:
         assert "Home is Porto" in memory.list_holding()
 
 
+@pytest.mark.parametrize(
+    ("captured", "confidence", "trust", "kind", "source"),
+    [
+        (True, 0.98, 50, None, None),
+        (True, 0.9, 50, None, ReviewSource.TRUST),
+        (True, 0.98, 60, None, ReviewSource.TRUST),
+        (False, 0.98, 50, None, ReviewSource.TRUST),
+        (True, 0.98, 40, None, None),
+        (True, 0.98, 40, Kind.CONSTRAINT, ReviewSource.CONSTRAINT),
+    ],
+)
+def test_a_dated_captured_fact_ends_what_was_only_told_if_that_is_very_sure(
+    captured: bool, confidence: float, trust: int, kind: Kind | None, source: ReviewSource | None
+) -> None:
+    """The same rule as for what holds when the fact begins."""
+    memory = PlannedMemory()
+    [porto] = store_told(memory, Fact("I live in Porto", trust=trust, kind=kind))
+    [judgment] = judge_update(porto)
+    fact = dated_fact("I moved to Lisbon in March", SPRING, trust=40)
+    sure = replace(judgment, confidence=confidence)
+    plan = memory.store(fact, sure, may_end_stated=captured)
+    assert plan.superseded == (() if source else (porto,))
+    assert (plan.review.source if plan.review else None) == source
+
+
 def test_the_value_that_holds_begins_earlier_by_its_words() -> None:
     memory = PlannedMemory()
     [lisbon] = store_told(memory, home("Lisbon"))
@@ -259,18 +285,8 @@ def test_an_accepted_change_ends_what_was_only_told() -> None:
     [porto] = store_told(memory, home("Porto"))
     fact, new_id = home("Lisbon", SPRING), UUID(int=7)
     plan = store_for_review(memory, fact, new_id)
-    assert plan.review
     assert memory.list_holding() == {"Home is Porto", "Home is Lisbon"}
-    proposal = Proposal(
-        review_id=UUID(int=8),
-        relation=plan.review.relation,
-        sentence="",
-        created_at=plan.now,
-        memory_id=new_id,
-        judgments=plan.review.judgments,
-        relied_on=(),
-    )
-    memory.absorb(plan_accept(proposal, memory.chains, now=memory.next_known_time()))
+    accept(memory, plan, new_id)
     assert memory.list_holding() == {"Home is Lisbon"}
     belief = memory.get_belief(porto)
     assert (belief.valid_from, belief.valid_until) == (SPRING - TICK, SPRING)
@@ -283,6 +299,20 @@ def store_for_review(memory: PlannedMemory, fact: Fact, new_id: UUID) -> Plan:
     )
     shadowed = plan_for_review(live, fact, memory.chains, ReviewSource.SHADOW, new_id=new_id)
     return memory.absorb(shadowed)
+
+
+def accept(memory: PlannedMemory, plan: Plan, stored: UUID) -> Plan:
+    assert plan.review
+    proposal = Proposal(
+        review_id=UUID(int=8),
+        relation=plan.review.relation,
+        sentence="",
+        created_at=plan.now,
+        memory_id=stored,
+        judgments=plan.review.judgments,
+        relied_on=(),
+    )
+    return memory.absorb(plan_accept(proposal, memory.chains, now=memory.next_known_time()))
 
 
 # --- what is over --------------------------------------------------------------------------------
@@ -449,3 +479,60 @@ def test_what_resumes_is_protected_like_what_holds() -> None:
     assert plan.review is not None
     assert memory.get_belief(porto).valid_until is None
     assert memory.list_holding() == {"Home is Ibis", "Home is Braga"}
+
+
+# --- lasting facts and stays in several chains ---------------------------------------------------
+
+
+def store_stay_at_home(memory: PlannedMemory, **stay: Any) -> list[UUID]:
+    """Store a home and, in its chain, a stay that covers it."""
+    return store_told(
+        memory,
+        home("Porto", valid_from=SPRING, **stay),
+        home("Ibis", valid_from=SUMMER, valid_until=LATER, **stay),
+    )
+
+
+def test_a_judged_change_ends_the_stay_in_another_chain_and_what_would_resume() -> None:
+    memory = PlannedMemory()
+    [flat] = store_told(memory, Fact("My flat is in Porto"))
+    porto, ibis = store_stay_at_home(memory)
+    judgments = [
+        replace(j, confidence=c) for j, c in zip(judge_update(flat, ibis), (1, 0.9), strict=True)
+    ]
+    plan = memory.store(Fact("I live in Lisbon"), *judgments)
+    assert plan.superseded == (flat, ibis)
+    assert memory.list_holding() == {"I live in Lisbon"}
+    assert memory.list_holding(LATER) == {"I live in Lisbon"}
+    assert memory.get_belief(porto).valid_until == SUMMER
+
+
+def test_a_value_of_the_slot_ends_the_stay_in_another_chain_and_what_would_resume() -> None:
+    memory = PlannedMemory()
+    memory.keep(Fact("Home is Faro", key="home", value="Faro", valid_until=NOW + HOUR))
+    porto = memory.keep(home("Porto", valid_from=SPRING))
+    stay = Fact("Home is Ibis", key="home", value="Ibis", valid_from=SUMMER, valid_until=LATER)
+    placement = Placement(UUID(int=5), porto, SUMMER, memory.next_known_time(), temporary=True)
+    memory.absorb(plan_addition(stay, placement, memory.chains))
+    memory.store(home("Lisbon"))
+    assert memory.list_holding() == {"Home is Lisbon"}
+    assert memory.list_holding(LATER) == {"Home is Lisbon"}
+
+
+def test_an_accepted_change_ends_the_stay_and_what_would_resume() -> None:
+    memory = PlannedMemory()
+    porto, ibis = store_stay_at_home(memory)
+    accepted = accept(memory, store_for_review(memory, home("Lisbon"), UUID(int=7)), UUID(int=7))
+    assert accepted.superseded == (ibis,)
+    assert memory.list_holding() == {"Home is Lisbon"}
+    assert memory.list_holding(LATER) == {"Home is Lisbon"}
+    assert memory.get_belief(porto).valid_until == SUMMER
+
+
+def test_an_accepted_change_goes_on_after_a_stay_that_is_to_come() -> None:
+    memory = PlannedMemory()
+    begins = NOW + DAY
+    store_told(memory, home("Porto"), home("Ibis", valid_from=begins, valid_until=begins + 3 * DAY))
+    accept(memory, store_for_review(memory, home("Lisbon"), UUID(int=7)), UUID(int=7))
+    assert memory.get_belief(UUID(int=7)).valid_until is None
+    assert memory.list_holding(begins + 4 * DAY) == {"Home is Lisbon"}

@@ -70,7 +70,7 @@ BRING = st.tuples(
     st.just("bring"), st.sampled_from(["s", "t", None]), TEXT, DATE, LENGTH, st.booleans()
 )
 HISTORY = st.lists(
-    st.one_of(STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING),
+    st.one_of(STORE, STORE, STORE, STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING),
     min_size=8,
     max_size=40,
 )
@@ -313,6 +313,25 @@ def holds(version: Shown, at: datetime) -> bool:
 @example(
     [("store apart", "s", text, day(n), None) for n, text in enumerate("abcde")]
     + [("store", "s", "d", None, None)]
+)
+# A change that begins before a temporary value, which has begun already, ends what that value covers.
+@example(
+    [
+        ("store", "s", "a", day(0), None),
+        ("store", "s", "b", day(15), timedelta(days=20)),
+        ("store", "s", "c", day(10), None),
+    ]
+)
+# What a temporary value covers in another chain of the slot ends with it.
+@example(
+    [
+        ("store", "s", "a", day(0), None),
+        ("bring", "s", "b", day(15), timedelta(days=30), True),
+        ("store apart", "s", "c", day(10), timedelta(days=40)),
+        ("amend", 1, {"start": day(5)}),
+        ("store apart", "s", "d", day(1), None),
+        ("store", "s", "e", day(18), None),
+    ]
 )
 @thorough
 @given(HISTORY)

@@ -8,7 +8,7 @@ point by point: of the versions of a chain that have started by then, the last o
 """
 
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -220,7 +220,10 @@ class Oracle:
             alike = next((other for other in repeated if other and other.text == text), None)
             if alike and (known := self._known(now, alike, alike, start, until)):
                 return known
-        told_late = following is not None and following.start <= now
+        lasting = next(
+            (c for c in self.line(chains[0]) if c.start > start and not c.temporary), None
+        )
+        told_late = lasting is not None and lasting.start <= now
         ended = [held.id] if held and not told_late else []
         new_claim = Claim(
             new, chains[0], text, slot, start, now, until, temporary=until is not None
@@ -233,7 +236,11 @@ class Oracle:
         others = [other for chain in chains[1:] if (other := self.holding(chain, start))][
             : MAX_CLOSURES - len(ended)
         ]
-        closed = [replace(other, retracted=start, successor=new) for other in others]
+        closed = [
+            replace(standing, retracted=start, successor=new)
+            for other in others
+            for standing in _standing(self.line(other.chain), start)
+        ]
         self._claim(now, new_claim, *closed)
         ended += [other.id for other in others]
         return Answer("UPDATE" if ended else "ADD", new, ended)
@@ -427,12 +434,16 @@ class Oracle:
 
 
 def _holding(line: Sequence[Claim], at: datetime) -> Claim | None:
+    return next(_standing(line, at), None)
+
+
+def _standing(line: Sequence[Claim], at: datetime) -> Iterator[Claim]:
+    """What holds then, and what would hold in turn if that were over."""
     for claim in reversed([c for c in line if c.start <= at]):
         if not claim.over(at):
-            return claim
+            yield claim
         if not claim.temporary:
-            return None
-    return None
+            return
 
 
 def _start(default: datetime, given: datetime | None, until: datetime | None) -> datetime:

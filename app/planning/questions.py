@@ -1,0 +1,193 @@
+"""What a plan leaves to a person: facts that are stored apart, and their reviews."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from app.domain.fact import Kind
+from app.domain.policy import Policy
+from app.domain.relation import (
+    Choice,
+    Decision,
+    Judge,
+    Judgment,
+    Relation,
+    describe_acceptance,
+)
+from app.domain.relationship import LinkType, Relationship
+from app.domain.version import Version
+from app.planning.building_blocks import plan_addition
+from app.planning.cases import StoreCase
+from app.planning.plan import Plan, Review, ReviewSource
+
+MAX_LINKS = 3
+
+# A judgment that is not carried out, and why a person should look at it.
+OpenJudgment = tuple[ReviewSource, Judgment]
+
+
+# --- judgments that are not carried out --------------------------------------------------------
+
+
+def mark_for_another_look(plan: Plan, look_again: str | None, policy: Policy) -> Plan:
+    """Mark the plan of a fact whose judges failed or whose candidates moved.
+
+    A sweep looks at the fact again. The plan also leaves a review if the policy says so.
+    """
+    if look_again is None or not plan.inserted:
+        return plan
+    if plan.review is None and policy.fallback == "review":
+        review = Review(
+            source=ReviewSource.FALLBACK,
+            relation=Relation.NONE,
+            sentence=f"Its judges gave no answer ({look_again}); accepting keeps it as it is.",
+            judgments=(),
+            relied_on=(),
+        )
+        plan = plan.with_review(review)
+    return plan.with_look_again(look_again)
+
+
+def plan_separate_fact(
+    case: StoreCase,
+    judgments: Sequence[Judgment],
+    proposed: Sequence[Judgment],
+    source: ReviewSource,
+) -> Plan:
+    """Store the fact in a chain of its own and link it to what it overlaps.
+
+    The proposed ends wait for a person.
+    """
+    plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
+    open_judgments: list[OpenJudgment] = []
+    for judgment in proposed:
+        if _is_possible_end(case, judgment):
+            open_judgments.append((choose_review_source(case, judgment, source), judgment))
+    links = _build_relationships(case, open_judgments, judgments)
+    review = _build_review(case, open_judgments)
+    if review is not None:
+        return plan.with_links(links).with_review(review).with_decision(_decide_to_ask(review))
+    overlap = next((j for j in judgments if j.relation is Relation.OVERLAP), None)
+    if overlap:
+        plan = plan.with_decision(Decision.from_judgment(overlap))
+        plan = plan.with_reasoning("Related, but nothing changes.")
+    ends_unknown = case.incoming.retracts and not case.is_past
+    return replace(plan.with_links(links), ends_unknown=ends_unknown)
+
+
+def _is_possible_end(case: StoreCase, judgment: Judgment) -> bool:
+    is_withdrawn = case.get_judged(judgment).belief.void
+    return judgment.relation.effect.ends_stored and not is_withdrawn
+
+
+def _decide_to_ask(review: Review) -> Decision:
+    """Return the decision to store a fact apart because a person should look at the review."""
+    surest = max(review.judgments, key=lambda judgment: judgment.confidence)
+    return Decision(
+        relation=Relation.NONE,
+        confidence=surest.confidence,
+        decided_by=Judge.FALLBACK,
+        reasoning=f"Stored beside, for review: {surest.reasoning}",
+        findings=surest.findings,
+    )
+
+
+def choose_review_source(
+    case: StoreCase, judgment: Judgment, otherwise: ReviewSource
+) -> ReviewSource:
+    is_constraint = case.get_judged(judgment).kind is Kind.CONSTRAINT
+    return ReviewSource.CONSTRAINT if is_constraint else otherwise
+
+
+def _build_relationships(
+    case: StoreCase, ends: Sequence[OpenJudgment], judgments: Sequence[Judgment]
+) -> list[Relationship]:
+    """Return the links of a separate fact: to what it may end, and to the nearest it overlaps."""
+    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP]
+    links: list[Relationship] = []
+    for judgment in (*(end for _, end in ends), *overlaps[:MAX_LINKS]):
+        if link := judgment.relation.effect.link:
+            links.append(Relationship(case.new_id, judgment.memory_id, link))
+    return links
+
+
+def plan_refusal(
+    case: StoreCase,
+    choice: Choice,
+    source: ReviewSource,
+    open_judgments: Sequence[OpenJudgment],
+) -> Plan:
+    """Store the fact apart because nothing may be ended; the review names every open judgment."""
+    plan = plan_separate_fact(case, (), choice.acts_on, source)
+    return plan.with_review(_build_review(case, open_judgments))
+
+
+def build_follow_up_review(
+    case: StoreCase, plan: Plan, open_judgments: Sequence[OpenJudgment]
+) -> Review | None:
+    """Build the review for what this plan leaves undone.
+
+    If the plan stores no fact, the review itself records the end time.
+    """
+    review = _build_review(case, open_judgments)
+    if review is None or plan.inserted:
+        return review
+    return replace(review, corrections={"retracted_at": case.start})
+
+
+def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Review | None:
+    """Build the review of these ends; None if there are none."""
+    if not open_judgments:
+        return None
+    source, first = open_judgments[0]
+    memory_ids: list[UUID] = []
+    relied_on: list[tuple[UUID, int]] = []
+    for _, judgment in open_judgments:
+        memory_ids.append(judgment.memory_id)
+        relied_on.append((judgment.memory_id, case.get_judged(judgment).revision))
+    return Review(
+        source=source,
+        relation=first.relation,
+        sentence=describe_acceptance(first.relation, memory_ids),
+        judgments=tuple(judgment for _, judgment in open_judgments),
+        relied_on=tuple(relied_on),
+    )
+
+
+# --- versions that may not end -----------------------------------------------------------------
+
+
+def plan_protected_conflict(case: StoreCase, holding: Version, protection: ReviewSource) -> Plan:
+    """Store the fact in a chain of its own; a person decides about the protected version."""
+    review = build_end_review(
+        holding,
+        protection,
+        reasoning="Another value in the slot of a constraint or of a source trusted more.",
+        sentence=describe_acceptance(Relation.UPDATE, [holding.id]),
+    )
+    link = Relationship(case.new_id, holding.id, LinkType.CONTRADICTS)
+    plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
+    return plan.with_review(review).with_links([link])
+
+
+def build_end_review(
+    version: Version,
+    source: ReviewSource,
+    *,
+    reasoning: str,
+    sentence: str,
+) -> Review:
+    judgment = Judgment(
+        memory_id=version.id,
+        relation=Relation.UPDATE,
+        confidence=1.0,
+        reasoning=reasoning,
+        decided_by=Judge.RULE,
+    )
+    return Review(
+        source=source,
+        relation=Relation.UPDATE,
+        sentence=sentence,
+        judgments=(judgment,),
+        relied_on=((version.id, version.revision),),
+    )

@@ -1,0 +1,157 @@
+"""Planning facts that repeat a stored one: they confirm it, or correct its dates."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from app.domain.fact import Fact
+from app.domain.relation import Decision, Judge, Operation, Relation
+from app.domain.timeline import begins_before
+from app.domain.version import Version
+from app.planning.building_blocks import extend_lifespan, plan_claim_change
+from app.planning.cases import StoreCase
+from app.planning.plan import Plan, ReviewSource
+from app.planning.questions import build_end_review
+
+
+def plan_known_duplicate(case: StoreCase) -> Plan | None:
+    """Plan the first judged duplicate that says the same at the fact's start.
+
+    Return None if no judged duplicate does.
+    """
+    for judgment in case.incoming.judgments:
+        if judgment.relation is not Relation.DUPLICATE or judgment.decided_by is not Judge.RULE:
+            continue
+        plan = _plan_duplicate(case, case.get_judged(judgment))
+        if plan:
+            decision = replace(
+                plan.decision, confidence=judgment.confidence, decided_by=judgment.decided_by
+            )
+            return plan.with_decision(decision)
+    return None
+
+
+def _plan_duplicate(case: StoreCase, stored: Version) -> Plan | None:
+    if is_separated(case, stored):
+        return None
+    if stored.belief.holds_at(case.start):
+        return plan_renewal(case, stored)
+    is_next = case.chains.find_next_after(stored.chain_id, case.start) == stored
+    is_gap = case.chains.find_holding(stored.chain_id, case.start) is None
+    if is_next and is_gap and can_start_earlier(stored, case.fact):
+        return plan_earlier_start(case, stored)
+    return None
+
+
+def plan_renewal(case: StoreCase, current: Version) -> Plan | None:
+    """Plan a fact whose value holds already.
+
+    It is known, unless it states another end or a longer lifespan. Return None for a retracted
+    version, which is not renewed.
+    """
+    fact, belief = case.fact, current.belief
+    if fact.valid_until is None or fact.valid_until == belief.said_until:
+        return extend_lifespan(_plan_noop(current, case.now), current, fact)
+    # What the fact says of the past does not end what held when it was told.
+    if case.is_past and belief.holds_at(case.told_at):
+        return extend_lifespan(_plan_noop(current, case.now), current, fact)
+    if belief.retracted_at is not None:
+        return None
+    is_sooner = belief.valid_until is None or fact.valid_until < belief.valid_until
+    if is_sooner and (protection := case.find_protection(current)):
+        return _plan_protected_end(case, current, protection, fact.valid_until)
+    decision = Decision.certain(
+        Relation.DUPLICATE, Judge.RULE, "The same is stored already; its stated end is corrected."
+    )
+    claim = current.replace_claims(said_until=fact.valid_until)
+    plan = plan_claim_change(claim, case.chains, case.now, decision)
+    return extend_lifespan(plan, current, fact)
+
+
+def _plan_protected_end(
+    case: StoreCase,
+    current: Version,
+    protection: ReviewSource,
+    end: datetime,
+) -> Plan:
+    """Confirm the version; a person decides whether it ends earlier."""
+    review = build_end_review(
+        current,
+        protection,
+        reasoning="The same with an earlier end.",
+        sentence=f"Accepting ends {current.id} at {end.isoformat()}.",
+    )
+    return _plan_noop(current, case.now).with_review(
+        replace(review, corrections={"said_until": end})
+    )
+
+
+def _plan_noop(version: Version, now: datetime) -> Plan:
+    decision = Decision.certain(
+        Relation.DUPLICATE, Judge.RULE, "The same is stored already and holds at that moment."
+    )
+    return Plan(
+        operation=Operation.NOOP,
+        now=now,
+        decision=decision,
+        target=version.id,
+        reinforced=version.id,
+    )
+
+
+def can_start_earlier(later: Version, fact: Fact) -> bool:
+    """Return True if the fact's stated end leaves no gap before the later version."""
+    reaches = fact.valid_until is None or fact.valid_until > later.belief.valid_from
+    return reaches and not later.belief.is_empty
+
+
+def plan_earlier_start(case: StoreCase, later: Version) -> Plan:
+    """Move the start of a later version with the same value back to the fact's start."""
+    decision = Decision.certain(
+        Relation.DUPLICATE, Judge.RULE, "The same is stored with a later start, which moves back."
+    )
+    claim = later.replace_claims(
+        valid_from=case.start, asserted_at=case.now, said_until=_choose_stated_end(case, later)
+    )
+    plan = plan_claim_change(claim, case.chains, case.now, decision)
+    return extend_lifespan(plan, later, case.fact)
+
+
+def _choose_stated_end(case: StoreCase, later: Version) -> datetime | None:
+    """Return the fact's stated end, unless it would shorten a protected version."""
+    end, stored_until = case.fact.valid_until, later.belief.valid_until
+    if end is None:
+        return later.belief.said_until
+    is_sooner = stored_until is None or end < stored_until
+    if is_sooner and case.find_protection(later):
+        return later.belief.said_until
+    return end
+
+
+def is_separated(case: StoreCase, stored: Version) -> bool:
+    """Return True if another value of the slot begins between the stored version and the fact.
+
+    The other value is in a chain of its own. Then the stored version and the fact, which say the
+    same, are two, as they would be in one chain: a sweep ends the earlier of them where the other
+    value begins.
+    """
+    if not case.fact.one_value:
+        return False
+    in_slot = case.chains.find_in_slot(case.fact.slot)
+    return any(
+        other.chain_id != stored.chain_id
+        and _begins_between(case, stored, other)
+        and _has_other_value(case.fact, other)
+        for other in in_slot
+    )
+
+
+def _begins_between(case: StoreCase, stored: Version, other: Version) -> bool:
+    """Return True if the other version begins between the stored version and the fact."""
+    if stored.belief.valid_from <= case.start:
+        return other.belief.valid_from <= case.start and begins_before(stored, other)
+    return other.belief.valid_from > case.start and begins_before(other, stored)
+
+
+def _has_other_value(fact: Fact, version: Version) -> bool:
+    holds_ever = not version.belief.is_empty and not version.belief.void
+    return version.one_value and holds_ever and not version.has_same_value(fact)
