@@ -54,6 +54,10 @@ judge: .venv-training/.ready
 	.venv-training/bin/python training/train.py build
 	.venv-training/bin/python training/export_judge.py build/judge.pt
 
+# The weights that drop from messages what is hardly about the user's life (a minute).
+relevance: .venv/.dev
+	$(BIN)/python training/relevance.py
+
 measure-judge: .venv/.dev
 	$(BIN)/python training/measure.py --curve
 

@@ -269,7 +269,7 @@ def _build_services(
             engine,
             remember,
             reverts,
-            TurnReader(engine, MessageReader(engine, extractor)),
+            TurnReader(engine, MessageReader(engine, extractor, embedder)),
             queue,
             refuses_secrets=settings.secrets == "refuse",
         ),

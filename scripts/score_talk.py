@@ -1,4 +1,4 @@
-"""Scores the rules that read facts from talk on a file of labelled turns.
+"""Scores the rules and the weights that read facts from talk on a file of labelled turns.
 
     score_talk.py FILE [--errors]
 
@@ -8,6 +8,7 @@ it lies in such quotes. `--errors` lists what was captured wrongly and what was 
 """
 
 import argparse
+import asyncio
 import json
 import sys
 from collections import Counter, defaultdict
@@ -18,10 +19,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from app.domain.talk import Quote, Role, Statement, Turn
+from app.domain.talk import Quote, Role, SkipReason, Statement, Turn
+from app.embedding.local import LocalEmbedder
+from app.extraction.relevance import Weights, list_stated
 from app.extraction.rules import extract_by_rules
+from app.networks import FairThreads
 
 WANTED = {"fact", "confirmation"}
+EMBEDDER = LocalEmbedder(FairThreads(2))
+WEIGHTS = Weights.load()
 
 
 @dataclass
@@ -69,6 +75,9 @@ def score_session(rows: list[dict[str, Any]], score: Score) -> None:
         Turn(Role(row["role"]), row["content"], datetime.fromisoformat(row["at"])) for row in rows
     ]
     extraction = extract_by_rules(turns)
+    vectors = asyncio.run(EMBEDDER.encode([each.text for each in list_stated(extraction)]))
+    irrelevant = WEIGHTS.find_irrelevant(extraction, vectors)
+    extraction = extraction.drop(irrelevant, SkipReason.NOT_PERSONAL)
     quotes: dict[int, list[tuple[Quote, Statement]]] = defaultdict(list)
     for statement in extraction.statements:
         quotes[statement.quotes[0].turn].append((statement.quotes[0], statement))

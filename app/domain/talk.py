@@ -1,5 +1,6 @@
 """What was said in a session, and the facts that are read from it."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -47,11 +48,13 @@ class Quote:
 class Statement:
     """A fact that was read from talk, in words that can be understood without the talk.
 
-    `quotes` are the words that it rests on. The first is the user's own.
+    `quotes` are the words that it rests on. The first is the user's own. `is_note` is True if the
+    user wants it to be remembered, in these words.
     """
 
     text: str
     quotes: tuple[Quote, ...]
+    is_note: bool = False
 
 
 class SkipReason(StrEnum):
@@ -72,6 +75,7 @@ class SkipReason(StrEnum):
     UNSUPPORTED = "unsupported"
     UNCLEAR_PRONOUN = "unclear_pronoun"
     REDACTED = "redacted"
+    NOT_PERSONAL = "not_personal"
     NO_STATEMENT = "no_statement"
 
 
@@ -89,3 +93,9 @@ class Extraction:
 
     statements: tuple[Statement, ...]
     skipped: tuple[Skipped, ...]
+
+    def drop(self, dropped: Collection[Statement], reason: SkipReason) -> "Extraction":
+        """Return the extraction with these statements among what was skipped."""
+        left = tuple(statement for statement in self.statements if statement not in dropped)
+        skipped = [Skipped(statement.quotes[0], reason) for statement in dropped]
+        return Extraction(left, (*self.skipped, *skipped))

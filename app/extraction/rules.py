@@ -52,7 +52,8 @@ def extract_by_rules(turns: Sequence[Turn], handed_out: Collection[str] = ()) ->
 class _Part:
     """A clause of a sentence: its place, and why it is no fact; None if it is.
 
-    `link` is the word that ties it to the clause before. `text` has its pronoun replaced.
+    `link` is the word that ties it to the clause before. `text` has its pronoun replaced. `is_note`
+    is True for what the speaker wants to be remembered.
     """
 
     start: int
@@ -60,6 +61,7 @@ class _Part:
     link: str
     text: str
     reason: SkipReason | None
+    is_note: bool = False
 
     def move(self, offset: int) -> "_Part":
         """Return the part with its place counted from `offset` characters earlier."""
@@ -262,7 +264,7 @@ class _Reader:
             resolved = self._resolve(text, "")
             reason = SkipReason.UNCLEAR_PRONOUN if resolved is None else None
             text = resolved or text
-        return _Part(opening.start, opening.end, "", text, reason)
+        return _Part(opening.start, opening.end, "", text, reason, is_note=True)
 
     def _judge(
         self, text: str, before: str, *, follows_fact: bool
@@ -304,13 +306,14 @@ class _Reader:
             elif self._is_repeated(text):
                 self._skip(place, first, last, SkipReason.REPEATED_CONTEXT)
             else:
-                self._add_statement(place, first, last, text)
+                self._add_statement(place, first, last, text, is_note=run[0].is_note)
 
-    def _add_statement(self, place: int, start: int, end: int, text: str) -> None:
+    def _add_statement(self, place: int, start: int, end: int, text: str, *, is_note: bool) -> None:
         """Add what the words at this place state, in this text, and skip the comments behind it."""
         comments = find_comments(text)
         last = end - len(text[comments:])
-        self.statements.append(Statement(text[:comments], (Quote(place, start, last),)))
+        quotes = (Quote(place, start, last),)
+        self.statements.append(Statement(text[:comments], quotes, is_note))
         if last < end:
             skipped = end - len(text[comments:].lstrip(", "))
             self._skip(place, skipped, end, SkipReason.NO_STATEMENT)

@@ -60,11 +60,17 @@ _POLITE_OPENINGS = list_phrases(
     thanks/thank/cheers/sorry/thx/nice to/have a/much obliged/i am much obliged/i appreciate/bless
     """
 )
+_FAREWELLS = list_phrases(
+    """
+    enjoyed chatting/enjoyed talking/enjoyed our chat/enjoyed this chat/nice chatting/nice talking
+    /good chatting/good talking/great chatting/great talking
+    """
+)
 _LONGEST_POLITENESS = 8
 
 
 def _is_polite(clause: Clause) -> bool:
-    if clause.word_set <= lists.POLITE_WORDS:
+    if clause.word_set <= lists.POLITE_WORDS or clause.contains(*_FAREWELLS):
         return True
     return len(clause.words) <= _LONGEST_POLITENESS and clause.starts_with(*_POLITE_OPENINGS)
 
@@ -182,10 +188,24 @@ def _names_subject(words: tuple[str, ...]) -> bool:
     )
 
 
+_UNSEEN = list_phrases(
+    """
+    not seen/never seen/not watched/never watched/never saw/not read/never read/did not see
+    /not heard/never heard
+    """
+)
+
+
+def _is_unseen(clause: Clause) -> bool:
+    """Return True if somebody has not seen or read something yet, which may change any evening."""
+    return clause.contains(*_UNSEEN)
+
+
 _CHECKS = (
     (_is_polite, SkipReason.POLITENESS),
     (_is_quotation, SkipReason.QUOTATION),
     (_is_wish, SkipReason.WISH),
     (_is_supposed, SkipReason.HYPOTHETICAL),
     (_is_request, SkipReason.REQUEST),
+    (_is_unseen, SkipReason.NO_STATEMENT),
 )

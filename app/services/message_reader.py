@@ -15,9 +15,11 @@ from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Turn
 from app.domain.text import fold_loosely, hash_text_loosely
+from app.embedding import Embedder
 from app.extraction.blocks import find_blocks
 from app.extraction.model.extractor import ModelExtractor
 from app.extraction.proposals import read_proposal
+from app.extraction.relevance import Weights, list_names, list_stated
 from app.extraction.rules import extract_by_rules
 from app.extraction.sentences import split_sentences
 from app.remote.budget import Payer
@@ -49,11 +51,20 @@ class Reading:
 
 
 class MessageReader:
-    """Reads facts from the messages of a session. `model` is None if no model is set."""
+    """Reads facts from the messages of a session. `model` is None if no model is set.
 
-    def __init__(self, engine: AsyncEngine, model: ModelExtractor | None) -> None:
+    Rules read statements, and learned weights drop those that are hardly about the user's life. The
+    weights fit the vectors of one encoder; with another embedder, the rules decide alone.
+    """
+
+    def __init__(
+        self, engine: AsyncEngine, model: ModelExtractor | None, embedder: Embedder
+    ) -> None:
         self._engine = engine
         self._model = model
+        self._embedder = embedder
+        weights = Weights.load()
+        self._weights = weights if weights.encoder == embedder.name else None
 
     async def read_messages(
         self, agent: AgentId, extract: ExtractBy, turns: Sequence[Turn], *, actor: str
@@ -71,7 +82,29 @@ class MessageReader:
             trouble = reading.trouble
         # In a thread: the rules take some milliseconds for each message.
         extraction = await asyncio.to_thread(extract_by_rules, turns, handed_out)
+        extraction = await self._drop_irrelevant(agent, extraction)
         return Reading(extraction, ExtractBy.RULES, trouble)
+
+    async def _drop_irrelevant(self, agent: AgentId, extraction: Extraction) -> Extraction:
+        """Return the extraction without what is hardly about the user's life.
+
+        What is said of somebody whom a memory names stays.
+        """
+        stated = list_stated(extraction)
+        if self._weights is None or not stated:
+            return extraction
+        vectors = await self._embedder.encode([statement.text for statement in stated])
+        irrelevant = self._weights.find_irrelevant(extraction, vectors)
+        names = {each.text: list_names(each.text) for each in irrelevant}
+        known = await self._find_known_names(agent, set().union(*names.values()))
+        dropped = [each for each in irrelevant if not names[each.text] & known]
+        return extraction.drop(dropped, SkipReason.NOT_PERSONAL)
+
+    async def _find_known_names(self, agent: AgentId, names: Collection[str]) -> set[str]:
+        if not names:
+            return set()
+        async with connect_for_agent(self._engine, agent) as connection:
+            return await captures.find_known_names(connection, agent, names)
 
     async def _ask_model(
         self, payer: Payer, turns: Sequence[Turn], handed_out: Collection[str]
@@ -178,11 +211,6 @@ def drop_handed_out(
     """
     known = {fold_loosely(text) for text in handed_out}
     reason = SkipReason.REPEATED_CONTEXT
-    skipped = [*extraction.skipped, *(Skipped(part, reason) for part in hidden)]
-    statements = []
-    for statement in extraction.statements:
-        if fold_loosely(statement.text) in known:
-            skipped.append(Skipped(statement.quotes[0], reason))
-        else:
-            statements.append(statement)
-    return Extraction(tuple(statements), tuple(skipped))
+    repeated = [each for each in extraction.statements if fold_loosely(each.text) in known]
+    left = extraction.drop(repeated, reason)
+    return replace(left, skipped=(*left.skipped, *(Skipped(part, reason) for part in hidden)))

@@ -338,6 +338,31 @@ _FIND_EQUAL = f"""
 """
 
 
+# Which of these names are in a memory that holds, as words of their own?
+_FIND_NAMES = f"""
+    SELECT name
+    FROM unnest(CAST(:names AS text[])) AS name
+    WHERE EXISTS (
+        SELECT 1
+        FROM memories m
+        WHERE m.agent_id = :agent AND m.erased_at IS NULL AND NOT m.void
+            AND {build_holds("m.", "clock_timestamp()")}
+            AND strpos(
+                ' ' || regexp_replace(m.content, '[^[:alnum:]]+', ' ', 'g') || ' ',
+                ' ' || regexp_replace(name, '[^[:alnum:]]+', ' ', 'g') || ' '
+            ) > 0
+    )
+"""
+
+
+async def find_known_names(
+    connection: AsyncConnection, agent: AgentId, names: Iterable[str]
+) -> set[str]:
+    """Return those of these names that a memory of the agent has which holds."""
+    rows = await fetch_rows(connection, _FIND_NAMES, {"agent": agent, "names": list(names)})
+    return {row["name"] for row in rows}
+
+
 async def find_stored_hashes(
     connection: AsyncConnection, agent: AgentId, hashes: Iterable[bytes]
 ) -> set[bytes]:

@@ -1,0 +1,99 @@
+"""The second key of the rules: how likely a statement is about the user's own life.
+
+Rules see how a clause is built, and not what it is about: "Tom Brady is a quarterback" is built
+like "Dr Osei is our doctor". The weights were learned from labelled talk (training/relevance.py).
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.talk import Extraction, Statement
+from app.extraction.pronouns import find_antecedents
+
+_SPEAKER = re.compile(r"\b(?:i|im|i'm|ive|i've|me|my|mine|myself|we|we're|our|us|user)\b", re.I)
+_OPENING = re.compile(r"\W*(?:\w[\w']*\W+)?(?:i|im|i'm|ive|i've|my|we|we're|our|user)\b", re.I)
+_OWNING = re.compile(r"\b(?:my|our)\b", re.I)
+
+# Chosen on talk for development. What names nobody of the speakers is mostly about the world.
+LEAST_OF_SPEAKER: Final = 0.65
+LEAST_OF_OTHERS: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What was learned: a weight for each number of a vector and for each mark, and the bias.
+
+    `encoder` is the name of the embedder whose vectors they are for.
+    """
+
+    encoder: str
+    vector: NDArray[np.float32]
+    marks: tuple[float, ...]
+    bias: float
+
+    @classmethod
+    def load(cls) -> "Weights":
+        """Return the weights of the package."""
+        stored = json.loads((files(__package__) / "relevance.json").read_text("utf-8"))
+        vector = np.array(stored["vector"], np.float32)
+        return cls(stored["encoder"], vector, tuple(stored["marks"]), stored["bias"])
+
+    def measure(self, text: str, vector: NDArray[np.float32]) -> float:
+        """Return the probability that the statement is about the user's own life."""
+        marks = sum(
+            weight * mark for weight, mark in zip(self.marks, list_marks(text), strict=True)
+        )
+        return 1 / (1 + math.exp(-(float(self.vector @ vector) + marks + self.bias)))
+
+    def find_irrelevant(
+        self, extraction: Extraction, vectors: Iterable[NDArray[np.float32]]
+    ) -> list[Statement]:
+        """Return what users stated that is hardly about their lives.
+
+        `vectors` are those of `list_stated`, in order. A statement about somebody whom a relevant
+        one names is relevant too: "Figo is my dog", "Figo fears fireworks".
+        """
+        irrelevant: list[Statement] = []
+        for statement, vector in zip(list_stated(extraction), vectors, strict=True):
+            if not self.is_relevant(statement.text, vector):
+                irrelevant.append(statement)
+        relevant = [each.text for each in extraction.statements if each not in irrelevant]
+        return [each for each in irrelevant if not _names_one_of(each.text, relevant)]
+
+    def is_relevant(self, text: str, vector: NDArray[np.float32]) -> bool:
+        """Return True if the statement is likely enough to be remembered."""
+        least = LEAST_OF_SPEAKER if _SPEAKER.search(text) else LEAST_OF_OTHERS
+        return self.measure(text, vector) >= least
+
+
+def list_stated(extraction: Extraction) -> list[Statement]:
+    """Return what users stated by the way: not what they confirmed or want to be remembered."""
+    return [each for each in extraction.statements if len(each.quotes) == 1 and not each.is_note]
+
+
+def list_names(text: str) -> set[str]:
+    """Return the names of who or what the text may be about."""
+    return {each.text for each in find_antecedents(text) if each.text[0].isupper()}
+
+
+def _names_one_of(text: str, others: Iterable[str]) -> bool:
+    names = list_names(text)
+    return any(name in other for name in names for other in others)
+
+
+def list_marks(text: str) -> tuple[bool, bool, bool]:
+    """Return whether the text names the speaker, begins with the speaker, and says "my"."""
+    straight = text.replace("’", "'")
+    return (
+        _SPEAKER.search(straight) is not None,
+        _OPENING.match(straight) is not None,
+        _OWNING.search(straight) is not None,
+    )

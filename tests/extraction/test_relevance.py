@@ -1,0 +1,81 @@
+"""The second reader: which statements are about the user's own life."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from app.domain.talk import Role, Turn
+from app.embedding.local import LocalEmbedder
+from app.extraction.relevance import Weights, list_names, list_stated
+from app.extraction.rules import extract_by_rules
+from app.networks import FairThreads
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder(FairThreads(1))
+
+
+def list_irrelevant(embedder: LocalEmbedder, *contents: str) -> list[str]:
+    """Return what the second reader drops of what the rules read from a user."""
+    extraction = extract_by_rules([Turn(Role.USER, content, NOW) for content in contents])
+    texts = [statement.text for statement in list_stated(extraction)]
+    assert texts, "the rules read a statement"
+    vectors = asyncio.run(embedder.encode(texts))
+    return [each.text for each in Weights.load().find_irrelevant(extraction, vectors)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I work at a hospital in Leeds",
+        "My sister Nora has two kids",
+        "I'm allergic to penicillin",
+        "We moved to Braga last month",
+        "The office is in Guimarães",
+        "Our standup is at 9:30",
+        "I take aspirin every morning",
+    ],
+)
+def test_what_is_of_the_users_life_stays(embedder: LocalEmbedder, content: str) -> None:
+    assert list_irrelevant(embedder, content) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Tom Brady is a quarterback",
+        "Iowa's locker room is pink",
+        "Engineers often make more than the average football player",
+    ],
+)
+def test_what_is_of_the_world_is_dropped(embedder: LocalEmbedder, content: str) -> None:
+    assert list_irrelevant(embedder, content) == [content]
+
+
+def test_who_is_named_in_a_relevant_statement_is_of_the_users_life(embedder: LocalEmbedder) -> None:
+    assert list_irrelevant(embedder, "Figo is terrified of fireworks") != []
+    assert list_irrelevant(embedder, "Figo is my dog", "Figo is terrified of fireworks") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Bolota answers to Pipoca now", {"Bolota"}),
+        ("Dr Osei is head of radiology", {"Dr Osei"}),
+        ("the office is closed", set()),
+    ],
+)
+def test_the_names_of_a_text(text: str, names: set[str]) -> None:
+    assert list_names(text) == names
+
+
+def test_what_the_user_wants_to_be_remembered_is_not_in_question() -> None:
+    turn = Turn(Role.USER, "Please remember that Tom Brady is a quarterback.", NOW)
+    extraction = extract_by_rules([turn])
+
+    assert [statement.text for statement in extraction.statements] == ["Tom Brady is a quarterback"]
+    assert list_stated(extraction) == []
