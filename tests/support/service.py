@@ -34,9 +34,8 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
             raise RuntimeError("the service did not start")
         time.sleep(0.01)
     address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    httpx.get(
-        f"{address}/livez"
-    )  # FastAPI builds its routes at the first request, with warnings off for the whole process
+    # FastAPI builds its routes at the first request, with warnings off for the whole process.
+    httpx.get(f"{address}/livez", timeout=60)
     try:
         yield address
     finally:
