@@ -21,6 +21,12 @@ from app.extraction.pronouns import find_antecedents
 _SPEAKER = re.compile(r"\b(?:i|im|i'm|ive|i've|me|my|mine|myself|we|we're|our|us|user)\b", re.I)
 _OPENING = re.compile(r"\W*(?:\w[\w']*\W+)?(?:i|im|i'm|ive|i've|my|we|we're|our|user)\b", re.I)
 _OWNING = re.compile(r"\b(?:my|our)\b", re.I)
+# What is of a life in any talk, most of all a change: "I no longer drive after dark".
+_OF_LIFE = re.compile(
+    r"(?:(?:and|but|so)\s+)?(?:i|we)\b.*\b(?:no longer|any ?more|stopped|quit|moved|switched"
+    r"|started|live|lived|work|worked|born|grew up|allergic|married)\b",
+    re.I,
+)
 
 # Chosen on talk for development. What names nobody of the speakers is mostly about the world.
 LEAST_OF_SPEAKER: Final = 0.65
@@ -70,6 +76,8 @@ class Weights:
 
     def is_relevant(self, text: str, vector: NDArray[np.float32]) -> bool:
         """Return True if the statement is likely enough to be remembered."""
+        if _OF_LIFE.match(text):
+            return True
         least = LEAST_OF_SPEAKER if _SPEAKER.search(text) else LEAST_OF_OTHERS
         return self.measure(text, vector) >= least
 

@@ -38,6 +38,8 @@ def list_irrelevant(embedder: LocalEmbedder, *contents: str) -> list[str]:
         "The office is in Guimarães",
         "Our standup is at 9:30",
         "I take aspirin every morning",
+        "I live in NC, where we dress like Eskimos below forty",
+        "and I no longer drive after dark",
     ],
 )
 def test_what_is_of_the_users_life_stays(embedder: LocalEmbedder, content: str) -> None:
