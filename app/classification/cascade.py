@@ -6,6 +6,7 @@ Nothing is locked while it runs.
 import asyncio
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import TypeVar
 from uuid import UUID
 
 from app.classification import signals
@@ -19,7 +20,7 @@ from app.classification.model.question import PromptCandidate, PromptStatement, 
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
 from app.domain.dates.dated_text import Precision
-from app.domain.fact import BaseFact, Fact, Kind, Tier
+from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
 from app.domain.relation import (
     Classify,
     Judge,
@@ -77,6 +78,11 @@ class Verdict:
     retracts: bool = False
 
 
+# A verdict, the texts of the candidates as they were read, and the local judge's readings.
+_LocalReading = tuple[Verdict, dict[UUID, RenamedText], dict[UUID, Reading]]
+AnyFact = TypeVar("AnyFact", Fact, StoredFact)
+
+
 class Cascade:
     """Judges facts against candidates.
 
@@ -101,20 +107,10 @@ class Cascade:
         texts: dict[UUID, RenamedText] = {}
         readings: dict[UUID, Reading] = {}
         if tier.reads_signals:
-            # In a thread: texts of the greatest length take long enough to hold others up.
-            verdict, texts = await asyncio.to_thread(_judge_by_signals, fact, memories)
-        if _states_nothing(fact.lasting_text):
+            reach = FAR if tier.asks_model and self._model is not None else NEAR
+            verdict, texts, readings = await self._judge_here(fact, candidates, reach)
+        if _states_nothing(fact.content):
             return verdict
-        if tier.reads_signals:
-            may_ask = tier.asks_model and self._model is not None
-            verdict, readings = await self._read_candidates(
-                fact,
-                candidates,
-                verdict,
-                texts,
-                reach=FAR if may_ask else NEAR,
-            )
-        verdict = _keep_descriptions(verdict, texts)
         if not memories or not self._may_ask_model(tier):
             return verdict
         if not _is_worth_asking(verdict.judgments, readings):
@@ -124,6 +120,50 @@ class Cascade:
         question = _build_question(fact, memories, verdict.judgments, readings)
         repeated = _find_repeated(fact, verdict.judgments, texts, readings)
         return _add_model_verdict(verdict, await self._model.judge(payer, question), repeated)
+
+    async def _judge_here(
+        self, fact: Fact, candidates: Sequence[Candidate], reach: Reach
+    ) -> _LocalReading:
+        """Return what signals and the local judge say.
+
+        If a fact with a stated end would end nothing, they read it and the candidates once more
+        without the words of their ends: "My boss is Ben until Friday" is another boss.
+        """
+        whole = await self._judge_words(fact, candidates, reach)
+        if fact.lasting_text == fact.content or _ends_something(whole[0]):
+            return whole
+        shorter = [
+            replace(each, memory=replace(each.memory, fact=_drop_stated_end(each.memory.fact)))
+            for each in candidates
+        ]
+        lasting = await self._judge_words(
+            _drop_stated_end(fact), shorter, reach, is_temporary=_lasts_for_days(fact)
+        )
+        return lasting if _ends_something(lasting[0]) else whole
+
+    async def _judge_words(
+        self,
+        fact: Fact,
+        candidates: Sequence[Candidate],
+        reach: Reach,
+        *,
+        is_temporary: bool = False,
+    ) -> _LocalReading:
+        memories = [candidate.memory for candidate in candidates]
+        # In a thread: texts of the greatest length take long enough to hold others up.
+        verdict, texts = await asyncio.to_thread(
+            _judge_by_signals, fact, memories, is_temporary=is_temporary
+        )
+        if _states_nothing(fact.content):
+            return verdict, texts, {}
+        verdict, readings = await self._read_candidates(
+            fact,
+            candidates,
+            verdict,
+            texts,
+            reach=reach,
+        )
+        return _keep_descriptions(verdict, texts), texts, readings
 
     async def _read_candidates(
         self,
@@ -144,7 +184,7 @@ class Cascade:
             if has_judgment and not _has_other_key(fact, candidate.memory.fact):
                 judged.append(candidate)
         places = find_worth_reading(
-            fact.lasting_text,
+            fact.content,
             [texts[candidate.memory.id].text for candidate in judged],
             [candidate.similarity for candidate in judged],
             [judgments[candidate.memory.id] for candidate in judged],
@@ -155,7 +195,7 @@ class Cascade:
             memory_id = judged[place].memory.id
             text, similarity = texts[memory_id].text, judged[place].similarity
             read.append(ReadCandidate(text, judgments[memory_id], similarity))
-        local = await self._local.judge(fact.lasting_text, read)
+        local = await self._local.judge(fact.content, read)
         judgments |= {judgment.memory_id: judgment for judgment in local.judgments}
         readings = {
             judgment.memory_id: reading
@@ -231,12 +271,12 @@ def should_consider(
 def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
     """Return the texts that are short enough to be one fact, with the names that the fact uses."""
     short = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
-    texts = rename_alike(fact.lasting_text, [memory.fact.lasting_text for memory in short])
+    texts = rename_alike(fact.content, [memory.fact.content for memory in short])
     return {memory.id: text for memory, text in zip(short, texts, strict=True)}
 
 
 def _judge_by_signals(
-    fact: Fact, memories: Sequence[Memory]
+    fact: Fact, memories: Sequence[Memory], *, is_temporary: bool
 ) -> tuple[Verdict, dict[UUID, RenamedText]]:
     """Judge the candidates that are short enough, if the fact itself is. Return their texts too."""
     if len(fact.content) > MAX_READ:
@@ -245,11 +285,10 @@ def _judge_by_signals(
     read = [memory for memory in memories if memory.id in texts]
     statements = [_build_statement(memory.fact, texts[memory.id].text) for memory in read]
     judgments = []
-    incoming = _build_statement(fact, fact.lasting_text)
-    incoming = replace(incoming, is_temporary=_lasts_for_days(fact))
+    incoming = replace(_build_statement(fact, fact.content), is_temporary=is_temporary)
     for judgment in signals.judge_candidates(incoming, statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
-    retracts = find_ending(fact.lasting_text) is not None
+    retracts = find_ending(fact.content) is not None
     renamed = _rename_completed(fact, judgments, read)
     return Verdict(judgments=tuple(judgments), merged_text=renamed, retracts=retracts), texts
 
@@ -292,6 +331,14 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
         key=fact.key,
         kind=kind.value,
     )
+
+
+def _ends_something(verdict: Verdict) -> bool:
+    return any(each.relation.effect.ends_stored and not each.flag for each in verdict.judgments)
+
+
+def _drop_stated_end(fact: AnyFact) -> AnyFact:
+    return replace(fact, content=fact.lasting_text)
 
 
 def _lasts_for_days(fact: Fact) -> bool:
@@ -355,7 +402,7 @@ def _find_repeated(
         stored = texts[memory_id]
         if stored.adds_description:
             continue
-        if supports_duplicate(reading, stored.text, fact.lasting_text):
+        if supports_duplicate(reading, stored.text, fact.content):
             repeated.add(memory_id)
     return repeated
 

@@ -126,8 +126,7 @@ class BaseFact:
     def lasting_text(self) -> str:
         """The content without the words of a stated end.
 
-        "I'm in Lisbon until Friday" gives "I'm in Lisbon". Judges compare these words: the end is
-        a time of the fact, and says nothing else of it.
+        "I'm in Lisbon until Friday" gives "I'm in Lisbon", which says another place than home.
         """
         dated_by = self.dated_by
         if dated_by is None or dated_by.holds_until is None:

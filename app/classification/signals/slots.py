@@ -11,7 +11,9 @@ _SPEAKER = frozenset(("i", "user"))
 
 def derive_fact_slot(fact: BaseFact) -> DerivedSlot | None:
     """Return the slot in a fact's text, or None if the caller gave a key, which always wins."""
-    slot = derive_slot(fact.lasting_text) if fact.key is None else None
+    if fact.key is not None:
+        return None
+    slot = derive_slot(fact.lasting_text) or derive_slot(fact.content)
     return DerivedSlot(slot.entity, slot.key, slot.value) if slot else None
 
 
