@@ -1,6 +1,7 @@
 """Classifying facts before anything is locked: encode them, read what is near, ask the judges."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
@@ -35,6 +36,8 @@ from app.store.fragments import NEVER
 from app.store.search import ComparisonOptions, Hit
 from app.store.turns import compute_in_thread, iterate_in_turns
 
+# "In office until 2027" names the date of "the term ends in 2027".
+_UNTIL = re.compile(r"^(?:until|till|through|thru)\s+", re.IGNORECASE)
 MAX_MERGED = 16_000
 MOVED = "memories moved while it was judged"
 ENCODED_AT_ONCE = 256
@@ -119,7 +122,7 @@ class ClassifiedItem:
         dated_by = self.fact.dated_by
         if dated_by is None:
             return frozenset()
-        words = fold(dated_by.text)
+        words = fold(_UNTIL.sub("", dated_by.text))
         return frozenset(h.memory.id for h in self.hits if words in fold(h.memory.fact.content))
 
     @property

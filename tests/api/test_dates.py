@@ -360,3 +360,12 @@ def test_the_settings_may_turn_dates_off_or_choose_their_time_zone(database_url:
 def test_a_time_zone_that_is_none_stops_the_start() -> None:
     with pytest.raises(InvalidSettings, match="PALIMPSEST_TIMEZONE"):
         load_settings(timezone="Lisbon")
+
+
+def test_who_names_the_same_end_in_other_words_repeats_a_fact(client: httpx.Client) -> None:
+    start = {"valid_from": "2025-01-03"}
+    stored = {"content": "Joe Wilson's current term ends on 2027-01-03.", "classify": False}
+    send(client, stored | start)
+    repeated = send(client, {"content": "Joe Wilson is in office until 2027-01-03."} | start)
+
+    assert repeated["operation"] == "NOOP"
