@@ -77,7 +77,7 @@ def score_session(rows: list[dict[str, Any]], score: Score) -> None:
     extraction = extract_by_rules(turns)
     vectors = asyncio.run(EMBEDDER.encode([each.text for each in list_stated(extraction)]))
     irrelevant = WEIGHTS.find_irrelevant(extraction, vectors)
-    extraction = extraction.drop(irrelevant, SkipReason.NOT_PERSONAL)
+    extraction = extraction.drop(set(irrelevant), SkipReason.NOT_PERSONAL)
     quotes: dict[int, list[tuple[Quote, Statement]]] = defaultdict(list)
     for statement in extraction.statements:
         quotes[statement.quotes[0].turn].append((statement.quotes[0], statement))

@@ -5,7 +5,7 @@ Nothing is locked while it runs.
 
 import asyncio
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 from uuid import UUID
 
@@ -78,8 +78,25 @@ class Verdict:
     retracts: bool = False
 
 
-# A verdict, the texts of the candidates as they were read, and the local judge's readings.
-_LocalReading = tuple[Verdict, dict[UUID, RenamedText], dict[UUID, Reading]]
+@dataclass(frozen=True, slots=True)
+class LocalVerdict:
+    """What signals and the local judge say, without a model.
+
+    `texts` are those of the candidates as they were read, and `readings` are what the local judge
+    read of them, both by the candidates' ids.
+    """
+
+    verdict: Verdict = field(default_factory=Verdict)
+    texts: Mapping[UUID, RenamedText] = field(default_factory=dict)
+    readings: Mapping[UUID, Reading] = field(default_factory=dict)
+
+    @property
+    def ends_something(self) -> bool:
+        """Return True if a stored fact ends by the verdict, and not only by a review of it."""
+        judgments = self.verdict.judgments
+        return any(each.relation.effect.ends_stored and not each.flag for each in judgments)
+
+
 AnyFact = TypeVar("AnyFact", Fact, StoredFact)
 
 
@@ -103,34 +120,33 @@ class Cascade:
         The likeliest candidates come first.
         """
         memories = [candidate.memory for candidate in candidates]
-        verdict = Verdict()
-        texts: dict[UUID, RenamedText] = {}
-        readings: dict[UUID, Reading] = {}
+        local = LocalVerdict()
         if tier.reads_signals:
             reach = FAR if tier.asks_model and self._model is not None else NEAR
-            verdict, texts, readings = await self._judge_here(fact, candidates, reach)
+            local = await self._judge_locally(fact, candidates, reach)
+        verdict = local.verdict
         if _states_nothing(fact.content):
             return verdict
         if not memories or not self._may_ask_model(tier):
             return verdict
-        if not _is_worth_asking(verdict.judgments, readings):
+        if not _is_worth_asking(verdict.judgments, local.readings):
             return verdict
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
-        question = _build_question(fact, memories, verdict.judgments, readings)
-        repeated = _find_repeated(fact, verdict.judgments, texts, readings)
+        question = _build_question(fact, memories, verdict.judgments, local.readings)
+        repeated = _find_repeated(fact, verdict.judgments, local.texts, local.readings)
         return _add_model_verdict(verdict, await self._model.judge(payer, question), repeated)
 
-    async def _judge_here(
+    async def _judge_locally(
         self, fact: Fact, candidates: Sequence[Candidate], reach: Reach
-    ) -> _LocalReading:
+    ) -> LocalVerdict:
         """Return what signals and the local judge say.
 
         If a fact with a stated end would end nothing, they read it and the candidates once more
         without the words of their ends: "My boss is Ben until Friday" is another boss.
         """
         whole = await self._judge_words(fact, candidates, reach)
-        if fact.lasting_text == fact.content or _ends_something(whole[0]):
+        if fact.lasting_text == fact.content or whole.ends_something:
             return whole
         shorter = [
             replace(each, memory=replace(each.memory, fact=_drop_stated_end(each.memory.fact)))
@@ -139,7 +155,7 @@ class Cascade:
         lasting = await self._judge_words(
             _drop_stated_end(fact), shorter, reach, is_temporary=_lasts_for_days(fact)
         )
-        return lasting if _ends_something(lasting[0]) else whole
+        return lasting if lasting.ends_something else whole
 
     async def _judge_words(
         self,
@@ -148,14 +164,18 @@ class Cascade:
         reach: Reach,
         *,
         is_temporary: bool = False,
-    ) -> _LocalReading:
+    ) -> LocalVerdict:
+        """Return what signals and the local judge say of the words as they are.
+
+        `is_temporary` says that the fact has a stated end, which its words do not name.
+        """
         memories = [candidate.memory for candidate in candidates]
         # In a thread: texts of the greatest length take long enough to hold others up.
         verdict, texts = await asyncio.to_thread(
             _judge_by_signals, fact, memories, is_temporary=is_temporary
         )
         if _states_nothing(fact.content):
-            return verdict, texts, {}
+            return LocalVerdict(verdict, texts)
         verdict, readings = await self._read_candidates(
             fact,
             candidates,
@@ -163,7 +183,7 @@ class Cascade:
             texts,
             reach=reach,
         )
-        return _keep_descriptions(verdict, texts), texts, readings
+        return LocalVerdict(_keep_descriptions(verdict, texts), texts, readings)
 
     async def _read_candidates(
         self,
@@ -331,10 +351,6 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
         key=fact.key,
         kind=kind.value,
     )
-
-
-def _ends_something(verdict: Verdict) -> bool:
-    return any(each.relation.effect.ends_stored and not each.flag for each in verdict.judgments)
 
 
 def _drop_stated_end(fact: AnyFact) -> AnyFact:

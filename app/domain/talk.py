@@ -1,6 +1,6 @@
 """What was said in a session, and the facts that are read from it."""
 
-from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -94,8 +94,8 @@ class Extraction:
     statements: tuple[Statement, ...]
     skipped: tuple[Skipped, ...]
 
-    def drop(self, dropped: Collection[Statement], reason: SkipReason) -> "Extraction":
+    def drop(self, dropped: AbstractSet[Statement], reason: SkipReason) -> "Extraction":
         """Return the extraction with these statements among what was skipped."""
         left = tuple(statement for statement in self.statements if statement not in dropped)
-        skipped = [Skipped(statement.quotes[0], reason) for statement in dropped]
+        skipped = [Skipped(each.quotes[0], reason) for each in self.statements if each in dropped]
         return Extraction(left, (*self.skipped, *skipped))

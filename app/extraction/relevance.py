@@ -1,4 +1,4 @@
-"""The second key of the rules: how likely a statement is about the user's own life.
+"""The second reader: how likely a statement of the rules is about the user's own life.
 
 Rules see how a clause is built, and not what it is about: "Tom Brady is a quarterback" is built
 like "Dr Osei is our doctor". The weights were learned from labelled talk (training/relevance.py).
@@ -7,7 +7,7 @@ like "Dr Osei is our doctor". The weights were learned from labelled talk (train
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -67,10 +67,10 @@ class Weights:
         `vectors` are those of `list_stated`, in order. A statement about somebody whom a relevant
         one names is relevant too: "Figo is my dog", "Figo fears fireworks".
         """
-        irrelevant: list[Statement] = []
+        irrelevant: dict[Statement, None] = {}
         for statement, vector in zip(list_stated(extraction), vectors, strict=True):
             if not self.is_relevant(statement.text, vector):
-                irrelevant.append(statement)
+                irrelevant[statement] = None
         relevant = [each.text for each in extraction.statements if each not in irrelevant]
         return [each for each in irrelevant if not _names_one_of(each.text, relevant)]
 
@@ -92,9 +92,10 @@ def list_names(text: str) -> set[str]:
     return {each.text for each in find_antecedents(text) if each.text[0].isupper()}
 
 
-def _names_one_of(text: str, others: Iterable[str]) -> bool:
-    names = list_names(text)
-    return any(name in other for name in names for other in others)
+def _names_one_of(text: str, others: Sequence[str]) -> bool:
+    """Return True if one of the other texts has a name of this one, as words of their own."""
+    patterns = [re.compile(rf"\b{re.escape(name)}\b") for name in list_names(text)]
+    return any(pattern.search(other) for pattern in patterns for other in others)
 
 
 def list_marks(text: str) -> tuple[bool, bool, bool]:

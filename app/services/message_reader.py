@@ -94,10 +94,11 @@ class MessageReader:
         if self._weights is None or not stated:
             return extraction
         vectors = await self._embedder.encode([statement.text for statement in stated])
-        irrelevant = self._weights.find_irrelevant(extraction, vectors)
+        # In a thread: the names of many statements take longer than others should wait.
+        irrelevant = await asyncio.to_thread(self._weights.find_irrelevant, extraction, vectors)
         names = {each.text: list_names(each.text) for each in irrelevant}
         known = await self._find_known_names(agent, set().union(*names.values()))
-        dropped = [each for each in irrelevant if not names[each.text] & known]
+        dropped = {each for each in irrelevant if not names[each.text] & known}
         return extraction.drop(dropped, SkipReason.NOT_PERSONAL)
 
     async def _find_known_names(self, agent: AgentId, names: Collection[str]) -> set[str]:
@@ -211,6 +212,6 @@ def drop_handed_out(
     """
     known = {fold_loosely(text) for text in handed_out}
     reason = SkipReason.REPEATED_CONTEXT
-    repeated = [each for each in extraction.statements if fold_loosely(each.text) in known]
+    repeated = {each for each in extraction.statements if fold_loosely(each.text) in known}
     left = extraction.drop(repeated, reason)
     return replace(left, skipped=(*left.skipped, *(Skipped(part, reason) for part in hidden)))

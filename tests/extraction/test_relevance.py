@@ -61,6 +61,7 @@ def test_what_is_of_the_world_is_dropped(embedder: LocalEmbedder, content: str) 
 def test_who_is_named_in_a_relevant_statement_is_of_the_users_life(embedder: LocalEmbedder) -> None:
     assert list_irrelevant(embedder, "Figo is terrified of fireworks") != []
     assert list_irrelevant(embedder, "Figo is my dog", "Figo is terrified of fireworks") == []
+    assert list_irrelevant(embedder, "Figolina is my dog", "Figo is terrified of fireworks") != []
 
 
 @pytest.mark.parametrize(
