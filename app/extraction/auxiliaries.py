@@ -216,7 +216,7 @@ def _is_denial(after: Words, clause: Clause) -> bool:
         return False
     if verb in {"have", "own"}:
         is_near = not set(objects[:3]) & (_NOTHING_HAD - {"any", "access"})
-        return is_near and objects[-1] != "one"
+        return is_near and objects[-1] != "one" and objects[:2] != ("all", "day")
     if verb == "work" and clause.words[0] in lists.OWNERS:
         return len(objects) > 1
     if verb == "work":

@@ -74,6 +74,8 @@ _IDIOMS = {
     "live": frozenset("for".split()),
     "drink": frozenset("to".split()),
 }
+# "I put chips in my belly" may tell of a moment, "I put them out on Tuesdays" does not.
+_SAME_IN_PAST = frozenset("put hit set shut".split())
 _TASTES = frozenset("prefer love hate like dislike enjoy".split())
 _PAST_TASTES = frozenset("loved liked hated disliked enjoyed preferred adored".split())
 _ARTICLES = frozenset("the a an this these those some my your".split())
@@ -84,15 +86,18 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
     """Return True if a verb in the present tells what somebody does as a rule."""
     if verb in lists.TALK_VERBS and verb != "keep":
         return _is_lasting_talk(verb, after, clause)
-    if not verb.replace("-", "").isalpha():
+    if not verb.replace("-", "").isalpha() or verb in _PREPOSITIONS:
         return False
+    if verb in _SAME_IN_PAST:
+        return has_habit(clause)
     if verb in lists.TASK_VERBS:
         return has_date(clause)
     if not after:
         return verb in _WITHOUT_OBJECT
     is_own = clause.words[0] in lists.FIRST_PERSON
     is_idiom = is_own and after[0] in _IDIOMS.get(verb, ())
-    if is_idiom or set(after[:2]) & {"what", "whatever"}:
+    is_report = after[:1] == ("there",) and set(after[1:2]) & lists.BE
+    if is_idiom or is_report or set(after[:2]) & {"what", "whatever"}:
         return False
     if verb in _TASTES and after[:2] == ("it", "when"):
         return True
@@ -104,7 +109,8 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
     if after[-1] in {"above", "below"}:
         return False
     if verb in _TASTES:
-        return not _is_choice(after) and after[0] != "how"
+        is_verdict = "personally" in clause.words
+        return not _is_choice(after) and after[0] != "how" and not is_verdict
     is_task = after[0] in _ARTICLES and names_task(after, 3)
     return not is_task or has_habit(clause)
 

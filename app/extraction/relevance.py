@@ -20,7 +20,14 @@ from app.extraction.pronouns import find_antecedents
 
 _SPEAKER = re.compile(r"\b(?:i|im|i'm|ive|i've|me|my|mine|myself|we|we're|our|us|user)\b", re.I)
 _OPENING = re.compile(r"\W*(?:\w[\w']*\W+)?(?:i|im|i'm|ive|i've|my|we|we're|our|user)\b", re.I)
-_OWNING = re.compile(r"\b(?:my|our)\b", re.I)
+# Words of a taste, also in the words of SQL. Whom somebody likes or watches need not be near them.
+OWNING_WORDS: Final = "my|our"
+TASTE_WORDS: Final = (
+    "likes?|liked|loves?|loved|enjoy|enjoys|enjoyed|prefers?|hates?|dislikes?|watch|watches|watched"
+    "|watching|saw|seen|reads?|follows?|fans?|favou?rites?"
+)
+_OWNING = re.compile(rf"\b(?:{OWNING_WORDS})\b", re.I)
+_TASTE = re.compile(rf"\b(?:{TASTE_WORDS})\b", re.I)
 # What is of a life in any talk, most of all a change: "I no longer drive after dark".
 _OF_LIFE = re.compile(
     r"(?:(?:and|but|so)\s+)?(?:i|we)\b.*\b(?:no longer|any ?more|stopped|quit|moved|switched"
@@ -28,9 +35,8 @@ _OF_LIFE = re.compile(
     re.I,
 )
 
-# Chosen on talk for development. What names nobody of the speakers is mostly about the world.
-LEAST_OF_SPEAKER: Final = 0.65
-LEAST_OF_OTHERS: Final = 0.7
+# Chosen on talk for development.
+LEAST: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +71,42 @@ class Weights:
         """Return what users stated that is hardly about their lives.
 
         `vectors` are those of `list_stated`, in order. A statement about somebody whom a relevant
-        one names is relevant too: "Figo is my dog", "Figo fears fireworks".
+        one introduces is relevant too: "Figo is my dog", "Figo fears fireworks".
         """
         irrelevant: dict[Statement, None] = {}
         for statement, vector in zip(list_stated(extraction), vectors, strict=True):
             if not self.is_relevant(statement.text, vector):
                 irrelevant[statement] = None
         relevant = [each.text for each in extraction.statements if each not in irrelevant]
-        return [each for each in irrelevant if not _names_one_of(each.text, relevant)]
+        introducing = [text for text in relevant if _can_introduce(text)]
+        return [each for each in irrelevant if not _names_one_of(each.text, introducing)]
 
     def is_relevant(self, text: str, vector: NDArray[np.float32]) -> bool:
         """Return True if the statement is likely enough to be remembered."""
-        if _OF_LIFE.match(text):
-            return True
-        least = LEAST_OF_SPEAKER if _SPEAKER.search(text) else LEAST_OF_OTHERS
-        return self.measure(text, vector) >= least
+        return _OF_LIFE.match(text) is not None or self.measure(text, vector) >= LEAST
 
 
 def list_stated(extraction: Extraction) -> list[Statement]:
-    """Return what users stated by the way: not what they confirmed or want to be remembered."""
-    return [each for each in extraction.statements if len(each.quotes) == 1 and not each.is_note]
+    """Return what users stated by the way.
+
+    That is neither what they want to be remembered nor what they confirmed of themselves.
+    """
+    return [each for each in extraction.statements if not each.is_note and not _is_confirmed(each)]
+
+
+def _is_confirmed(statement: Statement) -> bool:
+    """Return True if the user confirmed or answered something about themselves."""
+    return len(statement.quotes) > 1 and _SPEAKER.search(statement.text) is not None
 
 
 def list_names(text: str) -> set[str]:
     """Return the names of who or what the text may be about."""
     return {each.text for each in find_antecedents(text) if each.text[0].isupper()}
+
+
+def _can_introduce(text: str) -> bool:
+    """Return True unless the text states a taste: "I like Tom Brady" makes him no acquaintance."""
+    return _TASTE.search(text) is None or _OWNING.search(text) is not None
 
 
 def _names_one_of(text: str, others: Sequence[str]) -> bool:

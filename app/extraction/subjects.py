@@ -51,10 +51,15 @@ _POINTING_OPENINGS = lists.TASK_NOUNS | lists.DISCOURSE | {"your"}
 _ELSEWHERE = frozenset("you your he she they him her his their its".split())
 
 
+_VIEWS = list_phrases("my understanding/my guess/my impression/my thoughts/my opinion/my point")
+
+
 def is_stated(clause: Clause) -> bool:
     """Return True for a lasting statement about the speaker, or about what is near them."""
     words = clause.words[_measure_opening(clause) :]
     first = words[0]
+    if clause.contains(*_VIEWS):
+        return False
     if len(words) < 3 and first != "i":
         return _is_short_event(clause)
     if first in lists.FIRST_PERSON:

@@ -90,7 +90,8 @@ _WISHES = list_phrases(
 
 
 def _is_wish(clause: Clause) -> bool:
-    return clause.contains(*_WISHES)
+    is_dream = clause.contains("love to", "like to") and clause.contains("one day")
+    return is_dream or clause.contains(*_WISHES)
 
 
 _SUPPOSED = list_phrases(
