@@ -42,6 +42,7 @@ from app.api.request_body import TimelyBody
 from app.api.request_id import RequestId
 from app.api.request_monitor import RequestMonitor
 from app.api.security_headers import SecurityHeaders
+from app.api.slashes import TrailingSlash
 from app.api.web_pages import NoWebPages, OneHost
 from app.embedding import Embedder
 from app.settings import Settings, load_settings
@@ -85,6 +86,7 @@ def create_app(
         generate_unique_id_function=lambda r: r.name,
         telemetry={**TELEMETRY, "tracing": traced},
         static_url="/docs/assets",
+        redirect_slashes=False,
     )
     app.state.settings = settings
     app.state.embedder = embedder
@@ -137,6 +139,7 @@ def create_app(
     if not settings.api_key:
         app.add_middleware(NoWebPages, hosts=settings.allowed_host_names)
     app.add_middleware(OneHost)
+    app.add_middleware(TrailingSlash)
     app.add_middleware(RequestMonitor)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestId)

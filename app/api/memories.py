@@ -199,7 +199,7 @@ def _parse_item(item: Any, rights: Rights) -> StoreCommand | _BadItem:
     try:
         body = StoreRequest.model_validate(item)
     except ValidationError as error:
-        return _BadItem(invalid_input(error.errors()))
+        return _BadItem(invalid_input(error.errors(), StoreRequest))
     if body.dry_run:
         return _BadItem(invalid_input([_NO_DRY_RUN]))
     try:

@@ -46,7 +46,7 @@ _HEADERS: dict[int, dict[str, Any]] = {
 }
 
 # Statuses of a route that reads a body.
-BODY = (400, 408, 413)
+BODY = (400, 408, 413, 415)
 
 # Statuses of a route that writes: the call may contradict what is stored, and the answer stored
 # under its key may have been erased.
