@@ -21,6 +21,7 @@ from app import __version__
 from app.commands.client import changing, control, lifespans, reading, relationships, transfer
 from app.commands.client.calling import AsJson, Failure, drop_unset
 from app.commands.client.captures import capture, captures
+from app.commands.client.demo import demo
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
 from app.commands.client.why import why
@@ -474,6 +475,7 @@ for command in (
     capture,
     captures,
     insights,
+    demo,
     *control.COMMANDS,
     *lifespans.COMMANDS,
 ):

@@ -1,0 +1,235 @@
+"""`palimpsest demo`: a guided story in the terminal, told by a service that really answers."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any
+from uuid import uuid4
+
+import httpx
+import typer
+from rich.markup import escape
+
+from app.commands.client.calling import (
+    DEFAULT_URL,
+    ApiKey,
+    Failure,
+    answer_of,
+    build_route,
+    client_of,
+)
+from app.commands.client.printing import make_console
+
+START_PATIENCE = 120  # seconds
+STOP_PATIENCE = 60  # seconds
+
+OptionalUrl = Annotated[
+    str | None,
+    typer.Option(
+        envvar="PALIMPSEST_URL",
+        help=f"Address of a running service. Default: {DEFAULT_URL} if it answers, else a "
+        "service of the demo's own.",
+        show_default=False,
+    ),
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Wait for nobody, and erase the demo's agent at the end.")
+]
+
+
+def demo(url: OptionalUrl = None, api_key: ApiKey = None, yes: Yes = False) -> None:
+    """Tell a story of changing facts, step by step, with an agent of its own."""
+    waits = not yes and sys.stdin.isatty()
+    with _find_service(url) as address:
+        agent = f"demo-{uuid4().hex[:8]}"
+        with client_of(address, agent, api_key) as client:
+            story = Story(client, waits=waits)
+            story.say(f"The service answers at {address}. This story uses the agent {agent}.")
+            for chapter in CHAPTERS:
+                chapter(story)
+            _offer_to_erase(story, agent, yes=yes)
+
+
+# --- the service -------------------------------------------------------------------------------
+
+
+@contextmanager
+def _find_service(url: str | None) -> Iterator[str]:
+    """Yield the address of the service, of one that answers, or of one made for the demo."""
+    if url is not None:
+        yield url
+    elif _answers(DEFAULT_URL):
+        yield DEFAULT_URL
+    else:
+        with _serve_for_a_while() as address:
+            yield address
+
+
+def _answers(url: str) -> bool:
+    with suppress(httpx.HTTPError, ValueError):
+        answer = httpx.get(f"{url}/version", timeout=2, trust_env=False)
+        return answer.is_success and "encoder" in answer.json()
+    return False
+
+
+@contextmanager
+def _serve_for_a_while() -> Iterator[str]:
+    """Run a service over a Postgres of its own, in a folder that goes with the demo."""
+    port = _find_free_port()
+    address = f"http://127.0.0.1:{port}"
+    make_console().print("No service is running: the demo starts one of its own (about 10 s) …")
+    with tempfile.TemporaryDirectory(prefix="palimpsest-demo-") as folder:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")}
+        environment["PALIMPSEST_DATA_DIR"] = folder
+        command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+        with tempfile.TemporaryFile() as log:
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)  # noqa: S603 - the command is our own
+            try:
+                _await_service(address, process)
+                yield address
+            finally:
+                process.terminate()
+                process.wait(STOP_PATIENCE)
+
+
+def _find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _await_service(address: str, process: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + START_PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        if _answers(address):
+            return
+        time.sleep(0.2)
+    raise Failure("the demo's own service did not start; `palimpsest serve` says why.")
+
+
+# --- telling -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Story:
+    """What the chapters share: the client, and how they print. `waits` is for Enter."""
+
+    client: httpx.Client
+    waits: bool
+
+    def open_chapter(self, title: str) -> None:
+        if self.waits:
+            typer.prompt("\n[Enter]", default="", show_default=False, prompt_suffix=" ")
+        make_console().print(f"\n[bold]{title}[/bold]")
+
+    def say(self, text: str) -> None:
+        make_console().print(escape(text))
+
+    def call(self, method: str, route: str, **sent: Any) -> dict[str, Any]:
+        """Show a call and return its answer."""
+        body = sent.get("json") or sent.get("params")
+        shown = json.dumps(body, ensure_ascii=False) if body else ""
+        make_console().print(f"  [cyan]{method} {route}[/cyan] {escape(shown)}")
+        return answer_of(self.client, method, route, **sent)
+
+    def show(self, text: str) -> None:
+        make_console().print(f"  [green]→[/green] {escape(text)}")
+
+    def show_hit(self, **at: str) -> None:
+        """Search for the home, and show the best hit."""
+        params = {"q": "where does the user live?", "limit": 1, **at}
+        found = self.call("GET", "/v1/search", params=params)["results"]
+        self.show(found[0]["memory"]["content"] if found else "(nothing)")
+
+    def show_what_holds(self, **at: str) -> None:
+        items = self.call("GET", "/v1/memories", params=at)["items"]
+        self.show("; ".join(memory["content"] for memory in items))
+
+
+def _tell_of_a_change(story: Story) -> None:
+    story.open_chapter("1. A fact changes")
+    first = {"content": "I live in Porto", "valid_from": "2025-01-01"}
+    story.show(story.call("POST", "/v1/memories", json=first)["operation"] + ": it is new.")
+    answer = story.call("POST", "/v1/memories", json={"content": "I moved to Lisbon last month"})
+    since = answer["memory"]["valid_from"][:10]
+    story.show(f"{answer['operation']}: {answer['decision']['reasoning']}")
+    story.show(f"The words were read: Lisbon holds since {since}, and Porto until then.")
+
+
+def _ask_at_two_times(story: Story) -> None:
+    story.open_chapter("2. What is true now, and what was true then")
+    story.show_hit()
+    story.show_hit(as_of="2025-06-01")
+
+
+def _take_in_a_talk(story: Story) -> None:
+    story.open_chapter("3. An agent sends what was said; what lasts is stored")
+    words = [
+        ("user", "Hi! I work at the town library. What goes well with leek?"),
+        ("assistant", "Potatoes. So you are vegetarian?"),
+        ("user", "Yes, exactly. I would love to live in Rome one day."),
+    ]
+    messages = [{"role": role, "content": content} for role, content in words]
+    body = {"session_id": "demo", "messages": messages}
+    for message in story.call("POST", "/v1/messages", json=body)["messages"]:
+        for fact in message["facts"]:
+            story.show(f"a fact: {fact['content']}")
+        for part in message["skipped"]:
+            story.show(f"no fact: {part['text']} ({part['reason']})")
+
+
+def _cover_for_a_while(story: Story) -> None:
+    story.open_chapter("4. A fact for a while covers another and does not end it")
+    today = datetime.now(UTC).date()
+    end = today + timedelta(days=3)
+    stay = {"content": f"I'm staying at the Ibis until {_write_date(end)}"}
+    story.show(story.call("POST", "/v1/memories", json=stay)["operation"])
+    story.show_what_holds()
+    story.show_what_holds(as_of=(end + timedelta(days=1)).isoformat())
+
+
+def _write_date(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
+
+
+def _compose_context(story: Story) -> None:
+    story.open_chapter("5. What the agent puts into its prompt")
+    for line in story.call("GET", "/v1/context")["text"].splitlines():
+        story.show(line)
+
+
+def _ask_why(story: Story) -> None:
+    story.open_chapter("6. Why? Every step is in the log")
+    params = {"q": "Lisbon", "mode": "text", "include_superseded": "true", "limit": 1}
+    found = answer_of(story.client, "GET", "/v1/search", params=params)["results"]
+    memory_id = found[0]["memory"]["id"]
+    answer = story.call("GET", build_route("memories", memory_id, "why"))
+    for event in answer["events"]:
+        story.show(event["sentence"])
+
+
+CHAPTERS: tuple[Callable[[Story], None], ...] = (
+    _tell_of_a_change,
+    _ask_at_two_times,
+    _take_in_a_talk,
+    _cover_for_a_while,
+    _compose_context,
+    _ask_why,
+)
+
+
+def _offer_to_erase(story: Story, agent: str, *, yes: bool) -> None:
+    story.open_chapter("7. Forgetting")
+    if not (yes or (story.waits and typer.confirm(f"Erase the agent {agent}?", default=True))):
+        story.say(f"The agent {agent} stays: look at it with `palimpsest search --agent {agent}`.")
+        return
+    answer = story.call("POST", "/v1/erasures", json={"agent_id": agent})
+    story.show(f"{len(answer['erased'])} memories are erased everywhere, with a receipt.")
