@@ -16,13 +16,10 @@ def _make_example(summary: str, value: Any) -> Example:
     return Example(summary=summary, value=value)
 
 
-# As a service answered "I live in Porto", the first time and the second.
-_ANSWERS = json.loads((Path(__file__).parent / "answer_examples.json").read_text("utf-8"))
-
-
-def show_answer(operation: str) -> dict[str, Any]:
-    """Return the `content` of a response that shows the answer of this operation."""
-    return {"application/json": {"example": _ANSWERS[operation]}}
+# What a service answered to "I live in Porto", the first time and the second, by status.
+STORE_ANSWERS: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "answer_examples.json").read_text("utf-8")
+)
 
 
 STORE: Examples = {

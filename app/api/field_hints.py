@@ -116,7 +116,8 @@ def _list_names(
 ) -> set[str]:
     """Return the names of the fields that the object at `location` takes."""
     models = _list_models_of(endpoint)
-    for part in location[:-1]:
+    is_model = isinstance(endpoint, type)  # an endpoint's locations begin with `body` or `query`
+    for part in location[:-1] if is_model else location[1:-1]:
         inner = [m.model_fields[part].annotation for m in models if part in m.model_fields]
         if inner:
             models = [model for hint in inner for model in _find_models(hint)]

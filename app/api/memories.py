@@ -94,12 +94,10 @@ STORED: dict[int | str, dict[str, Any]] = {
         "model": StoreAnswer,
         "description": "Something was inserted",
         "links": _LEADS_TO,
-        "content": examples.show_answer("ADD"),
     },
     200: {
         "model": StoreAnswer,
         "description": "Nothing was inserted: it is known already, or it ended something",
-        "content": examples.show_answer("NOOP"),
     },
     202: {"model": StoreAnswer, "description": "The agent is frozen: the fact waits as a review"},
 }

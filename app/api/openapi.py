@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from app.api.examples import STORE_ANSWERS
 from app.api.field_words import describe_fields
 from app.api.problems import MEDIA_TYPE
 
@@ -121,6 +122,7 @@ def describe_words(app: FastAPI) -> None:
             document["components"]["schemas"][name]["description"] = description
         describe_fields(document)
         _put_successes_first(document)
+        _show_store_answers(document)
         return document
 
     app.openapi = build_described_document  # type: ignore[method-assign]  # as FastAPI advises
@@ -131,6 +133,13 @@ def _put_successes_first(document: dict[str, Any]) -> None:
     for methods in document["paths"].values():
         for route in methods.values():
             route["responses"] = dict(sorted(route["responses"].items(), key=_rank_response))
+
+
+def _show_store_answers(document: dict[str, Any]) -> None:
+    """Add the examples here: those of a route lose every field that is null."""
+    responses = document["paths"]["/v1/memories"]["post"]["responses"]
+    for status, answer in STORE_ANSWERS.items():
+        responses[status]["content"]["application/json"]["example"] = answer
 
 
 def _rank_response(response: tuple[str, Any]) -> str:

@@ -158,6 +158,7 @@ def test_a_slash_at_the_end_changes_nothing(client: httpx.Client) -> None:
 
 def test_a_slash_at_the_end_of_a_name_is_part_of_it(client: httpx.Client) -> None:
     sent = {"content": "Uses Vim", "category": "tools", "key": "editor/", "value": "Vim"}
+    sent["kind"] = "preference"
     client.post("/v1/memories", json=sent)
     assert client.get("/v1/preferences/tools/editor/").json()["value"] == "Vim"
 

@@ -146,8 +146,8 @@ class Story:
     def show_hit(self, **at: str) -> None:
         """Search for the home, and show the best hit."""
         params = {"q": "where does the user live?", "limit": 1, **at}
-        found = self.call("GET", "/v1/search", params=params)["results"]
-        self.show(found[0]["memory"]["content"] if found else "(nothing)")
+        results = self.call("GET", "/v1/search", params=params)["results"]
+        self.show(results[0]["memory"]["content"] if results else "(nothing)")
 
     def show_what_holds(self, **at: str) -> None:
         items = self.call("GET", "/v1/memories", params=at)["items"]
@@ -209,8 +209,8 @@ def _compose_context(story: Story) -> None:
 def _ask_why(story: Story) -> None:
     story.open_chapter("6. Why? Every step is in the log")
     params = {"q": "Lisbon", "mode": "text", "include_superseded": "true", "limit": 1}
-    found = answer_of(story.client, "GET", "/v1/search", params=params)["results"]
-    memory_id = found[0]["memory"]["id"]
+    answer = answer_of(story.client, "GET", "/v1/search", params=params)
+    memory_id = answer["results"][0]["memory"]["id"]
     answer = story.call("GET", build_route("memories", memory_id, "why"))
     for event in answer["events"]:
         story.show(event["sentence"])
