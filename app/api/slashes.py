@@ -14,7 +14,7 @@ class TrailingSlash:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and _has_idle_slash(scope["path"]):
-            scope = {**scope, "path": scope["path"].removesuffix("/")}
+            scope["path"] = scope["path"].removesuffix("/")
         await self._app(scope, receive, send)
 
 
