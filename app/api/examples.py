@@ -16,7 +16,8 @@ def _make_example(summary: str, value: Any) -> Example:
     return Example(summary=summary, value=value)
 
 
-# What a service answered to "I live in Porto", the first time and the second, by status.
+# What a service answered to "I live in Porto", by status: the first time, the second, and to a
+# frozen agent.
 STORE_ANSWERS: dict[str, Any] = json.loads(
     (Path(__file__).parent / "answer_examples.json").read_text("utf-8")
 )
