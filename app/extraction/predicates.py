@@ -2,6 +2,7 @@
 
 from app.extraction import words as lists
 from app.extraction.auxiliaries import JUDGES
+from app.extraction.compound.verbs import BASES
 from app.extraction.events import is_event
 from app.extraction.phrases import list_phrases
 from app.extraction.times import has_date, has_habit
@@ -95,6 +96,8 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
     if not after:
         return verb in _WITHOUT_OBJECT
     is_own = clause.words[0] in lists.FIRST_PERSON
+    if is_own and verb not in BASES | lists.PLAIN_VERBS:
+        return False
     is_idiom = is_own and after[0] in _IDIOMS.get(verb, ())
     is_report = after[:1] == ("there",) and set(after[1:2]) & lists.BE
     if is_idiom or is_report or set(after[:2]) & {"what", "whatever"}:
