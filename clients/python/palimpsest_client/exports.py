@@ -17,8 +17,11 @@ _TAIL = 2**12  # bytes; the last line of an export is shorter
 class Export:
     """The lines of an export. Each iteration asks for a new one.
 
-    Raises BrokenOff at the end of an export that is not complete.
+    Raises BrokenOff at the end of an export that is not complete. `end` is the last line, with the
+    counts, when an iteration has come to it.
     """
+
+    end: dict[str, Any] | None = None
 
     def __init__(self, open_answer: Callable[[], AbstractContextManager[httpx.Response]]) -> None:
         self._open_answer = open_answer
@@ -36,11 +39,13 @@ class Export:
             for block in response.iter_bytes(_BLOCK):
                 tail = (tail + block)[-_TAIL:]
                 yield block
-        _check_end(tail)
+        self.end = _read_end(tail)
 
 
 class AsyncExport:
     """The lines of an export, as Export has them."""
+
+    end: dict[str, Any] | None = None
 
     def __init__(
         self, open_answer: Callable[[], AbstractAsyncContextManager[httpx.Response]]
@@ -61,11 +66,13 @@ class AsyncExport:
             async for block in response.aiter_bytes(_BLOCK):
                 tail = (tail + block)[-_TAIL:]
                 yield block
-        _check_end(tail)
+        self.end = _read_end(tail)
 
 
-def _check_end(tail: bytes) -> None:
-    """Raise BrokenOff unless the last whole line says that the export is complete."""
+def _read_end(tail: bytes) -> dict[str, Any]:
+    """Return the last line. Raises BrokenOff unless it says that the export is complete."""
     last = tail.rpartition(b"\n")[0].rpartition(b"\n")[2]
     if not last.startswith(_LAST_LINE):
         raise BrokenOff("the export was cut off: its last line is missing. Export again.")
+    end: dict[str, Any] = json.loads(last)
+    return end
