@@ -209,7 +209,7 @@ _PLAIN = {"null": "None", "integer": "int", "number": "float", "boolean": "bool"
 _LINES = Parameter(
     "lines",
     "lines",
-    "Iterable[Mapping[str, Any] | bytes]",
+    "@lines@",
     required=True,
     description="Its lines, as objects or as bytes. They are sent as they come, and only once: "
     "this call is not tried again.",
@@ -247,12 +247,16 @@ def write_operations(document: Document, *, is_async: bool) -> str:
     prefix = "Async" if is_async else ""
     title = f"The operations of the service for {prefix}Client"
     methods = [_write_method(operation, is_async=is_async) for operation in operations]
+    line = "Mapping[str, Any] | bytes"
+    places = {
+        "@models@": ", ".join(document.schemas),
+        "@prefix@": prefix,
+        "@async@": "async " if is_async else "",
+        "@lines@": f"Iterable[{line}]" + f" | AsyncIterable[{line}]" * is_async,
+    }
     text = "\n".join([_PREAMBLE, *methods])
-    text = (
-        text.replace("@models@", ", ".join(document.schemas))
-        .replace("@prefix@", prefix)
-        .replace("@async@", "async " if is_async else "")
-    )
+    for place, filling in places.items():
+        text = text.replace(place, filling)
     return HEADER.format(title) + text
 
 
@@ -282,7 +286,7 @@ class @prefix@Operations:
         raise NotImplementedError
 
     @async@def _import(
-        self, request: Request, lines: Iterable[Mapping[str, Any] | bytes]
+        self, request: Request, lines: @lines@
     ) -> list[dict[str, Any]]:
         raise NotImplementedError
 '''

@@ -127,8 +127,14 @@ function readRetryAfter(response) {
   return Number.isNaN(seconds) ? undefined : seconds;
 }
 
+function encodePart(part) {
+  // A URL cannot hold these: `fetch` would call another route.
+  if (["", ".", ".."].includes(String(part))) throw new TypeError(`"${part}" is no part of a path`);
+  return encodeURIComponent(part);
+}
+
 function buildPath(route, { path = {}, query = {} }) {
-  const filled = route.replace(/{(\w+)}/g, (_, name) => encodeURIComponent(path[name]));
+  const filled = route.replace(/{(\w+)}/g, (_, name) => encodePart(path[name]));
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value].flat().filter((one) => one != null).map((one) => [name, String(one)]),
   );

@@ -104,6 +104,8 @@ def test_a_problem_is_an_error_by_what_a_caller_does(memory: Client) -> None:
         memory.get_memory(uuid4())
     with pytest.raises(NotFound):
         memory.get_memory("../memories")
+    with pytest.raises(NotFound, match="No preference"):
+        memory.preference("..", "agents")
     first, _ = store_homes(memory)
     with pytest.raises(Conflict):
         memory.amend(first, tags=["x"], if_match='"0"')
@@ -193,7 +195,7 @@ async def tell_a_story(database_url: str) -> None:
         blocks = [block async for block in client.export().blocks()]
         assert [line["type"] async for line in client.export()][-1] == "end"
         other = client.agent("grace")
-        [answer] = await other.import_history(blocks)
+        [answer] = await other.import_history(client.export().blocks())
         assert answer["counts"]["memory"] == 2
         with pytest.raises(Conflict):
             await other.import_history(blocks)

@@ -50,7 +50,10 @@ SLOW = {"sqlalchemy", "fastapi", "numpy", "croniter", "pydantic_settings", "stru
 
 
 def test_the_help_of_the_commands_imports_nothing_slow() -> None:
-    assert list_imports("--help") & {*SLOW, "asyncio", "httpx", "pydantic", "palimpsest_client"} == set()
+    assert (
+        list_imports("--help") & {*SLOW, "asyncio", "httpx", "pydantic", "palimpsest_client"}
+        == set()
+    )
 
 
 def test_a_command_of_the_client_imports_the_client_and_nothing_of_the_service() -> None:

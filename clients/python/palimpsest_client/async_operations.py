@@ -11,7 +11,7 @@ from palimpsest_client.pages import AsyncPages
 from palimpsest_client.requests import UNSET, Request, make_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 
     from palimpsest_client.exports import AsyncExport
     from palimpsest_client.models import (
@@ -87,7 +87,9 @@ class AsyncOperations:
         raise NotImplementedError
 
     async def _import(
-        self, request: Request, lines: Iterable[Mapping[str, Any] | bytes]
+        self,
+        request: Request,
+        lines: Iterable[Mapping[str, Any] | bytes] | AsyncIterable[Mapping[str, Any] | bytes],
     ) -> list[dict[str, Any]]:
         raise NotImplementedError
 
@@ -898,7 +900,10 @@ class AsyncOperations:
         return self._export(Request("GET", "/v1/export", query={"vectors": vectors}, is_read=True))
 
     async def import_history(
-        self, lines: Iterable[Mapping[str, Any] | bytes], *, idempotency_key: str | None = None
+        self,
+        lines: Iterable[Mapping[str, Any] | bytes] | AsyncIterable[Mapping[str, Any] | bytes],
+        *,
+        idempotency_key: str | None = None,
     ) -> list[dict[str, Any]]:
         """Import versions with their own dates on both axes; or a native export (`GET
         /v1/export`), known by its first line, into an agent that holds nothing (else 409); its

@@ -101,7 +101,7 @@ class Client(_Viewed, Operations):
         Raises:
             ValueError: A key or name that no header can carry.
         """
-        self._view = _View(agent or os.environ.get("PALIMPSEST_AGENT"))
+        self._view = _View(agent or os.environ.get("PALIMPSEST_AGENT") or None)
         self._retries = retries
         self._timeout = timeout
         self._http: httpx.Client = httpx.Client(
@@ -188,7 +188,7 @@ class AsyncClient(_Viewed, AsyncOperations):
 
         With `httpx.ASGITransport(app)` as transport it calls an application in its own process.
         """
-        self._view = _View(agent or os.environ.get("PALIMPSEST_AGENT"))
+        self._view = _View(agent or os.environ.get("PALIMPSEST_AGENT") or None)
         self._retries = retries
         self._timeout = timeout
         self._http: httpx.AsyncClient = httpx.AsyncClient(

@@ -157,6 +157,8 @@ def read_retry_after(response: httpx.Response) -> float | None:
         moment = parsedate_to_datetime(text)
     except ValueError:
         return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 

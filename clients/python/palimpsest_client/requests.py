@@ -55,7 +55,7 @@ class Request:
 
     def fill_path(self) -> str:
         """Return the path. Each part stays one part, even if it holds slashes."""
-        return self.route.format(*[quote(str(part), safe="") for part in self.path])
+        return self.route.format(*[_quote_part(str(part)) for part in self.path])
 
     def list_query(self) -> dict[str, Any]:
         return {name: _encode_query(value) for name, value in self._drop_unset(self.query).items()}
@@ -100,6 +100,11 @@ class Request:
     def _drop_unset(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         dropped = (UNSET,) if self.keeps_null else (UNSET, None)
         return {name: value for name, value in fields.items() if value not in dropped}
+
+
+def _quote_part(part: str) -> str:
+    # Left as they are, dots would lead to another route.
+    return part.replace(".", "%2E") if part in (".", "..") else quote(part, safe="")
 
 
 def encode_line(line: Mapping[str, Any] | bytes) -> bytes:

@@ -28,6 +28,7 @@ assert.equal(listed.length, 2);
 const isNotFound = (error) => error instanceof PalimpsestError && error.status === 404 && /no memory/.test(error.message);
 await assert.rejects(client.agent("somebody-else").get("/v1/memories/{memory_id}", { path }), isNotFound);
 await assert.rejects(client.post("/v1/memories", { body: { content: " " } }), (error) => error.errors[0].at === "content");
+await assert.rejects(client.get("/v1/preferences/{key}", { path: { key: ".." } }), TypeError);
 assert.match(await client.get("/metrics"), /palimpsest_/);
 
 // A write is sent again with the same key.
