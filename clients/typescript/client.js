@@ -83,7 +83,8 @@ export class Client {
     const headers = this.#listHeaders(options, idempotencyKey, body);
     try {
       const signal = AbortSignal.timeout(timeout);
-      const response = await fetch(url, { method, headers, body, signal });
+      // Followed to another host, a redirect would carry the key there.
+      const response = await fetch(url, { method, headers, body, signal, redirect: "error" });
       const isJson = /json/.test(response.headers.get("content-type") ?? "");
       const answer = isJson ? await response.json() : await response.text();
       if (response.ok) return answer;
