@@ -334,7 +334,6 @@ def _build_memory(fact: StoredFact, version: Version, supersedes_id: UUID | None
     )
     return Memory(
         id=version.id,
-        chain_id=version.chain_id,
         fact=fact,
         belief=belief,
         created_at=version.created_at,

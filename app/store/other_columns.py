@@ -217,7 +217,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             "told",
             Erasure.BY_FIELD,
             (
-                *_list_fields("row.", "chain_id", "created_at", "revision", "kind", "importance"),
+                *_list_fields("row.", "created_at", "revision", "kind", "importance"),
                 *_list_fields(
                     "row.", "confidence", "trust", "lifespan", "merged_from[]", "said_at", "said_in"
                 ),
