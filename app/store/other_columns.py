@@ -254,7 +254,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             "counts",
             Erasure.BY_FIELD,
             (
-                *_list_fields("", "superseded", "retracted", "merged", "duplicates"),
+                *_list_fields("", "superseded", "covered", "retracted", "merged", "duplicates"),
                 *_list_fields("", "reviews", "postponed"),
             ),
         ),

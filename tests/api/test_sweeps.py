@@ -47,7 +47,9 @@ def test_a_value_with_a_stated_end_covers_what_it_was_stored_apart_from(place: P
     assert place.memory(vim)["valid_until"] is None
     [cover] = place.memory(vim)["covered"]
     assert (cover["since"][:10], cover["until"][:10]) == ("2024-01-01", "2024-02-01")
-    assert [finding["memory_id"] for finding in found["findings"]] == [trial]
+    [finding] = found["findings"]
+    assert (finding["memory_id"], finding["others"]) == (trial, [vim])
+    assert (found["counts"]["covered"], found["counts"]["duplicates"]) == (1, 0)
     again = place.sweep()
     assert again["findings"] == []
 
