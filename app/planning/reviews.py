@@ -142,7 +142,8 @@ def _collect_corrections(live: Plan, before: Version) -> dict[str, Any]:
 
 def _describe_acceptance(live: Plan, targets: Sequence[UUID]) -> str:
     if live.operation is not Operation.AMEND:
-        return describe_acceptance(live.decision.relation, targets)
+        is_temporary = any(insertion.version.belief.temporary for insertion in live.inserted)
+        return describe_acceptance(live.decision.relation, targets, is_temporary=is_temporary)
     named = ", ".join(map(str, targets))
     corrected = "dates" if live.changed else "life"
     return (

@@ -340,6 +340,8 @@ def accept(client: httpx.Client, proposed: dict[str, Any]) -> dict[str, Any]:
 def test_an_accepted_stay_covers_the_home(client: httpx.Client) -> None:
     home = store_home(client, "Porto", -100)
     ibis = propose_stay(client, "Ibis", -2, 3)
+    review = client.get(f"/v1/reviews/{ibis['review_id']}").json()
+    assert review["sentence"].endswith(" until the stated end of this fact.")
     accepted = accept(client, ibis)
     assert (accepted["operation"], accepted["superseded"]) == ("AMEND", [])
     assert accepted["adjusted"] == [home["memory"]["id"]]
