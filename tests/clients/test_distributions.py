@@ -24,7 +24,7 @@ def test_both_wheels_hold_the_whole_client() -> None:
 
 
 def test_the_image_is_built_with_it() -> None:
-    assert "!clients/python" in (ROOT / ".dockerignore").read_text().splitlines()
+    assert "!clients/python/palimpsest_client" in (ROOT / ".dockerignore").read_text().splitlines()
 
 
 def test_what_it_needs_the_service_needs_too() -> None:

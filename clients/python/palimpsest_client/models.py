@@ -525,6 +525,8 @@ class CountsOut(TypedDict):
 
     superseded: NotRequired[int]
     """Memories ended in favour of another."""
+    covered: NotRequired[int]
+    """Memories that one with a stated end covers until then."""
     duplicates: NotRequired[int]
     """Memories withdrawn because another says the same."""
     retracted: NotRequired[int]
