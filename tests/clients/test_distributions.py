@@ -23,10 +23,6 @@ def test_both_wheels_hold_the_whole_client() -> None:
     assert list_files(ROOT) >= MODULES | {"app/cli.py"}
 
 
-def test_the_image_is_built_with_it() -> None:
-    assert "!clients/python/palimpsest_client" in (ROOT / ".dockerignore").read_text().splitlines()
-
-
 def test_what_it_needs_the_service_needs_too() -> None:
     """So that its lock covers the client."""
     client = tomllib.loads((CLIENT / "pyproject.toml").read_text())["project"]
