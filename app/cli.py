@@ -1,7 +1,6 @@
 """The command line: run the service, maintain its database, and talk to a running service."""
 
-import asyncio
-import logging.config
+import logging
 import os
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -24,7 +23,9 @@ from app.commands.client.captures import capture, captures
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
 from app.commands.client.why import why
-from app.settings import InvalidSettings, Settings, load_settings
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 cli = typer.Typer(
     help="The memory service for agents that knows when facts change.",
@@ -52,7 +53,7 @@ def main() -> None:
         _exit_with_error(_describe_usage_error(problem), problem.exit_code)
     except typer.Abort:
         _exit_with_error("stopped.")
-    except (Failure, InvalidSettings) as problem:
+    except Failure as problem:
         _exit_with_error(str(problem))
 
 
@@ -89,7 +90,7 @@ def serve(
     Without PALIMPSEST_DATABASE_URL the embedded Postgres is in the data folder, and it is migrated
     by itself.
     """
-    settings = load_settings(**drop_unset(host=host, port=port, workers=workers))
+    settings = _load_settings(**drop_unset(host=host, port=port, workers=workers))
     log_config = _configure_logging(settings)
     # uvicorn raises a caught SIGTERM again after it has shut down. As an exit, the signal lets the
     # embedded Postgres be stopped too.
@@ -103,7 +104,9 @@ def serve(
             _run_uvicorn(settings, log_config)
 
 
-def _configure_logging(settings: Settings) -> dict[str, Any]:
+def _configure_logging(settings: "Settings") -> dict[str, Any]:
+    import logging.config
+
     from app import logs
 
     log_config = logs.build_log_config(settings)
@@ -111,7 +114,7 @@ def _configure_logging(settings: Settings) -> dict[str, Any]:
     return log_config
 
 
-def _prepare_database(settings: Settings, *, migrate: bool) -> None:
+def _prepare_database(settings: "Settings", *, migrate: bool) -> None:
     """Migrate on request, and check that the database can be served.
 
     A problem is one line here. In a process of uvicorn the same problem would be a traceback.
@@ -127,13 +130,13 @@ def _prepare_database(settings: Settings, *, migrate: bool) -> None:
     schema.get_language_oid(url, settings.text_language)
 
 
-def _export_settings(settings: Settings) -> None:
+def _export_settings(settings: "Settings") -> None:
     """Put into the environment what the processes of uvicorn cannot find there yet."""
     os.environ["PALIMPSEST_DATABASE_URL"] = _get_url(settings)
     os.environ["PALIMPSEST_HOST"] = settings.host
 
 
-def _run_uvicorn(settings: Settings, log_config: dict[str, Any]) -> None:
+def _run_uvicorn(settings: "Settings", log_config: dict[str, Any]) -> None:
     import uvicorn
 
     uvicorn.run(
@@ -160,6 +163,8 @@ def worker(
 
     `serve` with the embedded Postgres runs a worker itself.
     """
+    import asyncio
+
     from app.embedding.choice import encoder_of
     from app.jobs.worker import run_worker
     from app.store import schema
@@ -176,7 +181,7 @@ def worker(
 
 
 @contextmanager
-def _run_worker_alongside(settings: Settings) -> Iterator[None]:
+def _run_worker_alongside(settings: "Settings") -> Iterator[None]:
     """Run a worker process as long as the service runs, if the Postgres is embedded.
 
     Nobody else runs a worker over an embedded Postgres.
@@ -214,7 +219,7 @@ def _keep_worker_running(ended: threading.Event) -> None:
         process.kill()
 
 
-def _share_metrics_if_needed(settings: Settings) -> AbstractContextManager[None]:
+def _share_metrics_if_needed(settings: "Settings") -> AbstractContextManager[None]:
     """Share metrics between processes, unless the only process is the one that answers /metrics."""
     is_alone = settings.workers == 1 and settings.database_url is not None
     return nullcontext() if is_alone else _share_metrics()
@@ -371,13 +376,22 @@ def rotate_key(key_id: KeyIdArgument, overlap: Overlap = 3600, as_json: AsJson =
         commands.rotate_key(settings, key_id, overlap=overlap, as_json=as_json)
 
 
-def _load_settings_of_command() -> Settings:
+def _load_settings_of_command() -> "Settings":
     """Return the settings of a command that listens nowhere, so that it needs no key."""
-    return load_settings(host="127.0.0.1")
+    return _load_settings(host="127.0.0.1")
+
+
+def _load_settings(**chosen: Any) -> "Settings":
+    from app.settings import InvalidSettings, load_settings
+
+    try:
+        return load_settings(**chosen)
+    except InvalidSettings as problem:
+        raise Failure(str(problem)) from None
 
 
 @contextmanager
-def _open_checked_database() -> Iterator[Settings]:
+def _open_checked_database() -> Iterator["Settings"]:
     """Open the database of the settings, and check that it has the schema of this version."""
     from app.store import schema
 
@@ -387,7 +401,7 @@ def _open_checked_database() -> Iterator[Settings]:
 
 
 @contextmanager
-def _open_database(settings: Settings) -> Iterator[Settings]:
+def _open_database(settings: "Settings") -> Iterator["Settings"]:
     """Run the embedded Postgres if the settings name no database.
 
     Yield the settings with the addresses of the database.
@@ -403,12 +417,12 @@ def _open_database(settings: Settings) -> Iterator[Settings]:
         yield settings.model_copy(update=addresses)
 
 
-def _get_url(settings: Settings) -> str:
+def _get_url(settings: "Settings") -> str:
     assert settings.database_url is not None, "_open_database gives these settings an address"
     return settings.database_url
 
 
-def _get_owner_url(settings: Settings) -> str:
+def _get_owner_url(settings: "Settings") -> str:
     """Return the address for the login that owns the tables."""
     return settings.owner_url or _get_url(settings)
 
@@ -418,12 +432,15 @@ def _explain_errors() -> Iterator[None]:
     """Turn errors into a failure that says what the person at the terminal can do."""
     from app.advice import advise_operator
     from app.domain.errors import PalimpsestError
+    from app.settings import InvalidSettings
     from app.store.unfit import UnfitDatabase
 
     try:
         yield
     except (UnfitDatabase, PalimpsestError) as problem:
         raise Failure(advise_operator(problem)) from None
+    except InvalidSettings as problem:
+        raise Failure(str(problem)) from None
 
 
 @cli.command()
