@@ -8,7 +8,7 @@ BIN := .venv/bin
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-deep test-docker check format lock openapi golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench judge measure-judge
+.PHONY: serve test test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench judge measure-judge
 
 serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -66,6 +66,15 @@ bench: .venv/.dev
 
 openapi: .venv/.dev
 	$(BIN)/python scripts/export_openapi.py
+	$(BIN)/python scripts/generate_client.py
+
+# The Python client from the OpenAPI document.
+clients: .venv/.dev
+	$(BIN)/python scripts/generate_client.py
+
+# The types of the TypeScript client, and whether they fit; needs npm.
+client-typescript:
+	cd clients/typescript && npm ci --no-audit --no-fund && npm run generate && npm run check
 
 # The SQL of every route, for people to read.
 golden: .venv/.dev

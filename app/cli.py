@@ -1,7 +1,6 @@
 """The command line: run the service, maintain its database, and talk to a running service."""
 
-import asyncio
-import logging.config
+import logging
 import os
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -25,12 +24,9 @@ from app.commands.client.demo import demo
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
 from app.commands.client.why import why
-from app.settings import (
-    InvalidSettings,
-    Settings,
-    describe_unknown_variables,
-    load_settings,
-)
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 cli = typer.Typer(
     help="The memory service for agents that knows when facts change.",
@@ -58,7 +54,7 @@ def main() -> None:
         _exit_with_error(_describe_usage_error(problem), problem.exit_code)
     except typer.Abort:
         _exit_with_error("stopped.")
-    except (Failure, InvalidSettings) as problem:
+    except Failure as problem:
         _exit_with_error(str(problem))
 
 
@@ -97,7 +93,7 @@ def serve(
     """
     from app.listening import announce_readiness, check_port, end_on_hangup
 
-    settings = load_settings(**drop_unset(host=host, port=port, workers=workers))
+    settings = _load_settings(**drop_unset(host=host, port=port, workers=workers))
     log_config = _configure_logging(settings)
     _warn_of_unknown_variables()
     # uvicorn raises a caught SIGTERM again after it has shut down. As an exit, the signal lets the
@@ -120,11 +116,15 @@ def serve(
 
 
 def _warn_of_unknown_variables() -> None:
+    from app.settings import describe_unknown_variables
+
     for sentence in describe_unknown_variables():
         logger.warning(sentence)
 
 
-def _configure_logging(settings: Settings) -> dict[str, Any]:
+def _configure_logging(settings: "Settings") -> dict[str, Any]:
+    import logging.config
+
     from app import logs
 
     log_config = logs.build_log_config(settings)
@@ -132,7 +132,7 @@ def _configure_logging(settings: Settings) -> dict[str, Any]:
     return log_config
 
 
-def _prepare_database(settings: Settings, *, migrate: bool) -> None:
+def _prepare_database(settings: "Settings", *, migrate: bool) -> None:
     """Migrate on request, and check that the database can be served.
 
     A problem is one line here. In a process of uvicorn the same problem would be a traceback.
@@ -148,13 +148,13 @@ def _prepare_database(settings: Settings, *, migrate: bool) -> None:
     schema.get_language_oid(url, settings.text_language)
 
 
-def _export_settings(settings: Settings) -> None:
+def _export_settings(settings: "Settings") -> None:
     """Put into the environment what the processes of uvicorn cannot find there yet."""
     os.environ["PALIMPSEST_DATABASE_URL"] = _get_url(settings)
     os.environ["PALIMPSEST_HOST"] = settings.host
 
 
-def _run_uvicorn(settings: Settings, log_config: dict[str, Any]) -> None:
+def _run_uvicorn(settings: "Settings", log_config: dict[str, Any]) -> None:
     import uvicorn
 
     uvicorn.run(
@@ -181,6 +181,8 @@ def worker(
 
     `serve` with the embedded Postgres runs a worker itself.
     """
+    import asyncio
+
     from app.embedding.choice import encoder_of
     from app.jobs.worker import run_worker
     from app.store import schema
@@ -197,7 +199,7 @@ def worker(
 
 
 @contextmanager
-def _run_worker_alongside(settings: Settings) -> Iterator[None]:
+def _run_worker_alongside(settings: "Settings") -> Iterator[None]:
     """Run a worker process as long as the service runs, if the Postgres is embedded.
 
     Nobody else runs a worker over an embedded Postgres.
@@ -235,7 +237,7 @@ def _keep_worker_running(ended: threading.Event) -> None:
         process.kill()
 
 
-def _share_metrics_if_needed(settings: Settings) -> AbstractContextManager[None]:
+def _share_metrics_if_needed(settings: "Settings") -> AbstractContextManager[None]:
     """Share metrics between processes, unless the only process is the one that answers /metrics."""
     is_alone = settings.workers == 1 and settings.database_url is not None
     return nullcontext() if is_alone else _share_metrics()
@@ -392,13 +394,22 @@ def rotate_key(key_id: KeyIdArgument, overlap: Overlap = 3600, as_json: AsJson =
         commands.rotate_key(settings, key_id, overlap=overlap, as_json=as_json)
 
 
-def _load_settings_of_command() -> Settings:
+def _load_settings_of_command() -> "Settings":
     """Return the settings of a command that listens nowhere, so that it needs no key."""
-    return load_settings(host="127.0.0.1")
+    return _load_settings(host="127.0.0.1")
+
+
+def _load_settings(**chosen: Any) -> "Settings":
+    from app.settings import InvalidSettings, load_settings
+
+    try:
+        return load_settings(**chosen)
+    except InvalidSettings as problem:
+        raise Failure(str(problem)) from None
 
 
 @contextmanager
-def _open_checked_database() -> Iterator[Settings]:
+def _open_checked_database() -> Iterator["Settings"]:
     """Open the database of the settings, and check that it has the schema of this version."""
     from app.store import schema
 
@@ -408,7 +419,7 @@ def _open_checked_database() -> Iterator[Settings]:
 
 
 @contextmanager
-def _open_database(settings: Settings) -> Iterator[Settings]:
+def _open_database(settings: "Settings") -> Iterator["Settings"]:
     """Run the embedded Postgres if the settings name no database.
 
     Yield the settings with the addresses of the database.
@@ -424,12 +435,12 @@ def _open_database(settings: Settings) -> Iterator[Settings]:
         yield settings.model_copy(update=addresses)
 
 
-def _get_url(settings: Settings) -> str:
+def _get_url(settings: "Settings") -> str:
     assert settings.database_url is not None, "_open_database gives these settings an address"
     return settings.database_url
 
 
-def _get_owner_url(settings: Settings) -> str:
+def _get_owner_url(settings: "Settings") -> str:
     """Return the address for the login that owns the tables."""
     return settings.owner_url or _get_url(settings)
 
@@ -440,6 +451,7 @@ def _explain_errors() -> Iterator[None]:
     from app.advice import advise_operator
     from app.domain.errors import PalimpsestError
     from app.listening import PortTaken
+    from app.settings import InvalidSettings
     from app.store.unfit import UnfitDatabase
 
     try:
@@ -448,6 +460,8 @@ def _explain_errors() -> Iterator[None]:
         raise Failure(str(problem)) from None
     except (UnfitDatabase, PalimpsestError) as problem:
         raise Failure(advise_operator(problem)) from None
+    except InvalidSettings as problem:
+        raise Failure(str(problem)) from None
 
 
 @cli.command()

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from bench import (
+    commands,
     growth,
     image,
     insights,
@@ -28,6 +29,7 @@ PARTS = (
     "overload",
     "neighbours",
     "start",
+    "commands",
     "growth",
     "insights",
     "image",
@@ -73,6 +75,8 @@ def main() -> None:
             neighbours.measure(report, here, seconds=6 if quick else neighbours.SECONDS)
         if "start" in arguments.only:
             start.measure(report, here, times=1 if quick else 5)
+        if "commands" in arguments.only:
+            commands.measure(report, here, times=3 if quick else 15)
         if "growth" in arguments.only:
             growth.measure(
                 report,

@@ -8,7 +8,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 APP = TESTS.parent / "app"
-OTHER_FOLDERS = {"support", "migrations", "attacks"}
+OTHER_FOLDERS = {"support", "migrations", "attacks", "clients"}
 DATA_FOLDERS = {"data", "golden"}
 MODULES = sorted(TESTS.rglob("*.py"))
 

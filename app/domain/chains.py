@@ -32,6 +32,10 @@ class Chains:
     """
 
     def __init__(self, versions: Iterable[Version] = ()) -> None:
+        self._clear()
+        self.absorb_versions(versions)
+
+    def _clear(self) -> None:
         self._versions: dict[UUID, Version] = {}
         self._ids_by_chain: dict[UUID, Ids] = defaultdict(dict)
         self._line_by_chain: dict[UUID, list[Place]] = defaultdict(list)
@@ -40,11 +44,11 @@ class Chains:
         self._oldest_first: dict[Slot, list[UUID]] = {}
         self._ids_by_slot: dict[Slot, Ids] = defaultdict(dict)
         self._ids_by_fuzzy_hash: dict[bytes, Ids] = defaultdict(dict)
-        self.absorb_versions(versions)
 
     def absorb_versions(self, versions: Iterable[Version]) -> None:
         """Add new versions, and replace known ones by their new states."""
         for version in versions:
+            self._leave_other_chain(version)
             line = self._line_by_chain[version.chain_id]
             before = self._versions.get(version.id)
             if before is None:
@@ -54,16 +58,28 @@ class Chains:
             _add_to_line(line, version)
             self._versions[version.id] = version
 
+    def _leave_other_chain(self, version: Version) -> None:
+        """Forget the version if it stood in another chain.
+
+        That is rare, so all others are simply indexed anew.
+        """
+        before = self._versions.get(version.id)
+        if before is not None and before.chain_id != version.chain_id:
+            others = [other for other in self._versions.values() if other.id != version.id]
+            self._clear()
+            self.absorb_versions(others)
+
     def _index_version(self, version: Version) -> None:
         chain_id = version.chain_id
         self._ids_by_chain[chain_id][version.id] = None
         self._ids_by_slot[version.slot][version.id] = None
         self._ids_by_fuzzy_hash[version.fuzzy_hash][version.id] = None
-        creation = _get_creation(version)
-        created_before = self._creation_by_chain.get(chain_id, creation)
-        if creation < created_before:
+        # A chain is as old as the version that began it, whatever has joined it.
+        is_known = chain_id in self._creation_by_chain
+        if version.id == chain_id or not is_known:
+            self._creation_by_chain[chain_id] = _get_creation(version)
+        if version.id == chain_id and is_known:
             self._oldest_first.clear()
-        self._creation_by_chain[chain_id] = min(creation, created_before)
         if version.one_value and chain_id not in self._value_chains_by_slot[version.slot]:
             self._value_chains_by_slot[version.slot][chain_id] = None
             self._oldest_first.pop(version.slot, None)
@@ -160,15 +176,19 @@ class Chains:
                 return self._versions[place[-1]]
         return None
 
-    def settle_claims(self, claims: Iterable[Version], now: datetime) -> list[Version]:
-        """Return the versions as they are once one chain has these claims, oldest first.
+    def settle_claims(
+        self, chain_id: UUID, claims: Iterable[Version], now: datetime
+    ) -> list[Version]:
+        """Return the versions of the chain as they are once it has these claims, oldest first.
 
-        `claims` are versions of the chain with other assertions, or new ones. Beside them only
-        those come back that may change with them: around each old or new place of a claim, from
-        the last version that is not temporary to the next one. The chains stay as they are.
+        `claims` are versions with other assertions, or new ones: they stand in the chain, or have
+        left it for another one. Beside those that stand in it only those come back that may change
+        with them: around each old or new place of a claim, from the last version that is not
+        temporary to the next one. The chains stay as they are.
         """
-        claimed = {claim.id: claim for claim in claims}
-        line, moved = self._place_claims(list(claimed.values()))
+        by_id = {claim.id: claim for claim in claims}
+        claimed = {claim.id: claim for claim in by_id.values() if claim.chain_id == chain_id}
+        line, moved = self._place_claims(chain_id, by_id.values())
         versions = ChainMap(claimed, self._versions)
         settled = [settle_void(claim, now) for claim in claimed.values() if claim.belief.void]
         for start, end in _find_stretches(line, moved, versions):
@@ -177,17 +197,20 @@ class Chains:
             settled += settle_line(stretch, following, now)
         return sorted(settled, key=_get_creation)
 
-    def _place_claims(self, claims: Sequence[Version]) -> tuple[list[Place], list[Place]]:
-        """Return the line of the claims' chain with these claims, and the places that changed."""
-        line = self._line_by_chain.get(claims[0].chain_id, []).copy()
+    def _place_claims(
+        self, chain_id: UUID, claims: Iterable[Version]
+    ) -> tuple[list[Place], list[Place]]:
+        """Return the line of the chain with these claims, and the places that changed."""
+        line = self._line_by_chain.get(chain_id, []).copy()
         moved: list[Place] = []
         for claim in claims:
             before = self._versions.get(claim.id)
-            if before is not None:
+            if before is not None and before.chain_id == chain_id:
                 _remove_from_line(line, before)
                 moved.append(_get_place(before))
-            _add_to_line(line, claim)
-            moved.append(_get_place(claim))
+            if claim.chain_id == chain_id:
+                _add_to_line(line, claim)
+                moved.append(_get_place(claim))
         return line, moved
 
     def find_in_slot(self, slot: Slot) -> list[Version]:

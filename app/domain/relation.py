@@ -1,6 +1,6 @@
 """Relations of incoming facts to stored ones, their effects, and the judgments that state them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
@@ -101,8 +101,15 @@ _EFFECTS = {
 """The one table of relations: a new relation is a member of `Relation` and a row here."""
 
 
-def describe_acceptance(relation: Relation, memory_ids: Iterable[UUID]) -> str:
-    """Return a sentence for a reviewer: what accepting the relation does to these memories."""
+def describe_acceptance(
+    relation: Relation, memory_ids: Sequence[UUID], *, is_temporary: bool = False
+) -> str:
+    """Return a sentence for a reviewer: what accepting the relation does to these memories.
+
+    A temporary fact covers the first of them instead of ending them all.
+    """
+    if is_temporary and relation.effect.operation is Operation.UPDATE:
+        return f"Accepting covers {memory_ids[0]} until the stated end of this fact."
     named = ", ".join(map(str, memory_ids))
     return relation.effect.acceptance.format(named=named)
 

@@ -32,7 +32,9 @@ class Belief:
     """The belief about a version's place in time, from `known_from` on.
 
     The first block is asserted; the second is computed from the chain (`settle_chain`).
-    `asserted_at` is the known time at which `valid_from` was asserted. `said_until` is a stated
+    `chain_id` is the chain in which the version stands: a temporary one moves if it turns out to
+    cover a version of another chain. `asserted_at` is the known time at which `valid_from` was
+    asserted. `said_until` is a stated
     end. `void` means withdrawn: never true, or reverted. `ended_by` is a successor declared in
     another chain. `temporary` means that the version was stored with a stated end: it covers what
     came before it in the chain, and ends none of it.
@@ -41,6 +43,7 @@ class Belief:
     All of them lie before `valid_until`, so the last one is a resumption.
     """
 
+    chain_id: UUID
     valid_from: datetime
     asserted_at: datetime
     said_until: datetime | None = None
@@ -101,7 +104,6 @@ class Version:
     """
 
     id: UUID
-    chain_id: UUID
     kind: Kind
     entity: str
     category: str
@@ -123,6 +125,10 @@ class Version:
     erased_at: datetime | None = None
     said_at: datetime | None = None
     has_dated_start: bool = False
+
+    @property
+    def chain_id(self) -> UUID:
+        return self.belief.chain_id
 
     @property
     def one_value(self) -> bool:
@@ -193,7 +199,6 @@ class Memory:
     """
 
     id: UUID
-    chain_id: UUID
     fact: StoredFact
     belief: Belief
     created_at: datetime
@@ -202,6 +207,10 @@ class Memory:
     usage: Usage = Usage()
     erased_at: datetime | None = None
     stale_because: tuple[StalenessCause, ...] = ()
+
+    @property
+    def chain_id(self) -> UUID:
+        return self.belief.chain_id
 
     @property
     def told_at(self) -> datetime:

@@ -28,12 +28,13 @@ TASTE_WORDS: Final = (
 )
 _OWNING = re.compile(rf"\b(?:{OWNING_WORDS})\b", re.I)
 _TASTE = re.compile(rf"\b(?:{TASTE_WORDS})\b", re.I)
-# What is of a life in any talk, most of all a change: "I no longer drive after dark".
-_OF_LIFE = re.compile(
+# Of a life in any talk: changes ("I no longer drive"), and what the speaker calls theirs.
+_CHANGE = re.compile(
     r"(?:(?:and|but|so)\s+)?(?:i|we)\b.*\b(?:no longer|any ?more|stopped|quit|moved|switched"
     r"|started|live|lived|work|worked|born|grew up|allergic|married)\b",
     re.I,
 )
+_OWN = re.compile(r"(?:(?:and|but|so)\s+)?(?:my|our)\b", re.I)
 
 # Chosen on talk for development.
 LEAST: Final = 0.75
@@ -83,7 +84,8 @@ class Weights:
 
     def is_relevant(self, text: str, vector: NDArray[np.float32]) -> bool:
         """Return True if the statement is likely enough to be remembered."""
-        return _OF_LIFE.match(text) is not None or self.measure(text, vector) >= LEAST
+        is_of_life = _CHANGE.match(text) or _OWN.match(text)
+        return is_of_life is not None or self.measure(text, vector) >= LEAST
 
 
 def list_stated(extraction: Extraction) -> list[Statement]:

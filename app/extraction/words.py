@@ -321,7 +321,8 @@ STARTERS = _list(
     instead apparently unfortunately luckily hopefully obviously later today tomorrow yesterday
     tonight looks sounds seems feels got going being having trying looking first second third last
     next finally otherwise however therefore thus whatever whenever wherever whether either neither
-    alright um uh er erm wanna gonna gotta want kill money whites blacks people men women none same different
+    alright um uh er erm wanna gonna gotta want kill money whites blacks people men women none same
+    different
     like unlike than via per etc not-sure ive im dont cant whoever whose
     """
 )

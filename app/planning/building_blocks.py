@@ -212,6 +212,7 @@ def build_version(fact: StoredFact, placement: Placement) -> Version:
     if fact.kind is Kind.DECISION:
         check_decision(fact.details)
     belief = Belief(
+        chain_id=placement.chain_id,
         valid_from=placement.start,
         asserted_at=placement.now,
         said_until=fact.valid_until,
@@ -221,7 +222,6 @@ def build_version(fact: StoredFact, placement: Placement) -> Version:
     )
     return Version(
         id=placement.new_id,
-        chain_id=placement.chain_id,
         kind=fact.kind,
         entity=fact.entity,
         category=fact.category,
@@ -251,7 +251,7 @@ def rewrite_chains(
     asserted: Iterable[Version],
     fact: StoredFact | None = None,
 ) -> tuple[tuple[Insertion, ...], tuple[VersionChange, ...]]:
-    """Recompute the ends in every chain that `asserted` touches.
+    """Recompute the ends in every chain that `asserted` touches, or leaves.
 
     Return the insertion of the one new version, which stores `fact`, and the stored versions whose
     belief changes at `now`. Raise InvalidFact if there is no room for a temporary version at its
@@ -260,11 +260,12 @@ def rewrite_chains(
     claims_by_chain: dict[UUID, list[Version]] = defaultdict(list)
     for claim in asserted:
         _check_room(claim, chains)
-        claims_by_chain[claim.chain_id].append(claim)
+        for chain_id in _list_chains_of(claim, chains):
+            claims_by_chain[chain_id].append(claim)
     inserted: list[Insertion] = []
     changed: list[VersionChange] = []
-    for claims in claims_by_chain.values():
-        for version in chains.settle_claims(claims, now):
+    for chain_id, claims in claims_by_chain.items():
+        for version in chains.settle_claims(chain_id, claims, now):
             if not chains.has_version(version.id):
                 if fact is not None:
                     inserted.append(Insertion(fact, version))
@@ -273,6 +274,13 @@ def rewrite_chains(
             if version.belief != before.belief:
                 changed.append(_change_version(before, version, now))
     return tuple(inserted), tuple(changed)
+
+
+def _list_chains_of(claim: Version, chains: Chains) -> set[UUID]:
+    """Return the chain in which the claim stands, and the one that it leaves, if any."""
+    if not chains.has_version(claim.id):
+        return {claim.chain_id}
+    return {claim.chain_id, chains.get_version(claim.id).chain_id}
 
 
 def _check_room(claim: Version, chains: Chains) -> None:
@@ -295,7 +303,8 @@ def _stands_there(claim: Version, chains: Chains) -> bool:
     if not chains.has_version(claim.id):
         return False
     before = chains.get_version(claim.id).belief
-    return not before.void and before.valid_from == claim.belief.valid_from
+    is_same_chain = before.chain_id == claim.chain_id
+    return is_same_chain and not before.void and before.valid_from == claim.belief.valid_from
 
 
 def _change_version(before: Version, settled: Version, now: datetime) -> VersionChange:

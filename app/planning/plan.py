@@ -182,6 +182,12 @@ class Plan:
         return tuple(adjusted)
 
     @property
+    def newly_covered(self) -> tuple[UUID, ...]:
+        """Return what a stored version covers that comes from another chain."""
+        joins = any(c.before.chain_id != c.after.chain_id for c in self.changed)
+        return self.adjusted if joins else ()
+
+    @property
     def touched(self) -> tuple[UUID, ...]:
         """Return the memories that the log names as sources: those read to decide, or changed.
 
@@ -334,7 +340,6 @@ def _build_memory(fact: StoredFact, version: Version, supersedes_id: UUID | None
     )
     return Memory(
         id=version.id,
-        chain_id=version.chain_id,
         fact=fact,
         belief=belief,
         created_at=version.created_at,

@@ -148,7 +148,7 @@ def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Re
     return Review(
         source=source,
         relation=first.relation,
-        sentence=describe_acceptance(first.relation, memory_ids),
+        sentence=describe_acceptance(first.relation, memory_ids, is_temporary=case.is_temporary),
         judgments=tuple(judgment for _, judgment in open_judgments),
         relied_on=tuple(relied_on),
     )
@@ -163,7 +163,7 @@ def plan_protected_conflict(case: StoreCase, holding: Version, protection: Revie
         holding,
         protection,
         reasoning="Another value in the slot of a constraint or of a source trusted more.",
-        sentence=describe_acceptance(Relation.UPDATE, [holding.id]),
+        sentence=describe_acceptance(Relation.UPDATE, [holding.id], is_temporary=case.is_temporary),
     )
     link = Relationship(case.new_id, holding.id, LinkType.CONTRADICTS)
     plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)

@@ -26,6 +26,7 @@ from app.planning.plan import Plan, ReviewDecision
 
 # The asserted fields of a belief; the others are computed from the chain.
 CLAIMS = (
+    "chain_id",
     "valid_from",
     "asserted_at",
     "said_until",
@@ -92,6 +93,11 @@ class LoggedOperation:
         if self.unconfirmed:
             ids.append(self.unconfirmed)
         return tuple(dict.fromkeys(ids))
+
+    @property
+    def chain_ids(self) -> set[UUID]:
+        """Return the chains to which undoing the operation returns versions."""
+        return {change.before["chain_id"] for change in self.claimed}
 
     @property
     def base(self) -> UUID:

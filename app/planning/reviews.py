@@ -142,7 +142,8 @@ def _collect_corrections(live: Plan, before: Version) -> dict[str, Any]:
 
 def _describe_acceptance(live: Plan, targets: Sequence[UUID]) -> str:
     if live.operation is not Operation.AMEND:
-        return describe_acceptance(live.decision.relation, targets)
+        is_temporary = any(insertion.version.belief.temporary for insertion in live.inserted)
+        return describe_acceptance(live.decision.relation, targets, is_temporary=is_temporary)
     named = ", ".join(map(str, targets))
     corrected = "dates" if live.changed else "life"
     return (
@@ -319,7 +320,7 @@ class _Acceptance:
             )
         if operation is Operation.MERGE and merged:
             return self._plan_merge(self.stored, self.targets[0], merged)
-        return self._plan_succession(self.stored)
+        return self._plan_cover(self.stored) or self._plan_succession(self.stored)
 
     def _build_plan(
         self,
@@ -377,6 +378,44 @@ class _Acceptance:
         corrections = self.proposal.corrections or {}
         end: datetime = corrections.get("retracted_at", self.proposal.created_at)
         return end
+
+    def _plan_cover(self, stored: Version) -> Plan | None:
+        """Plan that the stored temporary fact joins the chain of a target, which resumes after it.
+
+        Nothing ends in other chains, as in a store of a temporary fact. Return None if the fact is
+        lasting, if its own chain has other versions, or if no target holds or resumes when it
+        begins.
+        """
+        is_alone = len(self.chains.find_chain(stored.chain_id)) == 1
+        is_free = is_alone and stored.kind is not Kind.CONSTRAINT
+        room = self._make_room(stored) if is_free and stored.belief.temporary else ()
+        if not room:
+            return None
+        *moved, covered = room
+        covering = stored.replace_claims(chain_id=covered.chain_id)
+        _, changed = rewrite_chains(self.chains, self.now, [*moved, covered, covering])
+        if _resumes_after(stored, covered.id, changed):
+            return self._build_plan(Operation.AMEND, target=stored.id, changed=changed)
+        ended = covered.replace_claims(contradicted_by=stored.id, tier=Tier.SEMANTIC)
+        _, changed = rewrite_chains(self.chains, self.now, [*moved, ended, covering])
+        return self._build_plan(
+            Operation.SUPERSEDE, target=stored.id, superseded=(ended.id,), changed=changed
+        )
+
+    def _make_room(self, stored: Version) -> Sequence[Version]:
+        """Return the first target that holds or resumes when the stored fact begins, as last item.
+
+        The versions before it have to be moved with it. Return nothing if there is no such target.
+        """
+        start = stored.belief.valid_from
+        for target in self.targets:
+            if target.kind is Kind.CONSTRAINT:
+                continue
+            if later := self._find_told_later(target, stored):
+                return move_before(later, start, self.now)
+            if target.stands_at(start):
+                return (target,)
+        return ()
 
     def _plan_succession(self, stored: Version) -> Plan:
         """Plan that the stored fact takes the place of the targets, from its own start on."""
@@ -490,6 +529,15 @@ class _Acceptance:
             reason = f"{named} {does} not hold at {at.isoformat()}"
             raise CannotAccept(self.proposal.review_id, reason, ids)
         return holding
+
+
+def _resumes_after(covering: Version, covered_id: UUID, changed: Sequence[VersionChange]) -> bool:
+    """Return True if the version does not end where the one that covers it begins."""
+    for change in changed:
+        if change.after.id == covered_id:
+            until = change.after.belief.valid_until
+            return until is None or until > covering.belief.valid_from
+    return True
 
 
 def _end_before_followers(successor: Version, followers: Sequence[Version]) -> Version:

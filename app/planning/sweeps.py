@@ -155,11 +155,8 @@ def plan_sweep(
 def _choose_change(sweep: _Sweep, live: Plan) -> Review | None:
     """Return what the live plan does to other memories; None if it does nothing to them.
 
-    If the memory repeats one that may not stand for it, the memory takes over from that one. A
-    memory covers nothing in other chains than its own.
+    If the memory repeats one that may not stand for it, the memory takes over from that one.
     """
-    if sweep.incoming.fact.valid_until is not None and live.operation is Operation.ADD:
-        return None
     if live.target and sweep.others.has_version(live.target):
         repeated = sweep.others.get_version(live.target)
         if not _can_stand_for(repeated, sweep.memory):

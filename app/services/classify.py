@@ -467,9 +467,8 @@ def _build_expected_memory(item: ClassifiedItem) -> Memory:
     start = fact.valid_from or NEVER
     return Memory(
         item.new_id,
-        item.new_id,
         fact,
-        Belief(start, start),
+        Belief(item.new_id, start, start),
         start,
         1,
         None,

@@ -161,7 +161,8 @@ async def _revert_operations(
     connection, agent = write.connection, write.agent
     chosen = await _find_operations_to_revert(connection, agent, log_ids, cascade=cascade)
     chosen = await _skip_restored_relationships(connection, agent, chosen)
-    chains = await write.read_chains(ids=[i for done in chosen for i in done.ids])
+    ids = [i for done in chosen for i in (*done.ids, *done.chain_ids)]
+    chains = await write.read_chains(ids=ids)
     undone: dict[UUID, bool] = {}
     for done in chosen:
         store_as = text.memory_id if text and text.log_id == done.log_id else None

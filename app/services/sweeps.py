@@ -560,6 +560,8 @@ def _count_changes(plan: Plan) -> dict[str, int]:
             counted["retracted"] = len(plan.superseded)
         case Operation.MERGE:
             counted["merged"] = 1
+        case Operation.AMEND if plan.newly_covered:
+            counted["covered"] = len(plan.newly_covered)
         case Operation.NOOP | Operation.AMEND if plan.changed:
             counted["duplicates"] = 1
     return counted
@@ -568,7 +570,7 @@ def _count_changes(plan: Plan) -> dict[str, int]:
 def _build_finding(plan: Plan) -> dict[str, Any]:
     """Build what the sweep reports of a change or a question: ids and names, no words of a fact."""
     judgments = plan.review.judgments if plan.review else ()
-    others = dict.fromkeys(plan.superseded)
+    others = dict.fromkeys((*plan.superseded, *plan.newly_covered))
     others.update(dict.fromkeys(judgment.memory_id for judgment in judgments))
     return {
         "operation": plan.operation,

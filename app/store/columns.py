@@ -97,6 +97,7 @@ def _equals_folded(name: str) -> tuple[Filter, ...]:
 
 
 BELIEF = (
+    Column(name="chain_id", type=UUID(), versioned=True, log_path="chain_id"),
     Column(name="valid_from", type=_TIME, versioned=True, log_path="belief.valid_from"),
     Column(name="asserted_at", type=_TIME, versioned=True, log_path="belief.asserted_at"),
     Column(
@@ -145,7 +146,6 @@ BELIEF = (
 _IDENTITY = (
     Column(name="agent_id", type=sa.Text(), exported=False),
     Column(name="id", type=UUID(), log_path="id"),
-    Column(name="chain_id", type=UUID(), log_path="chain_id"),
     Column(name="created_at", type=_TIME, log_path="created_at"),
     Column(name="revision", type=sa.Integer(), log_path="revision"),
     Column(name="erased_at", type=_TIME, nullable=True, inserted=False),

@@ -32,6 +32,7 @@ from app.store.fragments import (
     PAST,
     STANDS,
     WARM,
+    build_past_source,
     list_belief_columns,
 )
 from app.store.known_time import settle_known_time
@@ -89,7 +90,7 @@ _FACT_COLUMNS = tuple(
 _FACT = ", ".join(f"m.{name}" for name in _FACT_COLUMNS)
 
 MEMORY = f"""
-    m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+    m.id, m.created_at, m.revision, m.erased_at,
     m.derived_entity, m.derived_key, m.derived_value,
     {_FACT},
     {list_belief_columns("b")}
@@ -226,7 +227,6 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
     belief = belief_from_row(row)
     return Memory(
         id=row["id"],
-        chain_id=row["chain_id"],
         fact=_fact_from_row(row, belief),
         belief=belief,
         created_at=row["created_at"],
@@ -464,11 +464,32 @@ async def list_strongest(
     )
 
 
-# The chain of a memory.
-_IN_CHAIN = """
-    m.agent_id = :agent
-    AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id)
-"""
+def _in_chain(point: Point) -> str:
+    """Return the condition that a memory stands in the chain in which `:id` stands.
+
+    Only temporary versions change chains: the one that began this chain may have left it, and few
+    others may.
+    """
+    if point.known_at is None:
+        return """
+            m.agent_id = :agent AND m.chain_id = (
+                SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
+            )
+        """
+    chain = f"""(
+        SELECT ob.chain_id FROM {build_past_source("o", "ob")}
+        WHERE o.agent_id = :agent AND o.id = :id
+    )"""
+    return f"""
+        m.agent_id = :agent AND b.chain_id = {chain} AND m.id IN (
+            SELECT y.id FROM memories y WHERE y.agent_id = :agent AND y.chain_id = {chain}
+            UNION ALL SELECT {chain}
+            UNION ALL
+            SELECT x.memory_id FROM memory_beliefs x
+            WHERE x.agent_id = :agent AND x.chain_id = {chain}
+                AND x.temporary AND x.chain_id <> x.memory_id
+        )
+    """
 
 
 async def list_chain(
@@ -479,7 +500,7 @@ async def list_chain(
         connection,
         agent,
         point,
-        where=_IN_CHAIN,
+        where=_in_chain(point),
         tail="ORDER BY b.valid_from, b.asserted_at",
         parameters={"id": memory_id},
     )
@@ -502,12 +523,12 @@ async def find_chain(
     statement = f"""
         WITH {MOMENT}
         SELECT {MOMENT_COLUMNS}, version.*, (
-            SELECT m.id FROM {source} WHERE {_IN_CHAIN} AND {HOLDS} LIMIT 1
+            SELECT m.id FROM {source} WHERE {_in_chain(point)} AND {HOLDS} LIMIT 1
         ) AS current
         FROM moment LEFT JOIN (
-            SELECT m.id, m.chain_id, (
-                SELECT min(o.created_at) FROM memories o
-                WHERE o.agent_id = :agent AND o.chain_id = m.chain_id
+            SELECT m.id, b.chain_id, (
+                SELECT o.created_at FROM memories o
+                WHERE o.agent_id = :agent AND o.id = b.chain_id
             ) AS created_at
             FROM {source}
             WHERE m.agent_id = :agent AND m.id = :id
@@ -543,7 +564,7 @@ async def list_chain_page(
 
     The page is cut after `limit` versions, or once they reach `max_bytes` as JSON.
     """
-    where = _IN_CHAIN
+    where = _in_chain(point)
     parameters = {"id": memory_id, "limit": limit + 1, "max_bytes": max_bytes}
     if after is not None:
         where += (

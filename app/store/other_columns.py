@@ -217,7 +217,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             "told",
             Erasure.BY_FIELD,
             (
-                *_list_fields("row.", "chain_id", "created_at", "revision", "kind", "importance"),
+                *_list_fields("row.", "created_at", "revision", "kind", "importance"),
                 *_list_fields(
                     "row.", "confidence", "trust", "lifespan", "merged_from[]", "said_at", "said_in"
                 ),
@@ -254,7 +254,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             "counts",
             Erasure.BY_FIELD,
             (
-                *_list_fields("", "superseded", "retracted", "merged", "duplicates"),
+                *_list_fields("", "superseded", "covered", "retracted", "merged", "duplicates"),
                 *_list_fields("", "reviews", "postponed"),
             ),
         ),

@@ -128,6 +128,13 @@ memory_beliefs = sa.Table(
         "superseded_by",
         postgresql_where=sa.text("superseded_by IS NOT NULL"),
     ),
+    # Temporary versions may leave the chains of others.
+    sa.Index(
+        "memory_beliefs_elsewhere",
+        "agent_id",
+        "chain_id",
+        postgresql_where=sa.text("temporary AND chain_id <> memory_id"),
+    ),
 )
 
 memory_usage = sa.Table(

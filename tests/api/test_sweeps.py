@@ -39,6 +39,21 @@ def test_the_log_says_that_the_sweep_decided_and_why(place: Place) -> None:
     assert "sweep (rule)" in entry["reasoning"]
 
 
+def test_a_value_with_a_stated_end_covers_what_it_was_stored_apart_from(place: Place) -> None:
+    vim = place.editor("Vim", valid_from="2023-01-01")
+    trial = place.editor("Zed", valid_from="2024-01-01", valid_until="2024-02-01")
+    found = place.sweep()
+    assert place.memory(trial)["chain_id"] == vim
+    assert place.memory(vim)["valid_until"] is None
+    [cover] = place.memory(vim)["covered"]
+    assert (cover["since"][:10], cover["until"][:10]) == ("2024-01-01", "2024-02-01")
+    [finding] = found["findings"]
+    assert (finding["memory_id"], finding["others"]) == (trial, [vim])
+    assert (found["counts"]["covered"], found["counts"]["duplicates"]) == (1, 0)
+    again = place.sweep()
+    assert again["findings"] == []
+
+
 def test_the_same_value_twice_is_withdrawn_once(place: Place) -> None:
     first, again = (
         place.editor("Vim", valid_from="2023-01-01"),

@@ -2,13 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 
 from app.planning import building_blocks
 from support.builders import contents, send
-from support.doctor_check import assert_healthy
+from support.doctor_check import assert_agent_healthy, assert_healthy
 
 TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -316,3 +317,119 @@ def test_the_hours_of_a_visit_cover_no_home(client: httpx.Client) -> None:
     visit = send(client, {"content": "I'm in Lisbon until 6 pm", "said_at": day(0)})
 
     assert visit["adjusted"] == []
+
+
+# --- a stay that waited for a person -------------------------------------------------------------
+
+
+def propose_stay(client: httpx.Client, place: str, start: int, end: int) -> dict[str, Any]:
+    """A stay of lower trust than the home is stored apart, and a review waits."""
+    content = f"Staying at {place}"
+    answer = store_home(client, place, start, content=content, valid_until=day(end), trust=30)
+    assert answer["review_id"], "lower trust does not cover by itself"
+    return answer
+
+
+def accept(client: httpx.Client, proposed: dict[str, Any]) -> dict[str, Any]:
+    response = client.post(f"/v1/reviews/{proposed['review_id']}/accept", json={})
+    assert response.status_code == 200, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def test_an_accepted_stay_covers_the_home(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100)
+    ibis = propose_stay(client, "Ibis", -2, 3)
+    review = client.get(f"/v1/reviews/{ibis['review_id']}").json()
+    assert review["sentence"].endswith(" until the stated end of this fact.")
+    accepted = accept(client, ibis)
+    assert (accepted["operation"], accepted["superseded"]) == ("AMEND", [])
+    assert accepted["adjusted"] == [home["memory"]["id"]]
+    assert accepted["memory"]["id"] == ibis["memory"]["id"]
+    assert accepted["memory"]["chain_id"] == home["memory"]["chain_id"]
+    assert homes(client, -3, -2, 2, 3, 400) == [["Porto"], ["Ibis"], ["Ibis"], ["Porto"], ["Porto"]]
+    assert_agent_healthy(client)
+
+
+def test_before_the_acceptance_was_known_both_stood_apart(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100)["memory"]
+    ibis = propose_stay(client, "Ibis", -2, 3)
+    accept(client, ibis)
+    known_at = {"known_at": ibis["known_at"]}
+    for memory in (home, ibis["memory"]):
+        then = client.get(f"/v1/memories/{memory['id']}/history", params=known_at).json()
+        assert then["chain_id"] == memory["id"]
+        assert [(v["id"], v["chain_id"]) for v in then["versions"]] == [(memory["id"],) * 2]
+        now = client.get(f"/v1/memories/{memory['id']}/history").json()
+        assert now["chain_id"] == home["id"]
+        assert [version["id"] for version in now["versions"]] == [home["id"], ibis["memory"]["id"]]
+
+
+def test_the_return_follows_the_end_of_an_accepted_stay(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    ibis = propose_stay(client, "Ibis", -2, 3)
+    accept(client, ibis)
+    path = f"/v1/memories/{ibis['memory']['id']}"
+    assert client.patch(path, json={"valid_until": day(6)}).status_code == 200
+    assert homes(client, 0, 5, 7) == [["Ibis"], ["Ibis"], ["Porto"]]
+    assert client.post(f"{path}/retract", json={"at": day(2)}).status_code == 200
+    assert homes(client, 0, 3, 7) == [["Ibis"], ["Porto"], ["Porto"]]
+    assert_agent_healthy(client)
+
+
+def test_undoing_an_acceptance_takes_the_stay_out_of_the_chain(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100)["memory"]["id"]
+    ibis = propose_stay(client, "Ibis", -2, 3)
+    accepted = accept(client, ibis)
+    undone = client.post(f"/v1/log/{accepted['log_id']}/revert", json={}).json()
+    stay_id = ibis["memory"]["id"]
+    assert client.get(f"/v1/memories/{stay_id}").json()["chain_id"] == stay_id
+    assert client.get(f"/v1/memories/{home}").json()["covered"] == []
+    assert homes(client, 4) == [["Porto"]]
+    again = client.post(f"/v1/log/{undone['log_id']}/revert", json={})
+    assert again.status_code == 200, again.text
+    assert client.get(f"/v1/memories/{stay_id}").json()["chain_id"] == home
+    assert homes(client, 0, 4) == [["Ibis"], ["Porto"]]
+    assert_agent_healthy(client)
+
+
+def test_what_was_built_on_an_acceptance_is_undone_with_it(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    accepted = accept(client, propose_stay(client, "Ibis", -5, 10))
+    stay(client, "Hilton", 0, 3)
+    assert homes(client, 1, 4, 11) == [["Hilton"], ["Ibis"], ["Porto"]]
+    path = f"/v1/log/{accepted['log_id']}/revert"
+    assert client.post(path, json={}).status_code == 409
+    assert client.post(path, json={"cascade": True}).status_code == 200
+    assert [sorted(held) for held in homes(client, 1, 11)] == [["Ibis", "Porto"], ["Porto"]]
+    assert_agent_healthy(client)
+
+
+def test_an_accepted_stay_that_outlasts_the_home_ends_it(client: httpx.Client) -> None:
+    home = store_home(client, "Porto", -100, valid_until=day(2))["memory"]["id"]
+    accepted = accept(client, propose_stay(client, "Ibis", -1, 5))
+    assert (accepted["operation"], accepted["superseded"]) == ("SUPERSEDE", [home])
+    assert homes(client, -2, 0, 6) == [["Porto"], ["Ibis"], []]
+    assert_agent_healthy(client)
+
+
+def test_an_accepted_stay_survives_export_and_import(client: httpx.Client) -> None:
+    store_home(client, "Porto", -100)
+    accept(client, propose_stay(client, "Ibis", -2, 3))
+    lines = client.get("/v1/export").content
+    headers = {"X-Agent-Id": f"test-{uuid4().hex}"}
+    with httpx.Client(base_url=client.base_url, headers=headers) as other:
+        kind = {"content-type": "application/x-ndjson"}
+        assert other.post("/v1/import", content=lines, headers=kind).is_success
+        assert homes(other, 0, 4) == homes(client, 0, 4) == [["Ibis"], ["Porto"]]
+        assert_agent_healthy(other)
+
+
+def test_a_captured_stay_covers_once_it_is_accepted(client: httpx.Client) -> None:
+    send(client, {"content": "I live in Porto"})
+    message = {"role": "user", "content": "I'm staying at the Ibis until Friday."}
+    answer = client.post("/v1/messages", json={"session_id": "s", "messages": [message]}).json()
+    [fact] = answer["messages"][0]["facts"]
+    if fact["review_id"]:
+        accept(client, fact)
+    assert contents(client, as_of=day(30)) == {"I live in Porto"}

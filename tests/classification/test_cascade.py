@@ -57,7 +57,7 @@ class ScriptedModel:
 def candidate(text: str, number: int = 1, similarity: float | None = 0.5) -> Candidate:
     memory_id = UUID(int=number)
     fact = StoredFact.from_fact(Fact(text))
-    memory = Memory(memory_id, memory_id, fact, Belief(NOW, NOW), NOW, 1, None)
+    memory = Memory(memory_id, fact, Belief(memory_id, NOW, NOW), NOW, 1, None)
     return Candidate(memory, similarity)
 
 

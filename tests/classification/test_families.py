@@ -239,7 +239,7 @@ def cascade() -> Iterator[Cascade]:
 def build_candidate(number: int, text: str, similarity: float) -> Candidate:
     memory_id = UUID(int=number)
     fact = StoredFact.from_fact(Fact(text))
-    memory = Memory(memory_id, memory_id, fact, Belief(NOW, NOW), NOW, 1, None)
+    memory = Memory(memory_id, fact, Belief(memory_id, NOW, NOW), NOW, 1, None)
     return Candidate(memory, similarity)
 
 

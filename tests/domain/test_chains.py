@@ -72,7 +72,7 @@ def test_settling_around_the_claims_is_settling_the_chain(
             claims[version.id] = claim_on(version, claim, now) if known else version
         stored = {version.id: version for version in chains.find_chain(CHAIN)}
         full = {v.id: v for v in settle_chain((stored | claims).values(), now)}
-        chains.absorb_versions(chains.settle_claims(claims.values(), now))
+        chains.absorb_versions(chains.settle_claims(CHAIN, claims.values(), now))
         assert {v.id: v for v in chains.find_chain(CHAIN)} == full
         assert_lookups_agree(chains)
 
@@ -107,7 +107,7 @@ def test_a_claim_settles_as_few_versions_in_a_long_chain(
 ) -> None:
     chains = Chains()
     for number in range(1, length + 1):
-        chains.absorb_versions(chains.settle_claims([new_version(number, number, T0)], T0))
+        chains.absorb_versions(chains.settle_claims(CHAIN, [new_version(number, number, T0)], T0))
     settled: list[UUID] = []
     settle_line = chains_module.settle_line
 
@@ -116,5 +116,5 @@ def test_a_claim_settles_as_few_versions_in_a_long_chain(
         return settle_line(line, *more)
 
     monkeypatch.setattr(chains_module, "settle_line", count)
-    chains.settle_claims([new_version(length + 1, length // 2, T0)], T0)
+    chains.settle_claims(CHAIN, [new_version(length + 1, length // 2, T0)], T0)
     assert len(settled) == 2

@@ -30,9 +30,8 @@ TOLD = datetime(2026, 2, 7, tzinfo=UTC)
 def memory(content: str = "Has a dog", kind: Kind = Kind.FACT, **more: str) -> Memory:
     return Memory(
         uuid4(),
-        uuid4(),
         StoredFact(content, kind=kind, **more),
-        Belief(SINCE, TOLD),
+        Belief(uuid4(), SINCE, TOLD),
         TOLD,
         1,
         None,
@@ -198,8 +197,8 @@ def test_whom_it_is_about_is_told_where_the_text_does_not(entity: str, text: str
 
 
 def test_an_end_that_is_known_is_told() -> None:
-    belief = Belief(SINCE, TOLD, valid_until=datetime(2027, 1, 1, tzinfo=UTC))
-    stored = Memory(uuid4(), uuid4(), StoredFact("Lives in Porto"), belief, TOLD, 1, None)
+    belief = Belief(uuid4(), SINCE, TOLD, valid_until=datetime(2027, 1, 1, tzinfo=UTC))
+    stored = Memory(uuid4(), StoredFact("Lives in Porto"), belief, TOLD, 1, None)
     assert (
         ContextItem(stored, render_memory_text(stored), 0.5).line
         == "- Lives in Porto (since 2026-01-05, until 2027-01-01)\n"
@@ -238,7 +237,7 @@ def test_tokens_are_counted_as_told(text: str, tokens: int) -> None:
 
 def test_a_start_that_nobody_stated_is_the_day_on_which_it_was_told() -> None:
     stored = memory("Lives in Porto")
-    undated = replace(stored, belief=Belief(TOLD, TOLD))
+    undated = replace(stored, belief=Belief(uuid4(), TOLD, TOLD))
     assert (
         ContextItem(undated, "Lives in Porto", 0.5).line == "- Lives in Porto (told 2026-02-07)\n"
     )
@@ -249,5 +248,5 @@ def test_a_start_that_nobody_stated_is_the_day_on_which_it_was_told() -> None:
 
 def test_a_start_that_stands_only_for_a_stated_end_is_none() -> None:
     end = SINCE + TICK
-    past = replace(memory(), belief=Belief(SINCE, TOLD, said_until=end, valid_until=end))
+    past = replace(memory(), belief=Belief(uuid4(), SINCE, TOLD, said_until=end, valid_until=end))
     assert past.stated_start is None

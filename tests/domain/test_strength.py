@@ -105,9 +105,8 @@ DAYS = HalfLives(semantic=dict.fromkeys(Kind, 100.0), core=dict.fromkeys(Kind, 2
 def told(*, valid_from: datetime = TOLD, usage: Usage = NEVER_REPEATED) -> Memory:
     return Memory(
         uuid4(),
-        uuid4(),
         StoredFact("Has a dog", importance=0.8),
-        Belief(valid_from, TOLD),
+        Belief(uuid4(), valid_from, TOLD),
         TOLD,
         1,
         None,

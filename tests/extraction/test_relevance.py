@@ -40,6 +40,7 @@ def list_irrelevant(embedder: LocalEmbedder, *contents: str) -> list[str]:
         "I take aspirin every morning",
         "I live in NC, where we dress like Eskimos below forty",
         "and I no longer drive after dark",
+        "My parrot is called Coco",
     ],
 )
 def test_what_is_of_the_users_life_stays(embedder: LocalEmbedder, content: str) -> None:
@@ -62,6 +63,20 @@ def test_who_is_named_in_a_relevant_statement_is_of_the_users_life(embedder: Loc
     assert list_irrelevant(embedder, "Figo is terrified of fireworks") != []
     assert list_irrelevant(embedder, "Figo is my dog", "Figo is terrified of fireworks") == []
     assert list_irrelevant(embedder, "Figolina is my dog", "Figo is terrified of fireworks") != []
+
+
+def test_a_taste_makes_nobody_an_acquaintance(embedder: LocalEmbedder) -> None:
+    said = "Brady is a quarterback"
+    assert list_irrelevant(embedder, "I like watching Brady", said) == [said]
+    assert list_irrelevant(embedder, "I like my brother Brady", said) == []
+
+
+def test_what_is_confirmed_of_others_is_in_question_too(embedder: LocalEmbedder) -> None:
+    asked = Turn(Role.ASSISTANT, "Does Lady Gaga have any children?", NOW)
+    extraction = extract_by_rules([asked, Turn(Role.USER, "No, she doesn't.", NOW)])
+    assert [statement.text for statement in list_stated(extraction)] == [
+        "Lady Gaga doesn't have any children"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 import warnings
 from collections import defaultdict
 from pathlib import Path
+from uuid import UUID
 
+import httpx
 import psycopg
 import pytest
 import sqlalchemy as sa
@@ -10,11 +12,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from procrastinate.schema import SchemaManager
 
+from app.settings import load_settings
 from app.store import schema
 from app.store.engine import sqlalchemy_url
 from app.store.tables import metadata
 from app.store.unfit import UnfitDatabase
 from support.databases import fresh_database
+from support.service import running
 
 COLUMNS = """
     SELECT table_name, concat_ws(' ', column_name, data_type, is_nullable, generation_expression)
@@ -82,8 +86,24 @@ def test_checks_are_validated_without_locking_writers_out(server_url: str) -> No
         ]
         with psycopg.connect(url) as writer:
             writer.execute("LOCK memories, memory_beliefs, consolidation_log IN ROW EXCLUSIVE MODE")
-            schema.migrate_database(url)
+            with schema._open_migration(url) as (_, config):
+                command.upgrade(config, "2026_11_22_i")
         assert list_checks_not_validated(url) == []
+
+
+def test_earlier_beliefs_get_the_chain_of_their_version(database_url: str) -> None:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        home = {"content": "Lives in Porto", "key": "home", "value": "Porto"}
+        first = client.post("/v1/memories", json=home).json()["memory"]["id"]
+        client.post("/v1/memories", json=home | {"value": "Braga"})
+    schema.migrate_down(database_url, "2026_11_22_i")
+    schema.migrate_database(database_url)
+    with psycopg.connect(database_url) as connection:
+        rows = connection.execute("SELECT memory_id, chain_id FROM memory_beliefs").fetchall()
+    assert rows == [(UUID(first), UUID(first))]
 
 
 def test_the_tables_in_code_are_those_of_the_migrations(database_url: str) -> None:

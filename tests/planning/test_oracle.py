@@ -19,10 +19,12 @@ from app.domain.chains import Chains
 from app.domain.errors import Conflict, InvalidFact
 from app.domain.fact import Fact
 from app.domain.policy import Policy
+from app.domain.relation import Judge, Judgment, Relation
 from app.domain.timeline import compute_status
 from app.domain.version import Belief
 from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_supersede
 from app.planning.plan import IncomingFact, Plan
+from app.planning.reviews import Proposal, plan_accept
 from app.planning.store import plan_import, plan_store
 from support.oracle import Answer, Nonsense, Oracle, Refused, Shown
 
@@ -69,8 +71,9 @@ APART = st.tuples(st.just("store apart"), st.sampled_from("st"), TEXT, DATE, LEN
 BRING = st.tuples(
     st.just("bring"), st.sampled_from(["s", "t", None]), TEXT, DATE, LENGTH, st.booleans()
 )
+COVER = st.tuples(st.just("cover"), WHICH, WHICH)
 HISTORY = st.lists(
-    st.one_of(STORE, STORE, STORE, STORE, STORE, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING),
+    st.one_of(*[STORE] * 5, SUPERSEDE, SUCCEED, RETRACT, AMEND, APART, BRING, COVER, COVER),
     min_size=8,
     max_size=40,
 )
@@ -130,6 +133,12 @@ def calls(
                 olds = [ids[which % len(ids)] for which in about]
                 text = _text(known[olds[0]].slot, rest[0], new if plain else None)
                 yield now, Call("supersede", (now, new, olds, text), _span(now, *rest[1:]))
+            case "cover":
+                stays = [c.id for c in known.values() if c.temporary and c.chain == c.id]
+                homes = [c.id for c in known.values() if c.id not in stays]
+                if stays and homes:
+                    stay, home = stays[about % len(stays)], homes[rest[0] % len(homes)]
+                    yield now, Call("cover", (now, stay, home), {})
             case "succeed":
                 yield (
                     now,
@@ -232,6 +241,11 @@ class Planner:
     def succeed(self, now: datetime, old: UUID, by: UUID) -> Answer:
         return self._done(lambda: plan_succeed(old, by, self.chains, now=now))
 
+    def cover(self, now: datetime, stay: UUID, home: UUID) -> Answer:
+        judgment = Judgment(home, Relation.UPDATE, 1.0, "", Judge.REVIEWER)
+        proposal = Proposal(stay, Relation.UPDATE, "", now, stay, (judgment,), ())
+        return self._done(lambda: plan_accept(proposal, self.chains, now=now))
+
     def retract(self, now: datetime, version: UUID, **said: Any) -> Answer:
         return self._done(lambda: plan_retract(version, self.chains, now=now, **said))
 
@@ -270,16 +284,15 @@ class Planner:
         latest = {
             memory_id: belief for known, memory_id, belief in self.beliefs if known <= known_at
         }
-        return {i: self._shown(i, b, as_of) for i, b in latest.items()}
+        return {i: self._shown(b, as_of) for i, b in latest.items()}
 
-    def _shown(self, memory_id: UUID, belief: Belief, as_of: datetime) -> Shown:
-        chain_id = self.chains.get_version(memory_id).chain_id
+    def _shown(self, belief: Belief, as_of: datetime) -> Shown:
         return Shown(
             compute_status(belief, as_of).value,
             belief.valid_from,
             belief.valid_until,
             belief.superseded_by,
-            chain_id,
+            belief.chain_id,
             belief.covered,
         )
 
@@ -341,6 +354,8 @@ def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
     pictures = {}
     for now, call in calls(history, oracle):
         answer = call.to(oracle)
+        if call.verb == "cover" and isinstance(answer, Refusal):
+            continue  # what is accepted then ends the home: no matter of this oracle
         assert call.to(planner) == answer, call
         pictures[now] = after = shown(oracle, now, now)
         assert planner.show(now, now) == after, call

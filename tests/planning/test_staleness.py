@@ -27,7 +27,15 @@ START, YESTERDAY, TOMORROW = (
 
 
 def belief(**claims: Any) -> Belief:
-    return Belief(**{"valid_from": START, "asserted_at": START, "known_from": START, **claims})
+    return Belief(
+        **{
+            "chain_id": UUID(int=1),
+            "valid_from": START,
+            "asserted_at": START,
+            "known_from": START,
+            **claims,
+        }
+    )
 
 
 def plan(before: Belief, after: Belief) -> Plan:

@@ -13,7 +13,7 @@ NOW = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 def some_memory(number: int) -> Memory:
-    return Memory(uuid4(), uuid4(), StoredFact(f"Fact {number}"), Belief(NOW, NOW), NOW, 1, None)
+    return Memory(uuid4(), StoredFact(f"Fact {number}"), Belief(uuid4(), NOW, NOW), NOW, 1, None)
 
 
 def test_each_meets_the_nearest_of_those_before_it_however_the_batch_is_cut() -> None:

@@ -58,8 +58,8 @@ def anything(chance: random.Random) -> Memory:
         kind=chance.choice(list(Kind)),
         importance=chance.choice([0.0, 5e-324, 1.0, chance.random()]),
     )
-    belief = Belief(some_time(), NOW, tier=chance.choice(list(Tier)))
-    return Memory(uuid4(), uuid4(), fact, belief, some_time(), 1, None, usage)
+    belief = Belief(uuid4(), some_time(), NOW, tier=chance.choice(list(Tier)))
+    return Memory(uuid4(), fact, belief, some_time(), 1, None, usage)
 
 
 def test_sql_and_python_agree(database_url: str) -> None:

@@ -347,6 +347,18 @@ class Oracle:
         self._claim(now, replace(old, retracted=by.start, successor=by.id))
         return Answer("SUPERSEDE", by.id, [old.id])
 
+    def cover(self, now: datetime, stay_id: Hashable, home_id: Hashable) -> Answer:
+        """A stay told apart is accepted over a home of another chain: it joins that chain, and so covers what stands there."""
+        stay, home = self.claims()[stay_id], self.claims()[home_id]
+        alone = [c for c in self.claims().values() if c.chain == stay.chain] == [stay]
+        stands = self.show(home_id, stay.start).status in ("current", "covered")
+        if not stay.temporary or stay.withdrawn or not alone or not stands:
+            raise Refused(stay.id)
+        self._claim(now, replace(stay, chain=home.chain))
+        end = self.end(home)
+        stays = end is None or end > stay.start
+        return Answer("AMEND" if stays else "SUPERSEDE", stay.id, [] if stays else [home.id])
+
     def retract(
         self,
         now: datetime,
@@ -390,8 +402,9 @@ class Oracle:
     # --- inside ----------------------------------------------------------------------------------------------------------------
 
     def _chains_of(self, slot: str | None) -> list[Hashable]:
-        """The chains about a slot, the oldest first."""
-        return list(dict.fromkeys(c.chain for c in self.claims().values() if c.slot == slot))
+        """The chains about a slot, the oldest first. A chain is as old as the version that began it, after which it is named."""
+        chains = {c.chain for c in self.claims().values() if c.slot == slot}
+        return [version for version in self.claims() if version in chains]
 
     def _around(self, chain: Hashable, at: datetime) -> tuple[Claim | None, Claim | None]:
         """What holds then, and what starts next."""

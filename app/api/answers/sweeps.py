@@ -24,6 +24,7 @@ class CountsOut(AnswerBase):
     """What a sweep came to, so far."""
 
     superseded: int = Field(0, description="Memories ended in favour of another.")
+    covered: int = Field(0, description="Memories that one with a stated end covers until then.")
     duplicates: int = Field(0, description="Memories withdrawn because another says the same.")
     retracted: int = Field(0, description="Memories ended because another tells of their end.")
     merged: int = Field(0, description="Pairs of memories made into one.")

@@ -2,13 +2,15 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
+
+if TYPE_CHECKING:
+    from palimpsest_client import Client
 
 Url = Annotated[str, typer.Option(envvar="PALIMPSEST_URL", help="Address of the running service.")]
 Agent = Annotated[str, typer.Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")]
@@ -25,20 +27,6 @@ class Failure(Exception):
     """A command failed; the message is one line for the person at the terminal."""
 
 
-def client_of(url: str, agent: str, api_key: str | None) -> httpx.Client:
-    """Return a client for the agent. Raises Failure for a name or key that no header can carry."""
-    headers = {"X-Agent-Id": agent}
-    if api_key:
-        headers["X-API-Key"] = api_key
-    for value in headers.values():
-        if not (value.isascii() and value.isprintable()):
-            raise Failure(
-                "--agent and --api-key (PALIMPSEST_AGENT, PALIMPSEST_API_KEY) "
-                "take printable ASCII characters only."
-            )
-    return httpx.Client(base_url=url, headers=headers, timeout=60)
-
-
 @dataclass(frozen=True)
 class Service:
     """The running service that a command asks, and how its answer is printed.
@@ -51,8 +39,32 @@ class Service:
     api_key: ApiKey = None
     as_json: AsJson = False
 
-    def connect(self) -> httpx.Client:
-        return client_of(self.url, self.agent, self.api_key)
+    @contextmanager
+    def connect(self) -> Iterator["Client"]:
+        """Open a client of the service. Raises Failure for whatever goes wrong with it."""
+        from palimpsest_client import NoAnswer, PalimpsestError
+
+        try:
+            with self._make_client() as client:
+                yield client
+        except NoAnswer as problem:
+            advice = "Is the service running (`palimpsest serve`)?"
+            raise Failure(f"{problem.detail}. {advice}") from None
+        except PalimpsestError as problem:
+            raise Failure(problem.detail) from None
+
+    def _make_client(self) -> "Client":
+        """Return the client. Raises Failure for a name or key that no header can carry."""
+        from palimpsest_client import Client, Retries
+
+        retries = Retries(tries=3, first_pause=0.1)
+        try:
+            return Client(self.url, api_key=self.api_key, agent=self.agent, retries=retries)
+        except ValueError:
+            raise Failure(
+                "--agent and --api-key (PALIMPSEST_AGENT, PALIMPSEST_API_KEY) "
+                "take printable ASCII characters only."
+            ) from None
 
 
 def takes_service(command: Callable[..., None]) -> Callable[..., None]:
@@ -70,35 +82,6 @@ def takes_service(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def build_no_answer_failure(client: httpx.Client, problem: Exception) -> Failure:
-    return Failure(
-        f"no answer from {client.base_url}: {problem}. Is the service running (`palimpsest serve`)?"
-    )
-
-
-def build_route(*parts: str) -> str:
-    """Return the address of a route. Each part stays one part, even if it holds slashes."""
-    quoted = [quote(part, safe="") for part in parts]
-    return "/".join(["/v1", *quoted])
-
-
-def answer_of(client: httpx.Client, method: str, route: str, **sent: Any) -> dict[str, Any]:
-    """Return the body of a successful answer. Raises Failure with the detail of a problem."""
-    try:
-        response = client.request(method, route, **sent)
-    except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise build_no_answer_failure(client, problem) from None
-    try:
-        body: dict[str, Any] = response.json()
-    except ValueError:
-        raise Failure(
-            f"{client.base_url} does not answer like Palimpsest (status {response.status_code})."
-        ) from None
-    if response.is_error:
-        raise Failure(str(body.get("detail", body)))
-    return body
 
 
 def drop_unset(**options: Any) -> dict[str, Any]:

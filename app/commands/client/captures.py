@@ -5,22 +5,14 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
 from rich.markup import escape
 
-from app.commands.client.calling import (
-    Failure,
-    Service,
-    answer_of,
-    build_route,
-    drop_unset,
-    takes_service,
-)
+from app.commands.client.calling import Failure, Service, takes_service
 from app.commands.client.printing import (
     format_minute,
     make_console,
@@ -30,7 +22,11 @@ from app.commands.client.printing import (
     print_table,
 )
 
-Message = dict[str, Any]
+if TYPE_CHECKING:
+    from palimpsest_client import Client
+    from palimpsest_client.models import CaptureAnswer
+
+Message = Any  # an object with a text as its content; the service checks the others
 
 # What the service takes in one call.
 MAX_MESSAGES = 200
@@ -83,21 +79,21 @@ def capture(
     A message without an `id` gets one from its place and its text, so that the same file can be
     sent again.
     """
-    choices = drop_unset(session_id=session, extract=extract, split=split)
     if undo is not None:
-        if file is not None or choices:
+        if any(choice is not None for choice in (file, session, extract, split)):
             raise Failure("--undo takes no FILE and no other choice than --cascade and --dry-run.")
-        return _undo_capture(service, undo, {"cascade": cascade, "dry_run": dry_run})
+        return _undo_capture(service, undo, cascade=cascade, dry_run=dry_run)
     if file is None or cascade:
         raise Failure("name the FILE with the messages, or a capture with --undo ID.")
-    choices["session_id"] = session or _get_default_session(file)
+    session = session or _get_default_session(file)
     messages = _name_messages(_read_messages(file))
-    _send_messages(service, messages, choices | drop_unset(dry_run=dry_run or None))
+    choices = {"extract": extract, "split": split, "dry_run": dry_run}
+    _send_messages(service, session, messages, choices)
 
 
-def _undo_capture(service: Service, capture_id: str, body: dict[str, Any]) -> None:
+def _undo_capture(service: Service, capture_id: str, *, cascade: bool, dry_run: bool) -> None:
     with service.connect() as client:
-        answer = answer_of(client, "POST", build_route("captures", capture_id, "undo"), json=body)
+        answer = client.undo_capture(capture_id, cascade=cascade, dry_run=dry_run)
     print_json(answer) if service.as_json else print_reverts(answer)
 
 
@@ -114,16 +110,15 @@ def captures(
     service: Service,
 ) -> None:
     """List the calls that stored messages, newest first."""
-    params = drop_unset(session_id=session, state=state, limit=limit)
     with service.connect() as client:
-        answer = answer_of(client, "GET", "/v1/captures", params=params)
+        answer = client.list_captures(session_id=session, state=state, limit=limit).page()
     if service.as_json:
         return print_json(answer)
     headings = ["status", "since", "session", "read", "repeated", "error", "id"]
     print_page(answer, headings, _format_capture)
 
 
-def _format_capture(capture: dict[str, Any]) -> list[str]:
+def _format_capture(capture: Mapping[str, Any]) -> list[str]:
     return [
         capture["state"],
         format_minute(capture["received_at"]),
@@ -135,12 +130,14 @@ def _format_capture(capture: dict[str, Any]) -> list[str]:
     ]
 
 
-def _send_messages(service: Service, messages: list[Message], choices: dict[str, Any]) -> None:
+def _send_messages(
+    service: Service, session: str, messages: list[Message], choices: dict[str, Any]
+) -> None:
     """Send the messages in as many calls as it takes, and print what became of each call."""
-    answers: list[dict[str, Any]] = []
+    answers: list[CaptureAnswer] = []
     with service.connect() as client:
         for part in _split_calls(messages):
-            answer = answer_of(client, "POST", "/v1/messages", json={**choices, "messages": part})
+            answer = client.capture(session, part, **choices)
             for followed in _follow_captures(client, answer):
                 answers.append(followed)
                 if not service.as_json:
@@ -218,16 +215,16 @@ def _split_calls(messages: list[Message]) -> Iterator[list[Message]]:
 # --- the answers ---------------------------------------------------------------------------------
 
 
-def _follow_captures(client: httpx.Client, answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _follow_captures(client: "Client", answer: "CaptureAnswer") -> Iterator["CaptureAnswer"]:
     """Yield the capture of a call at its end, and captures that go on because of the call."""
     yield _follow_capture(client, answer)
     waiting = {m["capture_id"] for m in answer["messages"] if not m["done"]}
     for capture_id in sorted(waiting - {answer["capture_id"]}):
-        other = answer_of(client, "GET", build_route("captures", capture_id))
+        other = client.get_capture(capture_id)
         yield _follow_capture(client, other)
 
 
-def _follow_capture(client: httpx.Client, answer: dict[str, Any]) -> dict[str, Any]:
+def _follow_capture(client: "Client", answer: "CaptureAnswer") -> "CaptureAnswer":
     """Return the capture at its end. Raises Failure if it fails or no worker goes on with it."""
     moved_at, done = time.monotonic(), answer["done"]
     while answer["state"] == "pending":
@@ -237,7 +234,8 @@ def _follow_capture(client: httpx.Client, answer: dict[str, Any]) -> dict[str, A
                 "(`palimpsest worker`)? The messages are stored."
             )
         time.sleep(0.2)
-        answer = answer_of(client, "GET", build_route("captures", answer["capture_id"]))
+        assert answer["capture_id"], "only a dry run has none, and it is done when it answers"
+        answer = client.get_capture(answer["capture_id"])
         if answer["done"] > done:
             moved_at, done = time.monotonic(), answer["done"]
     if answer["state"] == "failed":
@@ -245,7 +243,7 @@ def _follow_capture(client: httpx.Client, answer: dict[str, Any]) -> dict[str, A
     return answer
 
 
-def _print_capture(answer: dict[str, Any]) -> None:
+def _print_capture(answer: Mapping[str, Any]) -> None:
     console = make_console()
     title = "dry run" if answer["dry_run"] else f"capture {answer['capture_id']}"
     counts = f"{answer['total']} messages, {answer['repeated']} known before"
@@ -265,7 +263,7 @@ def _print_capture(answer: dict[str, Any]) -> None:
         console.print(f"skipped: {', '.join(parts)}")
 
 
-def _format_fact(message: dict[str, Any], fact: dict[str, Any]) -> list[str]:
+def _format_fact(message: Mapping[str, Any], fact: Mapping[str, Any]) -> list[str]:
     waiting = f"review {fact['review_id']}" if fact["review_id"] else ""
     return [
         str(message["position"]),

@@ -1,18 +1,12 @@
 """`palimpsest store`, `supersede` and `retract`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from app.commands.client.calling import (
-    Failure,
-    Service,
-    answer_of,
-    build_route,
-    drop_unset,
-    takes_service,
-)
+from app.commands.client.calling import Failure, Service, takes_service
 from app.commands.client.printing import make_console, print_change, print_json
 
 MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
@@ -47,26 +41,29 @@ def store(
     service: Service,
 ) -> None:
     """Store a fact."""
-    fact = drop_unset(
-        content=content, kind=kind, entity=entity, category=category, key=key, value=value
-    )
-    when = drop_unset(
-        valid_from=valid_from,
-        valid_until=valid_until,
-        said_at=said_at,
-        supersedes=supersedes or None,
-        split=split,
-        dry_run=dry_run or None,
-    )
     with service.connect() as client:
-        answer = answer_of(client, "POST", "/v1/memories", json=fact | when)
+        answer = client.store(
+            content,
+            kind=kind,
+            entity=entity,
+            category=category,
+            key=key,
+            value=value,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            said_at=said_at,
+            supersedes=supersedes or None,
+            split=split,
+            dry_run=dry_run,
+        )
     if service.as_json:
         return print_json(answer)
-    for change in [part["answer"] for part in answer["parts"]] or [answer]:
+    parts = [part["answer"] for part in answer["parts"]]
+    for change in parts or [answer]:
         _print_store(change)
 
 
-def _print_store(answer: dict[str, Any]) -> None:
+def _print_store(answer: Mapping[str, Any]) -> None:
     """Print what a store did. A part of a text may be answered with a problem."""
     if "operation" in answer:
         print_change(answer)
@@ -97,9 +94,8 @@ def supersede(
             "say what is true instead, or name the stored memory that takes its place with --by ID."
         )
     with service.connect() as client:
-        body = drop_unset(content=content, by=by, value=value, valid_from=valid_from)
-        answer = answer_of(
-            client, "POST", build_route("memories", memory_id, "supersede"), json=body
+        answer = client.supersede(
+            memory_id, content=content, by=by, value=value, valid_from=valid_from
         )
     print_json(answer) if service.as_json else print_change(answer)
 
@@ -119,6 +115,5 @@ def retract(
 ) -> None:
     """End a memory without a successor. Its history stays."""
     with service.connect() as client:
-        body = drop_unset(at=at, reason=reason, never_true=never_true or None)
-        answer = answer_of(client, "POST", build_route("memories", memory_id, "retract"), json=body)
+        answer = client.retract(memory_id, at=at, reason=reason, never_true=never_true)
     print_json(answer) if service.as_json else print_change(answer)

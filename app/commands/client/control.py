@@ -1,18 +1,11 @@
 """`palimpsest reviews`, `revert`, `forget` and `mode`: what a person decides."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-import httpx
 import typer
 
-from app.commands.client.calling import (
-    Failure,
-    Service,
-    answer_of,
-    build_route,
-    drop_unset,
-    takes_service,
-)
+from app.commands.client.calling import Failure, Service, drop_unset, takes_service
 from app.commands.client.printing import (
     format_minute,
     make_console,
@@ -50,16 +43,15 @@ def list_reviews(
 ) -> None:
     """List reviews, newest first."""
     chosen = None if status == "all" else status
-    params = drop_unset(status=chosen, source=source, limit=limit)
     with service.connect() as client:
-        answer = answer_of(client, "GET", "/v1/reviews", params=params)
+        answer = client.list_reviews(status=chosen, source=source, limit=limit).page()
     if service.as_json:
         return print_json(answer)
     headings = ["status", "since", "source", "relation", "accepting", "id"]
     print_page(answer, headings, _format_review)
 
 
-def _format_review(review: dict[str, Any]) -> list[str]:
+def _format_review(review: Mapping[str, Any]) -> list[str]:
     return [
         review["status"],
         format_minute(review["created_at"]),
@@ -79,21 +71,21 @@ def show(
 ) -> None:
     """Show a review with the memories before and after."""
     with service.connect() as client:
-        review = answer_of(client, "GET", build_route("reviews", review_id))
+        review = client.get_review(review_id)
     if service.as_json:
         return print_json(review)
     console = make_console()
     console.print(f"[bold]{review['status']}[/bold] {review['sentence']}")
     for judgment in review["judgments"]:
         console.print(_format_judgment(judgment), markup=False)
-    for side in ("before", "after"):
+    for side, memories in (("before", review["before"]), ("after", review["after"])):
         console.print(f"[bold]{side}[/bold]")
-        print_memories(review[side])
+        print_memories(memories)
     if review["obstacle"]:
         console.print(review["obstacle"])
 
 
-def _format_judgment(judgment: dict[str, Any]) -> str:
+def _format_judgment(judgment: Mapping[str, Any]) -> str:
     decision = f"{judgment['relation']} {judgment['confidence']:.2f} ({judgment['decided_by']})"
     return f"{decision}: {judgment['reasoning']}"
 
@@ -108,9 +100,8 @@ def accept(
 ) -> None:
     """Do what a review proposes."""
     with service.connect() as client:
-        _decide_review(
-            client, build_route("reviews", review_id, "accept"), note, as_json=service.as_json
-        )
+        answer = client.accept(review_id, note=note)
+    print_json(answer) if service.as_json else print_change(answer)
 
 
 @reviews.command()
@@ -123,14 +114,8 @@ def reject(
 ) -> None:
     """Leave everything as it is."""
     with service.connect() as client:
-        _decide_review(
-            client, build_route("reviews", review_id, "reject"), note, as_json=service.as_json
-        )
-
-
-def _decide_review(client: httpx.Client, route: str, note: str | None, *, as_json: bool) -> None:
-    answer = answer_of(client, "POST", route, json=drop_unset(note=note))
-    print_json(answer) if as_json else print_change(answer)
+        answer = client.reject(review_id, note=note)
+    print_json(answer) if service.as_json else print_change(answer)
 
 
 @takes_service
@@ -173,13 +158,11 @@ def revert(
     selection = drop_unset(sweep_id=sweep, actor=actor, since=since)
     if log_id is None:
         _refuse_mixed_selection(selection, store=store)
-        body = {**selection, "cascade": cascade, "dry_run": dry_run}
-        return _revert_selection(service, body)
+        return _revert_selection(service, selection, cascade=cascade, dry_run=dry_run)
     if selection or dry_run:
         raise Failure(_ONE_OF_THEM)
-    body = {"cascade": cascade, "store": store}
     with service.connect() as client:
-        answer = answer_of(client, "POST", build_route("log", log_id, "revert"), json=body)
+        answer = client.revert(log_id, cascade=cascade, store=store)
     print_json(answer) if service.as_json else print_change(answer)
 
 
@@ -197,9 +180,11 @@ def _refuse_mixed_selection(selection: dict[str, Any], *, store: bool) -> None:
         raise Failure(_ONE_OF_THEM)
 
 
-def _revert_selection(service: Service, body: dict[str, Any]) -> None:
+def _revert_selection(
+    service: Service, selection: dict[str, Any], *, cascade: bool, dry_run: bool
+) -> None:
     with service.connect() as client:
-        answer = answer_of(client, "POST", "/v1/reverts", json=body)
+        answer = client.revert_many(**selection, cascade=cascade, dry_run=dry_run)
     print_json(answer) if service.as_json else print_reverts(answer)
 
 
@@ -232,22 +217,18 @@ def forget(
     if not yes and not typer.confirm("Erased texts cannot be brought back. Go on?"):
         raise Failure("nothing was erased.")
     with service.connect() as client:
+        answer: Mapping[str, Any]
         if memory_id:
-            answer = answer_of(
-                client,
-                "DELETE",
-                build_route("memories", memory_id),
-                params={"erase": True, "cascade": cascade},
-            )
+            answer = client.delete(memory_id, erase=True, cascade=cascade)
         else:
-            scope = drop_unset(
-                chain_id=chain, session_id=session, agent_id=service.agent if everything else None
+            whole_agent = service.agent if everything else None
+            answer = client.erase(
+                chain_id=chain, session_id=session, agent_id=whole_agent, cascade=cascade
             )
-            answer = answer_of(client, "POST", "/v1/erasures", json=scope | {"cascade": cascade})
     print_json(answer) if service.as_json else _print_receipt(answer)
 
 
-def _print_receipt(answer: dict[str, Any]) -> None:
+def _print_receipt(answer: Mapping[str, Any]) -> None:
     erased_ids = answer["erased"]
     console = make_console()
     console.print(f"[bold]ERASE[/bold] {len(erased_ids)} memories: {', '.join(erased_ids)}")
@@ -273,8 +254,7 @@ def mode(
     They are made, proposed as reviews, or held back.
     """
     with service.connect() as client:
-        body = {"mode": None if chosen == "default" else chosen}
-        answer = answer_of(client, "PATCH", build_route("agents", service.agent), json=body)
+        answer = client.patch_agent(service.agent, mode=None if chosen == "default" else chosen)
     if service.as_json:
         return print_json(answer)
     mode_in_words = answer["mode"] or "as the settings say"

@@ -11,22 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
-import httpx
 import typer
 from rich.markup import escape
 
-from app.commands.client.calling import (
-    DEFAULT_URL,
-    ApiKey,
-    Failure,
-    answer_of,
-    build_route,
-    client_of,
-)
+from app.commands.client.calling import DEFAULT_URL, ApiKey, Failure, Service
 from app.commands.client.printing import make_console
+
+if TYPE_CHECKING:
+    from palimpsest_client import Client
 
 START_PATIENCE = 120  # seconds
 STOP_PATIENCE = 60  # seconds
@@ -50,7 +45,7 @@ def demo(url: OptionalUrl = None, api_key: ApiKey = None, yes: Yes = False) -> N
     waits = not yes and sys.stdin.isatty()
     with _find_service(url) as address:
         agent = f"demo-{uuid4().hex[:8]}"
-        with client_of(address, agent, api_key) as client:
+        with Service(address, agent, api_key).connect() as client:
             story = Story(client, waits=waits)
             story.say(f"The service answers at {address}. This story uses the agent {agent}.")
             for chapter in CHAPTERS:
@@ -74,9 +69,10 @@ def _find_service(url: str | None) -> Iterator[str]:
 
 
 def _answers(url: str) -> bool:
-    with suppress(httpx.HTTPError, ValueError):
-        answer = httpx.get(f"{url}/version", timeout=2, trust_env=False)
-        return answer.is_success and "encoder" in answer.json()
+    from palimpsest_client import Client, PalimpsestError, Retries
+
+    with suppress(PalimpsestError), Client(url, timeout=2, retries=Retries(tries=1)) as client:
+        return "encoder" in client.version()
     return False
 
 
@@ -122,7 +118,7 @@ def _await_service(address: str, process: "subprocess.Popen[bytes]") -> None:
 class Story:
     """What the chapters share: the client, and how they print. `waits` is for Enter."""
 
-    client: httpx.Client
+    client: "Client"
     waits: bool
 
     def open_chapter(self, title: str) -> None:
@@ -133,12 +129,11 @@ class Story:
     def say(self, text: str) -> None:
         make_console().print(escape(text))
 
-    def call(self, method: str, route: str, **sent: Any) -> dict[str, Any]:
+    def call(self, line: str, operation: Callable[..., Any], **sent: Any) -> Any:
         """Show a call and return its answer."""
-        body = sent.get("json") or sent.get("params")
-        shown = json.dumps(body, ensure_ascii=False) if body else ""
-        make_console().print(f"  [cyan]{method} {route}[/cyan] {escape(shown)}")
-        return answer_of(self.client, method, route, **sent)
+        shown = json.dumps(sent, ensure_ascii=False) if sent else ""
+        make_console().print(f"  [cyan]{line}[/cyan] {escape(shown)}")
+        return operation(**sent)
 
     def show(self, text: str) -> None:
         make_console().print(f"  [green]→[/green] {escape(text)}")
@@ -146,19 +141,22 @@ class Story:
     def show_hit(self, **at: str) -> None:
         """Search for the home, and show the best hit."""
         params = {"q": "where does the user live?", "limit": 1, **at}
-        results = self.call("GET", "/v1/search", params=params)["results"]
+        results = self.call("GET /v1/search", self.client.search_by_get, **params)["results"]
         self.show(results[0]["memory"]["content"] if results else "(nothing)")
 
     def show_what_holds(self, **at: str) -> None:
-        items = self.call("GET", "/v1/memories", params=at)["items"]
-        self.show("; ".join(memory["content"] for memory in items))
+        memories = self.call("GET /v1/memories", self.client.list_memories, **at)
+        self.show("; ".join(memory["content"] for memory in memories))
+
+    def store(self, **fact: str) -> Any:
+        return self.call("POST /v1/memories", self.client.store, **fact)
 
 
 def _tell_of_a_change(story: Story) -> None:
     story.open_chapter("1. A fact changes")
-    first = {"content": "I live in Porto", "valid_from": "2025-01-01"}
-    story.show(story.call("POST", "/v1/memories", json=first)["operation"] + ": it is new.")
-    answer = story.call("POST", "/v1/memories", json={"content": "I moved to Lisbon last month"})
+    first = story.store(content="I live in Porto", valid_from="2025-01-01")
+    story.show(f"{first['operation']}: it is new.")
+    answer = story.store(content="I moved to Lisbon last month")
     since = answer["memory"]["valid_from"][:10]
     story.show(f"{answer['operation']}: {answer['decision']['reasoning']}")
     story.show(f"The words were read: Lisbon holds since {since}, and Porto until then.")
@@ -178,8 +176,9 @@ def _take_in_a_talk(story: Story) -> None:
         ("user", "Yes, exactly. I would love to live in Rome one day."),
     ]
     messages = [{"role": role, "content": content} for role, content in words]
-    body = {"session_id": "demo", "messages": messages}
-    for message in story.call("POST", "/v1/messages", json=body)["messages"]:
+    sent = {"session_id": "demo", "messages": messages}
+    answer = story.call("POST /v1/messages", story.client.capture, **sent)
+    for message in answer["messages"]:
         for fact in message["facts"]:
             story.show(f"a fact: {fact['content']}")
         for part in message["skipped"]:
@@ -190,8 +189,8 @@ def _cover_for_a_while(story: Story) -> None:
     story.open_chapter("4. A fact for a while covers another and does not end it")
     today = datetime.now(UTC).date()
     end = today + timedelta(days=3)
-    stay = {"content": f"I'm staying at the Ibis until {_write_date(end)}"}
-    story.show(story.call("POST", "/v1/memories", json=stay)["operation"])
+    stay = story.store(content=f"I'm staying at the Ibis until {_write_date(end)}")
+    story.show(stay["operation"])
     story.show_what_holds()
     story.show_what_holds(as_of=(end + timedelta(days=1)).isoformat())
 
@@ -202,16 +201,15 @@ def _write_date(day: date) -> str:
 
 def _compose_context(story: Story) -> None:
     story.open_chapter("5. What the agent puts into its prompt")
-    for line in story.call("GET", "/v1/context")["text"].splitlines():
+    for line in story.call("GET /v1/context", story.client.context)["text"].splitlines():
         story.show(line)
 
 
 def _ask_why(story: Story) -> None:
     story.open_chapter("6. Why? Every step is in the log")
-    params = {"q": "Lisbon", "mode": "text", "include_superseded": "true", "limit": 1}
-    answer = answer_of(story.client, "GET", "/v1/search", params=params)
-    memory_id = answer["results"][0]["memory"]["id"]
-    answer = story.call("GET", build_route("memories", memory_id, "why"))
+    results = story.client.search(query="Lisbon", mode="text", include_superseded=True)["results"]
+    memory_id = results[0]["memory"]["id"]
+    answer = story.call("GET /v1/memories/ID/why", story.client.why_memory, memory_id=memory_id)
     for event in answer["events"]:
         story.show(event["sentence"])
 
@@ -231,5 +229,5 @@ def _offer_to_erase(story: Story, agent: str, *, yes: bool) -> None:
     if not (yes or (story.waits and typer.confirm(f"Erase the agent {agent}?", default=True))):
         story.say(f"The agent {agent} stays: look at it with `palimpsest search --agent {agent}`.")
         return
-    answer = story.call("POST", "/v1/erasures", json={"agent_id": agent})
+    answer = story.call("POST /v1/erasures", story.client.erase, agent_id=agent)
     story.show(f"{len(answer['erased'])} memories are erased everywhere, with a receipt.")

@@ -1,20 +1,15 @@
 """`palimpsest insights`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
 
-from app.commands.client.calling import (
-    Service,
-    answer_of,
-    drop_unset,
-    takes_service,
-)
+from app.commands.client.calling import Service, takes_service
 from app.commands.client.printing import format_minute, make_console, print_json, print_table
 from app.domain.insights import Section
 
-Entry = dict[str, Any]
+Entry = Mapping[str, Any]
 
 
 @takes_service
@@ -42,15 +37,14 @@ def insights(
 
     It changes nothing.
     """
-    params = drop_unset(
-        section=[chosen.value for chosen in section or []],
-        since=since,
-        until=until,
-        limit=limit,
-        stale_days=stale_days,
-    )
     with service.connect() as client:
-        answer = answer_of(client, "GET", "/v1/insights", params=params)
+        answer: Mapping[str, Any] = client.get_insights(
+            section=section,
+            since=since,
+            until=until,
+            limit=limit,
+            stale_days=stale_days,
+        )
     if service.as_json:
         return print_json(answer)
     for name in section or Section:
@@ -120,7 +114,7 @@ def _format_flip_flop(entry: Entry) -> list[str]:
     ]
 
 
-def _print_lifetimes(lifetimes: dict[str, list[Entry]]) -> None:
+def _print_lifetimes(lifetimes: Mapping[str, list[Entry]]) -> None:
     rows = []
     for entry in lifetimes["by_kind"]:
         rows.append(_format_lifetime(entry["kind"], entry))
@@ -181,7 +175,7 @@ def _format_stale_constraint(entry: Entry) -> list[str]:
     ]
 
 
-def _print_chain_lengths(lengths: dict[str, list[Entry]]) -> None:
+def _print_chain_lengths(lengths: Mapping[str, list[Entry]]) -> None:
     histogram = [_format_counts(entry, ("length", "chains")) for entry in lengths["histogram"]]
     _print_section("How many versions chains have", ["versions", "chains"], histogram)
     longest = map(_format_long_chain, lengths["longest"])

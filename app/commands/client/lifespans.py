@@ -1,18 +1,11 @@
 """`palimpsest end-session`, `end-project` and `stats`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-import httpx
 import typer
 
-from app.commands.client.calling import (
-    Service,
-    answer_of,
-    build_route,
-    drop_unset,
-    takes_service,
-)
+from app.commands.client.calling import Service, takes_service
 from app.commands.client.printing import format_minute, make_console, print_json, print_table
 
 At = Annotated[str | None, typer.Option(help="When it ended. Default: now.", show_default=False)]
@@ -31,12 +24,8 @@ def end_session(
 ) -> None:
     """End a session: what was stored with lifespan `session` ends with it."""
     with service.connect() as client:
-        _end_lifespan(
-            client,
-            build_route("sessions", session_id, "end"),
-            drop_unset(at=at, reason=reason),
-            as_json=service.as_json,
-        )
+        answer = client.end_session(session_id, at=at, reason=reason)
+    print_json(answer) if service.as_json else _print_ended(answer)
 
 
 @takes_service
@@ -51,18 +40,11 @@ def end_project(
 ) -> None:
     """End a project: what was stored with lifespan `project` ends with it."""
     with service.connect() as client:
-        _end_lifespan(
-            client,
-            build_route("projects", name, "end"),
-            drop_unset(at=at, reason=reason),
-            as_json=service.as_json,
-        )
+        answer = client.end_project(name, at=at, reason=reason)
+    print_json(answer) if service.as_json else _print_ended(answer)
 
 
-def _end_lifespan(client: httpx.Client, route: str, body: dict[str, Any], *, as_json: bool) -> None:
-    answer = answer_of(client, "POST", route, json=body)
-    if as_json:
-        return print_json(answer)
+def _print_ended(answer: Mapping[str, Any]) -> None:
     make_console().print(f"ended {len(answer['ended'])}, {answer['kept']} go on")
     for memory_id in answer["ended"]:
         print(memory_id)
@@ -79,13 +61,13 @@ def stats(
 ) -> None:
     """Show an agent in numbers."""
     with service.connect() as client:
-        answer = answer_of(client, "GET", build_route("agents", whose or service.agent, "stats"))
+        answer = client.get_stats(whose or service.agent)
     if service.as_json:
         return print_json(answer)
     print_table(["what", "how many"], list(_list_stats(answer)))
 
 
-def _list_stats(answer: dict[str, Any], title: str = "") -> Iterator[list[str]]:
+def _list_stats(answer: Mapping[str, Any], title: str = "") -> Iterator[list[str]]:
     """Yield a row per number. Zero counts within a group are left out."""
     for name, value in answer.items():
         full_name = f"{title}{name}".replace("_", " ")

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -19,11 +19,11 @@ def make_console() -> Console:
     return Console(width=width, highlight=False)
 
 
-def print_json(answer: dict[str, Any]) -> None:
+def print_json(answer: Mapping[str, Any]) -> None:
     print(json.dumps(answer, indent=2, ensure_ascii=False))
 
 
-def print_change(answer: dict[str, Any]) -> None:
+def print_change(answer: Mapping[str, Any]) -> None:
     """Print what a write did, and which memories ended by it."""
     console = make_console()
     operation, review_id = answer["operation"], answer["review_id"]
@@ -40,7 +40,7 @@ def print_change(answer: dict[str, Any]) -> None:
         console.print(f"look whether still right, as what it rests on ended: {ids}")
 
 
-def print_reverts(answer: dict[str, Any]) -> None:
+def print_reverts(answer: Mapping[str, Any]) -> None:
     """Print what each undone operation came to."""
     for result in answer["results"]:
         print_change(result)
@@ -51,12 +51,12 @@ def print_reverts(answer: dict[str, Any]) -> None:
 MEMORY_HEADINGS = ["status", "valid from", "until", "content", "id"]
 
 
-def print_memories(memories: list[dict[str, Any]]) -> None:
+def print_memories(memories: Sequence[Mapping[str, Any]]) -> None:
     """Print a row per memory; for no memories, the heading alone."""
     print_table(MEMORY_HEADINGS, list(map(_format_memory, memories)))
 
 
-def print_hits(hits: list[dict[str, Any]]) -> None:
+def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:
     """Print a row per hit of a search, with its score."""
     rows = []
     for hit in hits:
@@ -65,7 +65,7 @@ def print_hits(hits: list[dict[str, Any]]) -> None:
     print_table(headings, rows)
 
 
-def _format_memory(memory: dict[str, Any]) -> list[str]:
+def _format_memory(memory: Mapping[str, Any]) -> list[str]:
     return [
         _describe_status(memory),
         format_minute(memory["valid_from"]),
@@ -75,7 +75,7 @@ def _format_memory(memory: dict[str, Any]) -> list[str]:
     ]
 
 
-def _describe_status(memory: dict[str, Any]) -> str:
+def _describe_status(memory: Mapping[str, Any]) -> str:
     status = str(memory["status"])
     return f"{status}, stale" if memory["stale_because"] else status
 
@@ -91,9 +91,9 @@ def print_table(headings: list[str], rows: list[list[str]]) -> None:
 
 
 def print_page(
-    answer: dict[str, Any],
+    answer: Mapping[str, Any],
     headings: list[str],
-    format_item: Callable[[dict[str, Any]], list[str]],
+    format_item: Callable[[Mapping[str, Any]], list[str]],
 ) -> None:
     """Print a row per item of a list. Standard error says whether the list goes on."""
     print_table(headings, list(map(format_item, answer["items"])))

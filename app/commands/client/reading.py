@@ -1,5 +1,6 @@
 """`palimpsest search`, `history`, `context`, `log` and `agents`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -10,10 +11,6 @@ from app.commands.client.calling import (
     AsJson,
     Service,
     Url,
-    answer_of,
-    build_route,
-    client_of,
-    drop_unset,
     takes_service,
 )
 from app.commands.client.printing import (
@@ -41,16 +38,15 @@ def search(
     service: Service,
 ) -> None:
     """Search memories."""
-    body = drop_unset(
-        query=query,
-        as_of=as_of,
-        known_at=known_at,
-        include_superseded=include_superseded,
-        limit=limit,
-        mode=mode,
-    )
     with service.connect() as client:
-        answer = answer_of(client, "POST", "/v1/search", json=body)
+        answer = client.search(
+            query,
+            as_of=as_of,
+            known_at=known_at,
+            include_superseded=include_superseded,
+            limit=limit,
+            mode=mode,
+        )
     if service.as_json:
         return print_json(answer)
     print_hits(answer["results"])
@@ -63,14 +59,12 @@ def history(
     service: Service,
 ) -> None:
     """Show the whole chain of a memory, oldest first."""
-    route = build_route("memories", memory_id, "history")
     with service.connect() as client:
-        answer = answer_of(client, "GET", route)
-        while cursor := answer["next_cursor"]:
-            page = answer_of(client, "GET", route, params={"cursor": cursor})
-            answer["versions"] += page["versions"]
-            answer["operations"] += page["operations"]
-            answer["next_cursor"] = page["next_cursor"]
+        answer, *others = client.history(memory_id).pages()
+    for page in others:
+        answer["versions"] += page["versions"]
+        answer["operations"] += page["operations"]
+        answer["next_cursor"] = page["next_cursor"]
     print_json(answer) if service.as_json else print_memories(answer["versions"])
 
 
@@ -89,10 +83,9 @@ def context(
 ) -> None:
     """Print what holds as text for a prompt: by kind, most useful first."""
     with service.connect() as client:
-        params = drop_unset(
+        answer = client.context(
             query=query, budget_tokens=budget_tokens, as_of=as_of, known_at=known_at
         )
-        answer = answer_of(client, "GET", "/v1/context", params=params)
     print_json(answer) if service.as_json else print(answer["text"], end="")
 
 
@@ -114,16 +107,15 @@ def log(
 ) -> None:
     """Show what was done, newest first, by whom and why."""
     with service.connect() as client:
-        params = drop_unset(
+        answer = client.list_log(
             memory_id=memory_id, operation=operation, actor=actor, since=since, limit=limit
-        )
-        answer = answer_of(client, "GET", "/v1/log", params=params)
+        ).page()
     print_json(answer) if service.as_json else print_page(
         answer, ["known at", "operation", "by", "actor", "why", "text", "id"], _format_operation
     )
 
 
-def _format_operation(entry: dict[str, Any]) -> list[str]:
+def _format_operation(entry: Mapping[str, Any]) -> list[str]:
     incoming = entry["incoming"] or {}
     return [
         format_minute(entry["created_at"]),
@@ -140,12 +132,12 @@ def agents(
     limit: Limit = 50, url: Url = DEFAULT_URL, api_key: ApiKey = None, as_json: AsJson = False
 ) -> None:
     """List who has memories here."""
-    with client_of(url, "default", api_key) as client:
-        answer = answer_of(client, "GET", "/v1/agents", params={"limit": limit})
+    with Service(url=url, api_key=api_key).connect() as client:
+        answer = client.list_agents(limit=limit).page()
     print_json(answer) if as_json else print_page(
         answer, ["id", "memories", "last known at"], _format_agent
     )
 
 
-def _format_agent(agent: dict[str, Any]) -> list[str]:
+def _format_agent(agent: Mapping[str, Any]) -> list[str]:
     return [agent["agent_id"], str(agent["memories"]), format_minute(agent["last_known_at"])]

@@ -1,16 +1,11 @@
 """`palimpsest link` and `palimpsest links`: what rests on what."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from app.commands.client.calling import (
-    Service,
-    answer_of,
-    build_route,
-    drop_unset,
-    takes_service,
-)
+from app.commands.client.calling import Service, takes_service
 from app.commands.client.printing import format_minute, make_console, print_json, print_page
 from app.domain.relationship import LinkType
 
@@ -33,12 +28,7 @@ def link(
 ) -> None:
     """Say what a memory is to another. Nothing ends by it."""
     with service.connect() as client:
-        answer = answer_of(
-            client,
-            "POST",
-            build_route("memories", source, "relationships"),
-            json={"type": kind, "target_id": target},
-        )
+        answer = client.link(source, kind, target)
     if service.as_json:
         return print_json(answer)
     known_at = format_minute(answer["known_at"])
@@ -57,18 +47,13 @@ def links(
 ) -> None:
     """List what a memory is linked to, and what is linked to it, latest first."""
     with service.connect() as client:
-        answer = answer_of(
-            client,
-            "GET",
-            build_route("memories", memory_id, "relationships"),
-            params=drop_unset(known_at=known_at, limit=limit),
-        )
+        answer = client.relationships(memory_id, known_at=known_at, limit=limit).page()
     print_json(answer) if service.as_json else print_page(
         answer, ["known since", "source", "type", "target", "id"], _format_relationship
     )
 
 
-def _format_relationship(relationship: dict[str, Any]) -> list[str]:
+def _format_relationship(relationship: Mapping[str, Any]) -> list[str]:
     return [
         format_minute(relationship["created_at"]),
         relationship["source_id"],

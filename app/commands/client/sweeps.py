@@ -1,21 +1,17 @@
 """`palimpsest sweep`: start a sweep and follow it to its end, or cancel one."""
 
 import time
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from app.commands.client.calling import (
-    Failure,
-    Service,
-    answer_of,
-    build_route,
-    drop_unset,
-    takes_service,
-)
+from app.commands.client.calling import Failure, Service, takes_service
 from app.commands.client.printing import make_console, print_json, print_table
+
+if TYPE_CHECKING:
+    from palimpsest_client import Client
+    from palimpsest_client.models import SlotRequest, SweepOut
 
 OPEN = ("queued", "running")
 PATIENCE = 60  # seconds without a worker that takes the sweep up
@@ -47,15 +43,16 @@ def sweep(
     """Look at stored memories again, and end what something later contradicts."""
     if key is None and (entity or category):
         raise Failure("--entity and --category name a slot together with --key; add it.")
-    slot = drop_unset(entity=entity, category=category, key=key) or None
-    scope = drop_unset(slot=slot, since=since, dry_run=dry_run or None)
-    if cancel and scope:
+    slot: SlotRequest | None = None
+    if key is not None:
+        slot = {"entity": entity, "category": category, "key": key}
+    if cancel and (slot or since or dry_run):
         raise Failure("--cancel takes no other choice: it ends a sweep that was started before.")
     with service.connect() as client:
         if cancel:
-            answer = answer_of(client, "POST", build_route("sweeps", cancel, "cancel"))
+            answer = client.cancel_sweep(cancel)
         else:
-            answer = answer_of(client, "POST", "/v1/sweeps", json=scope)
+            answer = client.start_sweep(slot=slot, since=since, dry_run=dry_run)
         if not (cancel or detach):
             answer = _follow_sweep(client, answer)
     if service.as_json:
@@ -66,11 +63,19 @@ def sweep(
         raise Failure(f"the sweep failed: {answer['error']}")
 
 
-def _follow_sweep(client: httpx.Client, sweep: dict[str, Any]) -> dict[str, Any]:
+def _follow_sweep(client: "Client", sweep: "SweepOut") -> "SweepOut":
     """Return the sweep at its end.
 
     Raises Failure if no worker takes the sweep up and no other sweep of the agent gets on either.
     """
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -84,7 +89,7 @@ def _follow_sweep(client: httpx.Client, sweep: dict[str, Any]) -> dict[str, Any]
             if sweep["status"] == "queued":
                 waiting.check(sweep["id"])
             time.sleep(0.2)
-            sweep = answer_of(client, "GET", build_route("sweeps", sweep["id"]))
+            sweep = client.get_sweep(sweep["id"])
             progress.update(task, total=sweep["total"], completed=sweep["examined"])
     return sweep
 
@@ -92,7 +97,7 @@ def _follow_sweep(client: httpx.Client, sweep: dict[str, Any]) -> dict[str, Any]
 class _WaitingSweep:
     """A queued sweep, which waits for a worker or for another sweep of its agent."""
 
-    def __init__(self, client: httpx.Client) -> None:
+    def __init__(self, client: "Client") -> None:
         self._client = client
         self._checked_at = time.monotonic()
         self._progress: dict[str, int] = {}
@@ -111,13 +116,13 @@ class _WaitingSweep:
         self._progress = progress
 
 
-def _read_progress(client: httpx.Client) -> dict[str, int]:
+def _read_progress(client: "Client") -> dict[str, int]:
     """Return the number of examined memories of each running sweep of the agent."""
-    sweeps = answer_of(client, "GET", "/v1/sweeps")["items"]
+    sweeps = client.list_sweeps().page()["items"]
     return {sweep["id"]: sweep["examined"] for sweep in sweeps if sweep["status"] == "running"}
 
 
-def _print_sweep(sweep: dict[str, Any]) -> None:
+def _print_sweep(sweep: Mapping[str, Any]) -> None:
     dry_run = " (dry run)" if sweep["dry_run"] else ""
     counts = ", ".join(f"{number} {name}" for name, number in sweep["counts"].items())
     make_console().print(
@@ -129,7 +134,7 @@ def _print_sweep(sweep: dict[str, Any]) -> None:
         print_table(["operation", "", "relation", "confidence", "in favour of", "others"], rows)
 
 
-def _format_finding(finding: dict[str, Any]) -> list[str]:
+def _format_finding(finding: Mapping[str, Any]) -> list[str]:
     return [
         finding["operation"],
         "asks" if finding["review"] else "",

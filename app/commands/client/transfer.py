@@ -1,41 +1,27 @@
 """`palimpsest export` and `palimpsest import`: stream an agent into a file, and back."""
 
-import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TransferSpeedColumn,
-)
 
 from app.commands.client.calling import (
     DEFAULT_URL,
     Agent,
     ApiKey,
     Failure,
+    Service,
     Url,
-    build_no_answer_failure,
-    client_of,
 )
 
-BLOCK = 2**16
-# Bytes. The last line of an export is shorter.
-_END = 2**12
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
-# The service writes an import after all of it has arrived, and only then answers.
-_PATIENCE = httpx.Timeout(60, read=None)
+BLOCK = 2**16  # bytes
 
 
 def export_agent(
@@ -56,16 +42,12 @@ def export_agent(
 
     That is its memories, all beliefs about them, the log, relationships and reviews.
     """
-    query = {"vectors": vectors}
-    with (
-        client_of(url, agent, api_key) as client,
-        _open_output(file) as output,
-        _explain_connection_errors(client),
-        client.stream("GET", "/v1/export", params=query, timeout=_PATIENCE) as response,
-    ):
-        _require_success(response)
-        end = _copy_lines(response, output)
-    _print_counts("exported", end["counts"])
+    service = Service(url=url, agent=agent, api_key=api_key)
+    with service.connect() as client, _open_output(file) as output:
+        export = client.export(vectors=vectors)
+        _write_blocks(export.blocks(), output)
+    assert export.end, "an export without its last line is an error"
+    _print_counts("exported", export.end["counts"])
 
 
 def import_file(
@@ -80,23 +62,14 @@ def import_file(
 
     The file has one JSON object a line.
     """
-    headers = {"Content-Type": "application/x-ndjson"}
+    service = Service(url=url, agent=agent, api_key=api_key)
     with (
-        client_of(url, agent, api_key) as client,
+        service.connect() as client,
         _open_input(file) as source,
         _show_progress("importing", _file_size(source)) as progress,
-        _explain_connection_errors(client),
-        client.stream(
-            "POST",
-            "/v1/import",
-            content=_read_blocks(source, progress),
-            headers=headers,
-            timeout=_PATIENCE,
-        ) as response,
     ):
-        _require_success(response)
-        counts = _count_imported(response)
-    _print_counts("imported", counts)
+        lines = client.import_history(_read_blocks(source, progress))
+    _print_counts("imported", _count_imported(lines))
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -156,70 +129,43 @@ def _file_size(file: IO[bytes]) -> int | None:
 # --- streams -------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _explain_connection_errors(client: httpx.Client) -> Iterator[None]:
-    try:
-        yield
-    except httpx.RemoteProtocolError as problem:
-        raise Failure(f"the connection broke off: {problem}.") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise build_no_answer_failure(client, problem) from None
-
-
-def _require_success(response: httpx.Response) -> None:
-    """Raise Failure with the detail of a problem."""
-    if response.is_success:
-        return
-    try:
-        raise Failure(str(json.loads(response.read())["detail"]))
-    except (ValueError, KeyError, TypeError):
-        raise Failure(
-            f"{response.url} does not answer like Palimpsest (status {response.status_code})."
-        ) from None
-
-
-def _copy_lines(response: httpx.Response, output: IO[bytes]) -> dict[str, Any]:
-    """Write the lines as they arrive, and return the last one.
-
-    Raises Failure if the last line does not say that the export is complete.
-    """
-    end = b""
+def _write_blocks(blocks: Iterator[bytes], output: IO[bytes]) -> None:
     with _show_progress("exporting", None) as progress:
-        for block in response.iter_bytes(BLOCK):
+        for block in blocks:
             output.write(block)
-            end = (end + block)[-_END:]
             _advance_progress(progress, block)
-    last = end.rpartition(b"\n")[0].rpartition(b"\n")[2]
-    if not last.startswith(b'{"type":"end"'):
-        raise Failure("the export was cut off: its last line is missing. Export again.")
-    line: dict[str, Any] = json.loads(last)
-    return line
 
 
-def _read_blocks(file: IO[bytes], progress: Progress) -> Iterator[bytes]:
+def _read_blocks(file: IO[bytes], progress: "Progress") -> Iterator[bytes]:
     while block := file.read(BLOCK):
         yield block
         _advance_progress(progress, block)
     progress.update(progress.task_ids[0], description="the service checks and writes it")
 
 
-def _count_imported(response: httpx.Response) -> dict[str, int]:
+def _count_imported(lines: list[dict[str, Any]]) -> dict[str, int]:
     """Return the counts of an import.
 
     A native export is answered by one line with its counts, and versions by a line each.
     """
-    counts = {"memory": 0}
-    for line in response.iter_lines():
-        answer = json.loads(line)
-        if answer.get("type") == "imported":
-            return dict(answer["counts"])
-        counts["memory"] += 1
-    return counts
+    if lines and lines[0].get("type") == "imported":
+        return dict(lines[0]["counts"])
+    return {"memory": len(lines)}
 
 
 @contextmanager
-def _show_progress(doing: str, total: int | None) -> Iterator[Progress]:
+def _show_progress(doing: str, total: int | None) -> Iterator["Progress"]:
     """Show a bar on a terminal, and nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TransferSpeedColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -240,7 +186,7 @@ def _show_progress(doing: str, total: int | None) -> Iterator[Progress]:
         yield progress
 
 
-def _advance_progress(progress: Progress, block: bytes) -> None:
+def _advance_progress(progress: "Progress", block: bytes) -> None:
     [task] = progress.tasks
     progress.update(task.id, advance=len(block), lines=task.fields["lines"] + block.count(b"\n"))
 

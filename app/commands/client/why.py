@@ -1,18 +1,13 @@
 """`palimpsest why`."""
 
 import sys
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from app.commands.client.calling import (
-    Service,
-    answer_of,
-    build_route,
-    drop_unset,
-    takes_service,
-)
+from app.commands.client.calling import Service, takes_service
 from app.commands.client.printing import format_minute, make_console, print_json, print_table
 
 
@@ -29,16 +24,11 @@ def why(
     It says what the memory replaced, who decided and why, what was kept apart, reviews and reverts.
     """
     with service.connect() as client:
-        answer = answer_of(
-            client,
-            "GET",
-            build_route("memories", memory_id, "why"),
-            params=drop_unset(as_of=as_of, known_at=known_at),
-        )
+        answer = client.why_memory(memory_id, as_of=as_of, known_at=known_at)
     print_json(answer) if service.as_json else _print_story(answer)
 
 
-def _print_story(answer: dict[str, Any]) -> None:
+def _print_story(answer: Mapping[str, Any]) -> None:
     title = escape(answer["memory"]["content"] or "An erased memory")
     make_console().print(f"[bold]{title}[/bold]\n{escape(answer['summary'])}\n")
     rows = list(map(_format_event, answer["events"]))
@@ -47,7 +37,7 @@ def _print_story(answer: dict[str, Any]) -> None:
         print("The first events are left out: the answer would be too large.", file=sys.stderr)
 
 
-def _format_event(event: dict[str, Any]) -> list[str]:
+def _format_event(event: Mapping[str, Any]) -> list[str]:
     return [
         format_minute(event["at"]),
         format_minute(event["valid"]),

@@ -15,7 +15,6 @@ from app.planning.audit.replay import BELIEF, ReplayedMemory, ReplayStep, replay
 # The columns that replaying and repairing need as they are. All others may be words: sealed.
 UNSEALED = (
     *BELIEF,
-    "chain_id",
     "created_at",
     "revision",
     "kind",

@@ -94,6 +94,7 @@ def decode_belief(stored: Json) -> Belief:
     """Return the belief of a state, or of any JSON object that has the columns of a belief."""
     stored = {**_ORDINARY, **stored}
     return Belief(
+        chain_id=UUID(stored["chain_id"]),
         valid_from=datetime.fromisoformat(stored["valid_from"]),
         asserted_at=datetime.fromisoformat(stored["asserted_at"]),
         said_until=_decode_time(stored["said_until"]),
@@ -447,7 +448,8 @@ def decode_beliefs(states: Iterable[Json]) -> dict[UUID, Belief]:
     beliefs = {}
     for state in states:
         if "belief" in state:
-            beliefs[UUID(state["id"])] = decode_belief(state["belief"])
+            belief = {**state["belief"], "chain_id": state["chain_id"]}
+            beliefs[UUID(state["id"])] = decode_belief(belief)
     return beliefs
 
 
@@ -482,13 +484,14 @@ def decode_memory_state(state: Json, incoming_content: str | None) -> MemoryStat
     columns = dict(state)
     columns.pop("id", None)
     belief, metadata = columns.pop("belief", None), columns.pop("metadata", None)
+    chain_id = columns.pop("chain_id", None)
     confirmations = columns.pop("access_count", 0)
     is_insertion = "kind" in columns
     if is_insertion:
         columns.setdefault("content", incoming_content)
     return MemoryState(
         columns=columns,
-        belief=belief and {**_ORDINARY, **belief},
+        belief=belief and {**_ORDINARY, **belief, "chain_id": chain_id},
         metadata=metadata,
         is_insertion=is_insertion,
         confirmations=confirmations,

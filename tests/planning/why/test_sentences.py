@@ -25,7 +25,7 @@ LATER = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def belief(**claims: Any) -> Belief:
-    return Belief(**{"valid_from": TRUE, "asserted_at": KNOWN, **claims})
+    return Belief(**{"chain_id": UUID(int=1), "valid_from": TRUE, "asserted_at": KNOWN, **claims})
 
 
 def entry(operation: Operation, *, at: datetime = KNOWN, log: int = 9, **more: Any) -> StoryEntry:
@@ -51,7 +51,7 @@ def story(
     as_of: datetime = KNOWN,
     **more: Any,
 ) -> Story:
-    memory = Memory(about, ONE, StoredFact("One"), now or belief(), KNOWN, 1, None)
+    memory = Memory(about, StoredFact("One"), now or belief(), KNOWN, 1, None)
     material = StoryMaterial(
         memory, frozenset({ONE, TWO}), entries, (), (), TEXTS if texts is None else texts
     )

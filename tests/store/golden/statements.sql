@@ -47,9 +47,9 @@ live AS MATERIALIZED (
         OR coalesce(m.slot_category = :category, false) AS alike
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -102,12 +102,12 @@ LEFT JOIN (
         best.score,
         best.vector AS vector_score,
         best.text AS text_score,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.id, m.created_at, m.revision, m.erased_at,
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
             m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
             b.superseded_by, b.superseded_at, b.known_from,
         (
@@ -120,9 +120,9 @@ LEFT JOIN (
     FROM best
     JOIN
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
@@ -163,31 +163,31 @@ counted AS MATERIALIZED (
 )
 SELECT clock_timestamp() AS clock, are_few, v.*
 FROM counted LEFT JOIN (
-    SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
-        slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
-        lifespan, said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from,
-        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
-        tier, covered, valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from'
-        IS NOT NULL AS has_dated_start FROM memories
+    SELECT id, created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
+        slot_category, slot_key, session_id, project, kind, importance, trust, lifespan, said_at,
+        content_hash, fuzzy_hash, folded_hash, value_hash, chain_id, valid_from, asserted_at,
+        said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier,
+        covered, valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT
+        NULL AS has_dated_start FROM memories
     WHERE agent_id = :agent AND chain_id IN (SELECT chain_id FROM chain)
         AND (SELECT are_few FROM counted)
 ) AS v ON true;
 
 -- POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans
-WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
-    category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
-    details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
-    confidence, trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash,
-    folded_hash, value_hash, embedding, language, derived_entity, derived_key, derived_value,
-    derived_hash, look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
     contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
-    known_from) VALUES (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category,
-    :key, :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
+    known_from) VALUES (:agent_id, :id, :created_at, :revision, :entity, :category, :key,
+    :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
     :details, :dated_by, :tags, :entities, :sources, :source, :session_id, :project, :kind,
     :importance, :confidence, :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash,
     :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
-    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :derived_value, :derived_hash, :look_again, :chain_id, :valid_from, :asserted_at, :said_until,
     :retracted_at, :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered,
     :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (UPDATE agents SET
     last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO
@@ -217,22 +217,23 @@ WHERE agent_id = :agent
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/apply.py apply_plans
-WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
-    category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
-    details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
-    confidence, trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash,
-    folded_hash, value_hash, embedding, language, derived_entity, derived_key, derived_value,
-    derived_hash, look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
     contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
-    known_from) VALUES (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category,
-    :key, :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
+    known_from) VALUES (:agent_id, :id, :created_at, :revision, :entity, :category, :key,
+    :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
     :details, :dated_by, :tags, :entities, :sources, :source, :session_id, :project, :kind,
     :importance, :confidence, :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash,
     :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
-    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :derived_value, :derived_hash, :look_again, :chain_id, :valid_from, :asserted_at, :said_until,
     :retracted_at, :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered,
     :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (
     UPDATE memories SET
+        chain_id = :chain_id,
         valid_from = :valid_from,
         asserted_at = :asserted_at,
         said_until = :said_until,
@@ -251,16 +252,16 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revisio
         revision = :revision,
         cold = false
     WHERE agent_id = :agent_id AND id = :id
-), part2 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
-    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id,
-    :known_until, :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by,
-    :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until, :superseded_by,
-    :superseded_at, :known_from)), part3 AS (UPDATE agents SET last_known_at = :last_known_at,
-    log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
-    operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
-    session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
+), part2 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_from,
+    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+    tier, covered, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id,
+    :memory_id, :known_until, :chain_id, :valid_from, :asserted_at, :said_until, :retracted_at,
+    :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until,
+    :superseded_by, :superseded_at, :known_from)), part3 AS (UPDATE agents SET last_known_at =
+    :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log
+    (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
+    signals, decided_by, incoming, before_state, after_state, model, prompt_version, usage,
+    duration_ms, session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
     content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
     :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
     :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
@@ -303,9 +304,9 @@ touched AS (
             b.*
         FROM
             memories o
-        CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at,
-            o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
-            o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+        CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+            o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary, o.tier,
+            o.covered, o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
         WHERE o.agent_id = :agent AND o.id = tie.other_id
     ) AS e
     WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -338,8 +339,8 @@ SELECT touched.*
 FROM touched
 CROSS JOIN
     memories m
-CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-    m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
     m.superseded_by, m.superseded_at, m.known_from) AS b
 WHERE m.agent_id = :agent
     AND m.id = touched.memory_id
@@ -398,12 +399,12 @@ moment AS MATERIALIZED (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.id, m.created_at, m.revision, m.erased_at,
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
             m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
             b.superseded_by, b.superseded_at, b.known_from,
         (
@@ -469,9 +470,9 @@ FROM moment LEFT JOIN (
                         b.*
                     FROM
                         memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                        o.said_until, o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                        o.merged, o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
                         o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
@@ -503,9 +504,9 @@ FROM moment LEFT JOIN (
         AS stale_because
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 ) AS page ON true;
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
@@ -554,9 +555,9 @@ LEFT JOIN LATERAL (
             OR coalesce(m.slot_category = fact.category, false) AS alike
         FROM
             memories m
-        CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -605,12 +606,12 @@ LEFT JOIN LATERAL (
         best.score,
         best.vector AS vector_score,
         best.text AS text_score,
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.id, m.created_at, m.revision, m.erased_at,
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
             m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
             b.superseded_by, b.superseded_at, b.known_from,
         (
@@ -623,9 +624,9 @@ LEFT JOIN LATERAL (
     FROM best
     JOIN
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         ON m.agent_id = :agent AND m.id = best.id
 ) AS hit ON true
 ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
@@ -634,20 +635,20 @@ ORDER BY fact.place, hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
-INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity, category, key,
-    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
-    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
-    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) VALUES
-    (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category, :key, :single_valued,
+INSERT INTO memories (agent_id, id, created_at, revision, entity, category, key, single_valued,
+    slot_entity, slot_category, slot_key, slot_hash, content, value, details, dated_by, tags,
+    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
+    merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash, value_hash, embedding,
+    language, derived_entity, derived_key, derived_value, derived_hash, look_again, chain_id,
+    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
+    temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) VALUES
+    (:agent_id, :id, :created_at, :revision, :entity, :category, :key, :single_valued,
     :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value, :details, :dated_by,
     :tags, :entities, :sources, :source, :session_id, :project, :kind, :importance, :confidence,
     :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash, :fuzzy_hash, :folded_hash,
     :value_hash, :embedding, :language, :derived_entity, :derived_key, :derived_value,
-    :derived_hash, :look_again, :valid_from, :asserted_at, :said_until, :retracted_at, :void,
-    :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until,
+    :derived_hash, :look_again, :chain_id, :valid_from, :asserted_at, :said_until, :retracted_at,
+    :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until,
     :superseded_by, :superseded_at, :known_from);
 
 -- POST /v1/memories/batch
@@ -674,12 +675,12 @@ UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE age
 -- app/store/chains.py read_chains
 SELECT clock_timestamp() AS clock, v.*
 FROM (SELECT 1) AS once LEFT JOIN (
-    SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
-        slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust,
-        lifespan, said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from,
-        asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
-        tier, covered, valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from'
-        IS NOT NULL AS has_dated_start FROM memories
+    SELECT id, created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
+        slot_category, slot_key, session_id, project, kind, importance, trust, lifespan, said_at,
+        content_hash, fuzzy_hash, folded_hash, value_hash, chain_id, valid_from, asserted_at,
+        said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier,
+        covered, valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT
+        NULL AS has_dated_start FROM memories
     WHERE agent_id = :agent AND chain_id IN (
         SELECT chain_id FROM memories
         WHERE agent_id = :agent AND id = ANY(:ids)
@@ -841,6 +842,7 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/apply.py apply_plans
 WITH part0 AS (
     UPDATE memories SET
+        chain_id = :chain_id,
         valid_from = :valid_from,
         asserted_at = :asserted_at,
         said_until = :said_until,
@@ -859,16 +861,16 @@ WITH part0 AS (
         revision = :revision,
         cold = false
     WHERE agent_id = :agent_id AND id = :id
-), part1 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at,
-    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
-    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id,
-    :known_until, :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by,
-    :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until, :superseded_by,
-    :superseded_at, :known_from)), part2 AS (UPDATE agents SET last_known_at = :last_known_at,
-    log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id,
-    operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
-    session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
+), part1 AS (INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_from,
+    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
+    tier, covered, valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id,
+    :memory_id, :known_until, :chain_id, :valid_from, :asserted_at, :said_until, :retracted_at,
+    :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until,
+    :superseded_by, :superseded_at, :known_from)), part2 AS (UPDATE agents SET last_known_at =
+    :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log
+    (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
+    signals, decided_by, incoming, before_state, after_state, model, prompt_version, usage,
+    duration_ms, session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
     content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
     :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
     :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
@@ -898,13 +900,13 @@ moment AS MATERIALIZED (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version.*, (
     SELECT m.id FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE
-        m.agent_id = :agent
-        AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id =
-            :id)
+        m.agent_id = :agent AND m.chain_id = (
+            SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
+        )
         AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -912,15 +914,15 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version
     LIMIT 1
 ) AS current
 FROM moment LEFT JOIN (
-    SELECT m.id, m.chain_id, (
-        SELECT min(o.created_at) FROM memories o
-        WHERE o.agent_id = :agent AND o.chain_id = m.chain_id
+    SELECT m.id, b.chain_id, (
+        SELECT o.created_at FROM memories o
+        WHERE o.agent_id = :agent AND o.id = b.chain_id
     ) AS created_at
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = :id
 ) AS version ON true;
 
@@ -954,15 +956,15 @@ FROM moment LEFT JOIN (
             ) AS bytes_before
         FROM (
             SELECT
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.id, m.created_at, m.revision, m.erased_at,
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
                     m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
-                    b.superseded_by, b.superseded_at, b.known_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -1027,10 +1029,10 @@ FROM moment LEFT JOIN (
                                 b.*
                             FROM
                                 memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
-                                o.superseded_at, o.known_from) AS b
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1061,13 +1063,14 @@ FROM moment LEFT JOIN (
                 AS stale_because
             FROM
                 memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
             WHERE
-                m.agent_id = :agent
-                AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND
-                    o.id = :id)
+                m.agent_id = :agent AND m.chain_id = (
+                    SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
+                )
             ORDER BY valid_from, asserted_at, id LIMIT :limit
         ) AS page
     ) AS sized
@@ -1125,12 +1128,12 @@ moment AS MATERIALIZED (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.id, m.created_at, m.revision, m.erased_at,
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
             m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
             b.superseded_by, b.superseded_at, b.known_from,
         (
@@ -1196,9 +1199,9 @@ FROM moment LEFT JOIN (
                         b.*
                     FROM
                         memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                        o.said_until, o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                        o.merged, o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
                         o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
@@ -1230,13 +1233,13 @@ FROM moment LEFT JOIN (
         AS stale_because
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE
-        m.agent_id = :agent
-        AND m.chain_id = (SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id =
-            :id)
+        m.agent_id = :agent AND m.chain_id = (
+            SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
+        )
     ORDER BY b.valid_from, b.asserted_at
 ) AS page ON true;
 
@@ -1320,9 +1323,9 @@ live AS MATERIALIZED (
         query_words)) AS rank
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -1416,14 +1419,14 @@ LEFT JOIN (
                             is_outranked,
                         best.vector AS vector_score,
                         best.text AS text_score,
-                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.id, m.created_at, m.revision, m.erased_at,
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
                             m.said_in, m.dated_by, m.merged_from,
-                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
+                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
                             b.covered, b.valid_until, b.superseded_by, b.superseded_at,
                             b.known_from,
                         (
@@ -1492,11 +1495,11 @@ LEFT JOIN (
                                         b.*
                                     FROM
                                         memories o
-                                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
-                                        o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.temporary, o.tier,
-                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
-                                        o.known_from) AS b
+                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
+                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
+                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                                        o.tier, o.covered, o.valid_until, o.superseded_by,
+                                        o.superseded_at, o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1528,9 +1531,9 @@ LEFT JOIN (
                     FROM best
                     JOIN
                         memories m
-                    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
-                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
+                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
                         m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
@@ -1573,9 +1576,9 @@ best AS MATERIALIZED (
         SELECT m.id, (m.embedding <=> :vector) + 0 AS distance
         FROM
             memories m
-        CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -1645,14 +1648,14 @@ LEFT JOIN (
                             is_outranked,
                         best.vector AS vector_score,
                         best.text AS text_score,
-                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.id, m.created_at, m.revision, m.erased_at,
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
                             m.said_in, m.dated_by, m.merged_from,
-                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
+                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
                             b.covered, b.valid_until, b.superseded_by, b.superseded_at,
                             b.known_from,
                         (
@@ -1721,11 +1724,11 @@ LEFT JOIN (
                                         b.*
                                     FROM
                                         memories o
-                                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
-                                        o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.temporary, o.tier,
-                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
-                                        o.known_from) AS b
+                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
+                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
+                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                                        o.tier, o.covered, o.valid_until, o.superseded_by,
+                                        o.superseded_at, o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1757,9 +1760,9 @@ LEFT JOIN (
                     FROM best
                     JOIN
                         memories m
-                    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
-                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
+                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
                         m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
@@ -1807,9 +1810,9 @@ best AS MATERIALIZED (
         SELECT m.id, ts_rank(m.lexemes, (SELECT words FROM query_words)) AS rank
         FROM
             memories m
-        CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-            m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-            m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -1879,14 +1882,14 @@ LEFT JOIN (
                             is_outranked,
                         best.vector AS vector_score,
                         best.text AS text_score,
-                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.id, m.created_at, m.revision, m.erased_at,
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
                             m.said_in, m.dated_by, m.merged_from,
-                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
+                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
                             b.covered, b.valid_until, b.superseded_by, b.superseded_at,
                             b.known_from,
                         (
@@ -1955,11 +1958,11 @@ LEFT JOIN (
                                         b.*
                                     FROM
                                         memories o
-                                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
-                                        o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.temporary, o.tier,
-                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
-                                        o.known_from) AS b
+                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
+                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
+                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                                        o.tier, o.covered, o.valid_until, o.superseded_by,
+                                        o.superseded_at, o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1991,9 +1994,9 @@ LEFT JOIN (
                     FROM best
                     JOIN
                         memories m
-                    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
-                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
+                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
                         m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
@@ -2048,13 +2051,13 @@ live AS MATERIALIZED (
     FROM
         memories m
     JOIN LATERAL (
-        SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
-            m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+            m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
             m.superseded_by, m.superseded_at, m.known_from
         WHERE m.known_from <= (SELECT known_at FROM moment)
         UNION ALL
-        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void, x.ended_by,
-            x.contradicted_by, x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+        SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
+            x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier, x.covered, x.valid_until,
             x.superseded_by, x.superseded_at, x.known_from
         FROM memory_beliefs x
         WHERE m.known_from > (SELECT known_at FROM moment)
@@ -2156,14 +2159,14 @@ LEFT JOIN (
                             is_outranked,
                         best.vector AS vector_score,
                         best.text AS text_score,
-                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.id, m.created_at, m.revision, m.erased_at,
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
                             m.said_in, m.dated_by, m.merged_from,
-                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
+                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
                             b.covered, b.valid_until, b.superseded_by, b.superseded_at,
                             b.known_from,
                         (
@@ -2243,18 +2246,18 @@ LEFT JOIN (
                                     FROM
                                         memories o
                                     JOIN LATERAL (
-                                        SELECT o.valid_from, o.asserted_at, o.said_until,
-                                            o.retracted_at, o.void, o.ended_by, o.contradicted_by,
-                                            o.merged, o.temporary, o.tier, o.covered,
-                                            o.valid_until, o.superseded_by, o.superseded_at,
-                                            o.known_from
+                                        SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                            o.said_until, o.retracted_at, o.void, o.ended_by,
+                                            o.contradicted_by, o.merged, o.temporary, o.tier,
+                                            o.covered, o.valid_until, o.superseded_by,
+                                            o.superseded_at, o.known_from
                                         WHERE o.known_from <= (SELECT known_at FROM moment)
                                         UNION ALL
-                                        SELECT x.valid_from, x.asserted_at, x.said_until,
-                                            x.retracted_at, x.void, x.ended_by, x.contradicted_by,
-                                            x.merged, x.temporary, x.tier, x.covered,
-                                            x.valid_until, x.superseded_by, x.superseded_at,
-                                            x.known_from
+                                        SELECT x.chain_id, x.valid_from, x.asserted_at,
+                                            x.said_until, x.retracted_at, x.void, x.ended_by,
+                                            x.contradicted_by, x.merged, x.temporary, x.tier,
+                                            x.covered, x.valid_until, x.superseded_by,
+                                            x.superseded_at, x.known_from
                                         FROM memory_beliefs x
                                         WHERE o.known_from > (SELECT known_at FROM moment)
                                             AND x.agent_id = o.agent_id
@@ -2294,16 +2297,16 @@ LEFT JOIN (
                     JOIN
                         memories m
                     JOIN LATERAL (
-                        SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-                            m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-                            m.covered, m.valid_until, m.superseded_by, m.superseded_at,
-                            m.known_from
+                        SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
+                            m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                            m.superseded_at, m.known_from
                         WHERE m.known_from <= (SELECT known_at FROM moment)
                         UNION ALL
-                        SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                            x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
-                            x.covered, x.valid_until, x.superseded_by, x.superseded_at,
-                            x.known_from
+                        SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
+                            x.retracted_at, x.void, x.ended_by, x.contradicted_by, x.merged,
+                            x.temporary, x.tier, x.covered, x.valid_until, x.superseded_by,
+                            x.superseded_at, x.known_from
                         FROM memory_beliefs x
                         WHERE m.known_from > (SELECT known_at FROM moment)
                             AND x.agent_id = m.agent_id
@@ -2367,15 +2370,15 @@ FROM moment LEFT JOIN (
             ) AS bytes_before
         FROM (
             SELECT
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.id, m.created_at, m.revision, m.erased_at,
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
                     m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
-                    b.superseded_by, b.superseded_at, b.known_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2440,10 +2443,10 @@ FROM moment LEFT JOIN (
                                 b.*
                             FROM
                                 memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
-                                o.superseded_at, o.known_from) AS b
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2474,9 +2477,10 @@ FROM moment LEFT JOIN (
                 AS stale_because
             FROM
                 memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -2523,15 +2527,15 @@ FROM moment LEFT JOIN (
             ) AS bytes_before
         FROM (
             SELECT
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.id, m.created_at, m.revision, m.erased_at,
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
                     m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
-                    b.superseded_by, b.superseded_at, b.known_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2596,10 +2600,10 @@ FROM moment LEFT JOIN (
                                 b.*
                             FROM
                                 memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
-                                o.superseded_at, o.known_from) AS b
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2630,9 +2634,10 @@ FROM moment LEFT JOIN (
                 AS stale_because
             FROM
                 memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -2665,10 +2670,10 @@ FROM moment LEFT JOIN (
                                 b.*
                             FROM
                                 memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
-                                o.superseded_at, o.known_from) AS b
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -2739,15 +2744,15 @@ FROM moment LEFT JOIN (
             ) AS bytes_before
         FROM (
             SELECT
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.id, m.created_at, m.revision, m.erased_at,
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
                     m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
-                    b.superseded_by, b.superseded_at, b.known_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -2823,16 +2828,16 @@ FROM moment LEFT JOIN (
                             FROM
                                 memories o
                             JOIN LATERAL (
-                                SELECT o.valid_from, o.asserted_at, o.said_until, o.retracted_at,
-                                    o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary,
-                                    o.tier, o.covered, o.valid_until, o.superseded_by,
-                                    o.superseded_at, o.known_from
+                                SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+                                    o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                                    o.merged, o.temporary, o.tier, o.covered, o.valid_until,
+                                    o.superseded_by, o.superseded_at, o.known_from
                                 WHERE o.known_from <= (SELECT known_at FROM moment)
                                 UNION ALL
-                                SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
-                                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary,
-                                    x.tier, x.covered, x.valid_until, x.superseded_by,
-                                    x.superseded_at, x.known_from
+                                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
+                                    x.retracted_at, x.void, x.ended_by, x.contradicted_by,
+                                    x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+                                    x.superseded_by, x.superseded_at, x.known_from
                                 FROM memory_beliefs x
                                 WHERE o.known_from > (SELECT known_at FROM moment)
                                     AND x.agent_id = o.agent_id
@@ -2871,14 +2876,14 @@ FROM moment LEFT JOIN (
             FROM
                 memories m
             JOIN LATERAL (
-                SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-                    m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+                SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                    m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
                 WHERE m.known_from <= (SELECT known_at FROM moment)
                 UNION ALL
-                SELECT x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-                    x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier, x.covered,
-                    x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
+                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                    x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
                 FROM memory_beliefs x
                 WHERE m.known_from > (SELECT known_at FROM moment)
                     AND x.agent_id = m.agent_id
@@ -2953,9 +2958,9 @@ live AS MATERIALIZED (
         m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -3008,15 +3013,15 @@ FROM moment LEFT JOIN (
             ) AS bytes_before
         FROM (
             SELECT top.strength, top.is_first,
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.id, m.created_at, m.revision, m.erased_at,
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
                     m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
-                    b.superseded_by, b.superseded_at, b.known_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -3081,10 +3086,10 @@ FROM moment LEFT JOIN (
                                 b.*
                             FROM
                                 memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
-                                o.superseded_at, o.known_from) AS b
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3115,9 +3120,10 @@ FROM moment LEFT JOIN (
                 AS stale_because
             FROM top JOIN
                 memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
                 ON m.agent_id = :agent AND m.id = top.id
         ) AS page
     ) AS sized
@@ -3142,12 +3148,12 @@ moment AS MATERIALIZED (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
 FROM moment LEFT JOIN (
     SELECT
-        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+        m.id, m.created_at, m.revision, m.erased_at,
         m.derived_entity, m.derived_key, m.derived_value,
         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
             m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
             m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
-        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
             b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
             b.superseded_by, b.superseded_at, b.known_from,
         (
@@ -3213,9 +3219,9 @@ FROM moment LEFT JOIN (
                         b.*
                     FROM
                         memories o
-                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                        o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                        o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
+                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                        o.said_until, o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                        o.merged, o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
                         o.superseded_at, o.known_from) AS b
                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                 ) AS e
@@ -3247,9 +3253,9 @@ FROM moment LEFT JOIN (
         AS stale_because
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -3319,9 +3325,9 @@ live AS MATERIALIZED (
         m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -3374,15 +3380,15 @@ FROM moment LEFT JOIN (
             ) AS bytes_before
         FROM (
             SELECT top.strength, top.is_first,
-                m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                m.id, m.created_at, m.revision, m.erased_at,
                 m.derived_entity, m.derived_key, m.derived_value,
                 m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                     m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
                     m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
                     m.merged_from,
-                b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
-                    b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
-                    b.superseded_by, b.superseded_at, b.known_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
                     WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
@@ -3447,10 +3453,10 @@ FROM moment LEFT JOIN (
                                 b.*
                             FROM
                                 memories o
-                            CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at, o.said_until,
-                                o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged,
-                                o.temporary, o.tier, o.covered, o.valid_until, o.superseded_by,
-                                o.superseded_at, o.known_from) AS b
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3481,9 +3487,10 @@ FROM moment LEFT JOIN (
                 AS stale_because
             FROM top JOIN
                 memories m
-            CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-                m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
                 ON m.agent_id = :agent AND m.id = top.id
         ) AS page
     ) AS sized
@@ -3564,9 +3571,9 @@ live AS MATERIALIZED (
         query_words)) AS rank
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
@@ -3660,14 +3667,14 @@ LEFT JOIN (
                             is_outranked,
                         best.vector AS vector_score,
                         best.text AS text_score,
-                        m.id, m.chain_id, m.created_at, m.revision, m.erased_at,
+                        m.id, m.created_at, m.revision, m.erased_at,
                         m.derived_entity, m.derived_key, m.derived_value,
                         m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
                             m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
                             m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
                             m.said_in, m.dated_by, m.merged_from,
-                        b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                            b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
+                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
                             b.covered, b.valid_until, b.superseded_by, b.superseded_at,
                             b.known_from,
                         (
@@ -3736,11 +3743,11 @@ LEFT JOIN (
                                         b.*
                                     FROM
                                         memories o
-                                    CROSS JOIN LATERAL (SELECT o.valid_from, o.asserted_at,
-                                        o.said_until, o.retracted_at, o.void, o.ended_by,
-                                        o.contradicted_by, o.merged, o.temporary, o.tier,
-                                        o.covered, o.valid_until, o.superseded_by, o.superseded_at,
-                                        o.known_from) AS b
+                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
+                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
+                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                                        o.tier, o.covered, o.valid_until, o.superseded_by,
+                                        o.superseded_at, o.known_from) AS b
                                     WHERE o.agent_id = :agent AND o.id = tie.other_id
                                 ) AS e
                                 WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -3772,9 +3779,9 @@ LEFT JOIN (
                     FROM best
                     JOIN
                         memories m
-                    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until,
-                        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
-                        m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
+                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
                         m.superseded_at, m.known_from) AS b
                         ON m.agent_id = :agent AND m.id = best.id
                     LEFT JOIN outranked ON outranked.id = best.id
@@ -4282,9 +4289,9 @@ version AS MATERIALIZED (
         AS strength
     FROM
         memories m
-    CROSS JOIN LATERAL (SELECT m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-        m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-        m.superseded_by, m.superseded_at, m.known_from) AS b
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     LEFT JOIN LATERAL (
         SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
             END AS access_count,
@@ -5130,13 +5137,13 @@ SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
-SELECT CAST(id AS text) AS memory_id, chain_id, created_at, revision, erased_at, entity, category,
-    key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+SELECT CAST(id AS text) AS memory_id, created_at, revision, erased_at, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
     trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
-    value_hash, derived_hash, look_again, cold, valid_from, asserted_at, said_until, retracted_at,
-    void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by,
-    superseded_at, known_from,
+    value_hash, derived_hash, look_again, cold, chain_id, valid_from, asserted_at, said_until,
+    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
+    superseded_by, superseded_at, known_from,
     CASE WHEN derived_key IS NOT NULL THEN jsonb_build_object(
         'entity', derived_entity, 'key', derived_key, 'value', derived_value
     ) END AS derived
@@ -5200,9 +5207,9 @@ ORDER BY c.memory_id;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_chains
-SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
-    slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
-    said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
+SELECT id, created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
+    slot_category, slot_key, session_id, project, kind, importance, trust, lifespan, said_at,
+    content_hash, fuzzy_hash, folded_hash, value_hash, chain_id, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
     valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
     has_dated_start
@@ -6202,19 +6209,19 @@ WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND 
 
 -- POST /v1/messages (a dry run)
 -- app/store/apply.py apply_plans
-WITH part0 AS (INSERT INTO memories (agent_id, id, chain_id, created_at, revision, entity,
-    category, key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value,
-    details, dated_by, tags, entities, sources, source, session_id, project, kind, importance,
-    confidence, trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash,
-    folded_hash, value_hash, embedding, language, derived_entity, derived_key, derived_value,
-    derived_hash, look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
     contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
-    known_from) VALUES (:agent_id, :id, :chain_id, :created_at, :revision, :entity, :category,
-    :key, :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
+    known_from) VALUES (:agent_id, :id, :created_at, :revision, :entity, :category, :key,
+    :single_valued, :slot_entity, :slot_category, :slot_key, :slot_hash, :content, :value,
     :details, :dated_by, :tags, :entities, :sources, :source, :session_id, :project, :kind,
     :importance, :confidence, :trust, :lifespan, :merged_from, :said_at, :said_in, :content_hash,
     :fuzzy_hash, :folded_hash, :value_hash, :embedding, :language, :derived_entity, :derived_key,
-    :derived_value, :derived_hash, :look_again, :valid_from, :asserted_at, :said_until,
+    :derived_value, :derived_hash, :look_again, :chain_id, :valid_from, :asserted_at, :said_until,
     :retracted_at, :void, :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered,
     :valid_until, :superseded_by, :superseded_at, :known_from)), part1 AS (INSERT INTO
     memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) VALUES
@@ -6506,22 +6513,22 @@ COPY (
     SELECT row_to_json(line)::text, substring(vector_send(t.embedding) FROM 5)
     FROM memories t
     CROSS JOIN LATERAL (
-        SELECT 'memory' AS type, id AS id, chain_id AS chain_id, to_char(created_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, revision AS revision,
-            to_char(erased_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS erased_at,
-            entity AS entity, category AS category, key AS key, single_valued AS single_valued,
-            slot_entity AS slot_entity, slot_category AS slot_category, slot_key AS slot_key,
-            encode(slot_hash, 'hex') AS slot_hash, content AS content, value AS value, details AS
-            details, dated_by AS dated_by, tags AS tags, entities AS entities, sources AS sources,
-            source AS source, session_id AS session_id, project AS project, kind AS kind,
-            importance AS importance, confidence AS confidence, trust AS trust, lifespan AS
-            lifespan, merged_from AS merged_from, to_char(said_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_at, said_in AS said_in, encode(content_hash,
-            'hex') AS content_hash, encode(fuzzy_hash, 'hex') AS fuzzy_hash, encode(folded_hash,
-            'hex') AS folded_hash, encode(value_hash, 'hex') AS value_hash, language::text AS
-            language, derived_entity AS derived_entity, derived_key AS derived_key, derived_value
-            AS derived_value, encode(derived_hash, 'hex') AS derived_hash, look_again AS
-            look_again, to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+        SELECT 'memory' AS type, id AS id, to_char(created_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, revision AS revision, to_char(erased_at
+            AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS erased_at, entity AS entity,
+            category AS category, key AS key, single_valued AS single_valued, slot_entity AS
+            slot_entity, slot_category AS slot_category, slot_key AS slot_key, encode(slot_hash,
+            'hex') AS slot_hash, content AS content, value AS value, details AS details, dated_by
+            AS dated_by, tags AS tags, entities AS entities, sources AS sources, source AS source,
+            session_id AS session_id, project AS project, kind AS kind, importance AS importance,
+            confidence AS confidence, trust AS trust, lifespan AS lifespan, merged_from AS
+            merged_from, to_char(said_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            said_at, said_in AS said_in, encode(content_hash, 'hex') AS content_hash,
+            encode(fuzzy_hash, 'hex') AS fuzzy_hash, encode(folded_hash, 'hex') AS folded_hash,
+            encode(value_hash, 'hex') AS value_hash, language::text AS language, derived_entity AS
+            derived_entity, derived_key AS derived_key, derived_value AS derived_value,
+            encode(derived_hash, 'hex') AS derived_hash, look_again AS look_again, chain_id AS
+            chain_id, to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
             valid_from, to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
             asserted_at, to_char(said_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
             said_until, to_char(retracted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
@@ -6543,17 +6550,17 @@ COPY (
     FROM memory_beliefs t
     CROSS JOIN LATERAL (
         SELECT 'belief' AS type, memory_id AS memory_id, to_char(known_until AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_until, to_char(valid_from AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from, to_char(asserted_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS asserted_at, to_char(said_until AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS said_until, to_char(retracted_at AT TIME ZONE
-            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS retracted_at, void AS void, ended_by AS
-            ended_by, contradicted_by AS contradicted_by, merged AS merged, temporary AS temporary,
-            tier AS tier, covered AS covered, to_char(valid_until AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_until, superseded_by AS superseded_by,
-            to_char(superseded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            superseded_at, to_char(known_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-            AS known_from
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_until, chain_id AS chain_id,
+            to_char(valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS valid_from,
+            to_char(asserted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            asserted_at, to_char(said_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            said_until, to_char(retracted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+            AS retracted_at, void AS void, ended_by AS ended_by, contradicted_by AS
+            contradicted_by, merged AS merged, temporary AS temporary, tier AS tier, covered AS
+            covered, to_char(valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+            valid_until, superseded_by AS superseded_by, to_char(superseded_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS superseded_at, to_char(known_from AT TIME ZONE
+            'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS known_from
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.memory_id, t.known_from
@@ -6775,14 +6782,14 @@ CREATE TEMP TABLE incoming (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAIN
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key,
-    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
-    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
-    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
-    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) FROM
-    STDIN (FORMAT BINARY);
+COPY incoming (agent_id, id, created_at, revision, erased_at, entity, category, key, single_valued,
+    slot_entity, slot_category, slot_key, slot_hash, content, value, details, dated_by, tags,
+    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
+    merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash, value_hash, embedding,
+    language, derived_entity, derived_key, derived_value, derived_hash, look_again, chain_id,
+    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
+    temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) FROM STDIN
+    (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6814,20 +6821,21 @@ LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-INSERT INTO memories (agent_id, id, chain_id, created_at, revision, erased_at, entity, category,
-    key, single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+INSERT INTO memories (agent_id, id, created_at, revision, erased_at, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
     dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
     trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
     value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
-    look_again, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
-    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) SELECT
-    agent_id, id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
-    slot_entity, slot_category, slot_key, slot_hash, content, value, details, dated_by, tags,
-    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
-    merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash, value_hash, embedding,
-    language, derived_entity, derived_key, derived_value, derived_hash, look_again, valid_from,
-    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
-    tier, covered, valid_until, superseded_by, superseded_at, known_from FROM incoming;
+    look_again, chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+    contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
+    known_from) SELECT agent_id, id, created_at, revision, erased_at, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+    contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
+    known_from FROM incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6840,9 +6848,9 @@ CREATE TEMP TABLE incoming (LIKE memory_beliefs INCLUDING DEFAULTS INCLUDING CON
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, memory_id, known_until, valid_from, asserted_at, said_until, retracted_at,
-    void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by,
-    superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+COPY incoming (agent_id, memory_id, known_until, chain_id, valid_from, asserted_at, said_until,
+    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
+    superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -6853,11 +6861,12 @@ LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
-    superseded_by, superseded_at, known_from) SELECT agent_id, memory_id, known_until, valid_from,
-    asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary,
-    tier, covered, valid_until, superseded_by, superseded_at, known_from FROM incoming;
+INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_from, asserted_at,
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from) SELECT agent_id, memory_id, known_until,
+    chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
+    merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from FROM
+    incoming;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7056,9 +7065,9 @@ LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py stream_imported_chains
-SELECT id, chain_id, created_at, revision, erased_at, entity, category, key, single_valued,
-    slot_entity, slot_category, slot_key, session_id, project, kind, importance, trust, lifespan,
-    said_at, content_hash, fuzzy_hash, folded_hash, value_hash, valid_from, asserted_at,
+SELECT id, created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
+    slot_category, slot_key, session_id, project, kind, importance, trust, lifespan, said_at,
+    content_hash, fuzzy_hash, folded_hash, value_hash, chain_id, valid_from, asserted_at,
     said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
     valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
     has_dated_start
@@ -7179,6 +7188,7 @@ LIMIT :limit;
 -- POST /v1/reverts
 -- app/store/apply.py apply_plans
 UPDATE memories SET
+    chain_id = :chain_id,
     valid_from = :valid_from,
     asserted_at = :asserted_at,
     said_until = :said_until,
@@ -7200,12 +7210,12 @@ WHERE agent_id = :agent_id AND id = :id;
 
 -- POST /v1/reverts
 -- app/store/apply.py apply_plans
-INSERT INTO memory_beliefs (agent_id, memory_id, known_until, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
-    superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id, :known_until,
-    :valid_from, :asserted_at, :said_until, :retracted_at, :void, :ended_by, :contradicted_by,
-    :merged, :temporary, :tier, :covered, :valid_until, :superseded_by, :superseded_at,
-    :known_from);
+INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_from, asserted_at,
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from) VALUES (:agent_id, :memory_id,
+    :known_until, :chain_id, :valid_from, :asserted_at, :said_until, :retracted_at, :void,
+    :ended_by, :contradicted_by, :merged, :temporary, :tier, :covered, :valid_until,
+    :superseded_by, :superseded_at, :known_from);
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/memories/batch
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
