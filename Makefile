@@ -96,12 +96,14 @@ sbom: .venv-sbom/.ready
 
 # Stamps: an install runs again only when its lock changes.
 .venv/.serve: requirements.lock requirements-build.lock pyproject.toml
+	@echo "Installing into .venv; this takes about a minute, once."
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock -r requirements-build.lock
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
 .venv/.dev: requirements-dev.lock pyproject.toml
+	@echo "Installing into .venv; this takes about a minute, once."
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .

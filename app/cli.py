@@ -20,6 +20,7 @@ from app import __version__
 from app.commands.client import changing, control, lifespans, reading, relationships, transfer
 from app.commands.client.calling import AsJson, Failure, drop_unset
 from app.commands.client.captures import capture, captures
+from app.commands.client.demo import demo
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
 from app.commands.client.why import why
@@ -90,18 +91,35 @@ def serve(
     Without PALIMPSEST_DATABASE_URL the embedded Postgres is in the data folder, and it is migrated
     by itself.
     """
+    from app.listening import announce_readiness, check_port, end_on_hangup
+
     settings = _load_settings(**drop_unset(host=host, port=port, workers=workers))
     log_config = _configure_logging(settings)
+    _warn_of_unknown_variables()
     # uvicorn raises a caught SIGTERM again after it has shut down. As an exit, the signal lets the
     # embedded Postgres be stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    end_on_hangup()
     is_embedded = settings.database_url is None
-    with _explain_errors(), _open_database(settings) as opened:
-        _prepare_database(opened, migrate=migrate or is_embedded)
-        _export_settings(opened)
-        logger.info("Swagger UI: http://%s:%d/docs", settings.host, settings.port)
-        with _share_metrics_if_needed(settings), _run_worker_alongside(settings):
-            _run_uvicorn(settings, log_config)
+    with _explain_errors():
+        # Before a Postgres is made and migrated for nothing.
+        check_port(settings)
+        with _open_database(settings) as opened:
+            _prepare_database(opened, migrate=migrate or is_embedded)
+            _export_settings(opened)
+            with (
+                _share_metrics_if_needed(settings),
+                _run_worker_alongside(settings),
+                announce_readiness(settings),
+            ):
+                _run_uvicorn(settings, log_config)
+
+
+def _warn_of_unknown_variables() -> None:
+    from app.settings import describe_unknown_variables
+
+    for sentence in describe_unknown_variables():
+        logger.warning(sentence)
 
 
 def _configure_logging(settings: "Settings") -> dict[str, Any]:
@@ -432,11 +450,14 @@ def _explain_errors() -> Iterator[None]:
     """Turn errors into a failure that says what the person at the terminal can do."""
     from app.advice import advise_operator
     from app.domain.errors import PalimpsestError
+    from app.listening import PortTaken
     from app.settings import InvalidSettings
     from app.store.unfit import UnfitDatabase
 
     try:
         yield
+    except PortTaken as problem:
+        raise Failure(str(problem)) from None
     except (UnfitDatabase, PalimpsestError) as problem:
         raise Failure(advise_operator(problem)) from None
     except InvalidSettings as problem:
@@ -468,6 +489,7 @@ for command in (
     capture,
     captures,
     insights,
+    demo,
     *control.COMMANDS,
     *lifespans.COMMANDS,
 ):

@@ -28,7 +28,7 @@ _SHORTEST_KEY = 8  # a shorter key is too likely to be part of an innocent word
 _QUIET_LOGGERS = (
     "httpx",
     "httpcore",
-    "alembic.runtime.plugins",
+    "alembic",
     "app.store.engine",
     "procrastinate",
 )
@@ -51,9 +51,28 @@ def build_log_config(settings: Settings) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {"lines": {"()": "app.logs.formatter", "as_json": as_json, "keys": keys}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "filters": {"startup": {"()": "app.logs.StartupFilter"}},
         "root": {"level": settings.log_level.upper(), "handlers": ["stderr"]},
-        "loggers": {name: {"level": "WARNING"} for name in _QUIET_LOGGERS},
+        "loggers": {
+            "uvicorn.error": {"filters": ["startup"]},
+            **{name: {"level": "WARNING"} for name in _QUIET_LOGGERS},
+        },
     }
+
+
+class StartupFilter(logging.Filter):
+    """Drops what uvicorn says of its start: one line of our own says that the service is ready."""
+
+    _BEGINNINGS = (
+        "Started server process",
+        "Started parent process",
+        "Waiting for application startup",
+        "Application startup complete",
+        "Uvicorn running on",
+    )
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not str(record.msg).startswith(self._BEGINNINGS)
 
 
 def formatter(*, as_json: bool, keys: list[str]) -> logging.Formatter:

@@ -42,6 +42,7 @@ from app.api.request_body import TimelyBody
 from app.api.request_id import RequestId
 from app.api.request_monitor import RequestMonitor
 from app.api.security_headers import SecurityHeaders
+from app.api.slashes import TrailingSlash
 from app.api.web_pages import NoWebPages, OneHost
 from app.embedding import Embedder
 from app.settings import Settings, load_settings
@@ -81,10 +82,12 @@ def create_app(
         title="Palimpsest",
         version=__version__,
         description=DESCRIPTION,
+        openapi_tags=[{"name": name, "description": words} for name, words in openapi.GROUPS],
         lifespan=_lifespan,
         generate_unique_id_function=lambda r: r.name,
         telemetry={**TELEMETRY, "tracing": traced},
         static_url="/docs/assets",
+        redirect_slashes=False,
     )
     app.state.settings = settings
     app.state.embedder = embedder
@@ -95,27 +98,27 @@ def create_app(
     )
     for router in (
         memories.router,
-        relationships.router,
         why.router,
+        relationships.router,
         search.router,
         context.router,
-        export.router,
-        import_history.router,
+        captures.messages_router,
+        captures.router,
+        reviews.router,
+        reviews.shadow_router,
         log.router,
         reverts.log_router,
-        reviews.router,
+        reverts.router,
+        lifespans.router,
+        sweeps.router,
+        insights.router,
+        import_history.router,
+        export.router,
         erasures.router,
         stats.router,  # before agents, whose ids may hold slashes
         agents.router,
         keys.router,
-        sweeps.router,
-        captures.messages_router,
-        captures.router,
         doctor.router,
-        lifespans.router,
-        insights.router,
-        reverts.router,
-        reviews.shadow_router,
     ):
         guarded.include_router(router)
     app.include_router(guarded)
@@ -137,6 +140,7 @@ def create_app(
     if not settings.api_key:
         app.add_middleware(NoWebPages, hosts=settings.allowed_host_names)
     app.add_middleware(OneHost)
+    app.add_middleware(TrailingSlash)
     app.add_middleware(RequestMonitor)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestId)

@@ -3,6 +3,7 @@
 `docs/settings.md` is generated from this module.
 """
 
+import difflib
 import ipaddress
 import json
 import os
@@ -721,6 +722,36 @@ def load_settings(**overrides: object) -> Settings:
             "Set it to the size of the model's vectors."
         )
     return settings
+
+
+# Variables that other parts of the package read: its command line, and its tests.
+_OTHER_VARIABLES = {"PALIMPSEST_URL", "PALIMPSEST_AGENT", "PALIMPSEST_SECRETS_DIR"}
+_TEST_VARIABLES = ("PALIMPSEST_TEST_", "PALIMPSEST_DEEP", "PALIMPSEST_ORACLE_")
+
+
+def describe_unknown_variables() -> list[str]:
+    """Return a sentence for each variable of the environment that looks like a setting."""
+    known = {f"PALIMPSEST_{name.upper()}" for name in Settings.model_fields} | _OTHER_VARIABLES
+    unknown = [
+        name
+        for name in sorted(os.environ)
+        if name.upper().startswith("PALIMPSEST_")
+        and name.upper() not in known
+        and not name.startswith(_TEST_VARIABLES)
+    ]
+    return [_describe_unknown(name, known) for name in unknown]
+
+
+def _describe_unknown(name: str, known: set[str]) -> str:
+    words = {other.removeprefix("PALIMPSEST_") for other in known}
+    word = name.upper().removeprefix("PALIMPSEST_")
+    similar = difflib.get_close_matches(word, words, n=1, cutoff=0.75)
+    advice = (
+        f"Did you mean PALIMPSEST_{similar[0]}?"
+        if similar
+        else "docs/settings.md lists those there are."
+    )
+    return f"{name} is no setting, so it changes nothing. {advice}"
 
 
 def _find_secrets_folder() -> str | None:

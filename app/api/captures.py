@@ -41,7 +41,6 @@ _FOLLOW = document_links("capture_id", "capture_id", "get_capture", "undo_captur
         200: {"model": CaptureAnswer, "links": _FOLLOW},
         202: {
             "model": CaptureAnswer,
-            "links": _FOLLOW,
             "description": "The messages are stored; a worker reads their facts",
         },
         **document_problems(*BODY, *WRITE),

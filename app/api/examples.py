@@ -1,8 +1,10 @@
 """Bodies and parameters that work as pasted into Swagger UI.
 
-Each works right away, or after the examples of a store.
+Each works right away, or after the examples of a store. And what a store answers.
 """
 
+import json
+from pathlib import Path
 from typing import Any
 
 from fastapi.openapi.models import Example
@@ -14,7 +16,15 @@ def _make_example(summary: str, value: Any) -> Example:
     return Example(summary=summary, value=value)
 
 
+# What a service answered to "I live in Porto", by status: the first time, the second, and to a
+# frozen agent.
+STORE_ANSWERS: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "answer_examples.json").read_text("utf-8")
+)
+
+
 STORE: Examples = {
+    "plain": _make_example("A sentence, and nothing else", {"content": "Allergic to peanuts"}),
     "preference": _make_example(
         "A preference with a key",
         {

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from app import __version__
 from app.api.deps import ActorDep, ServicesDep, check_scope
@@ -27,6 +27,12 @@ class Version(BaseModel):
 
     version: str
     encoder: str
+
+
+@router.get("/", include_in_schema=False)
+async def root() -> RedirectResponse:
+    """Lead a browser to the page on which everything can be tried."""
+    return RedirectResponse("docs")
 
 
 # Probes such as `wget --spider` ask without wanting the body.

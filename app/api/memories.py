@@ -86,12 +86,19 @@ _LEADS_TO = document_links(
 ) | document_links("log_id", "log_id", "get_log_entry", "revert")
 
 WRITTEN: dict[int | str, dict[str, Any]] = {
-    200: {"model": WriteAnswer, "description": "Nothing was inserted", "links": _LEADS_TO},
     201: {"model": WriteAnswer, "description": "Something was inserted", "links": _LEADS_TO},
+    200: {"model": WriteAnswer, "description": "Nothing was inserted"},
 }
 STORED: dict[int | str, dict[str, Any]] = {
-    200: {"model": StoreAnswer, "description": "Nothing was inserted", "links": _LEADS_TO},
-    201: {"model": StoreAnswer, "description": "Something was inserted", "links": _LEADS_TO},
+    201: {
+        "model": StoreAnswer,
+        "description": "Something was inserted",
+        "links": _LEADS_TO,
+    },
+    200: {
+        "model": StoreAnswer,
+        "description": "Nothing was inserted: it is known already, or it ended something",
+    },
     202: {"model": StoreAnswer, "description": "The agent is frozen: the fact waits as a review"},
 }
 
@@ -103,8 +110,9 @@ STORED: dict[int | str, dict[str, Any]] = {
     response_model=None,
     openapi_extra={"x-order": 1},
     description=(
-        "Store one fact. What it says already is a NOOP; another value of the same key supersedes "
-        "the old one.\n"
+        "Store one fact in plain words. It is compared with what is known: what is known already "
+        "is a NOOP, a change ends what it replaces, and what is not sure waits as a review. "
+        "Another value of the same `key` supersedes the old one.\n"
         "With `split: auto`, a text that plainly states several facts is stored as its `parts`, "
         "all of them or none."
     ),
@@ -199,7 +207,7 @@ def _parse_item(item: Any, rights: Rights) -> StoreCommand | _BadItem:
     try:
         body = StoreRequest.model_validate(item)
     except ValidationError as error:
-        return _BadItem(invalid_input(error.errors()))
+        return _BadItem(invalid_input(error.errors(), StoreRequest))
     if body.dry_run:
         return _BadItem(invalid_input([_NO_DRY_RUN]))
     try:

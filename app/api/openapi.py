@@ -4,6 +4,8 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from app.api.examples import STORE_ANSWERS
+from app.api.field_words import describe_fields
 from app.api.problems import MEDIA_TYPE
 
 Responses = dict[int | str, dict[str, Any]]
@@ -46,7 +48,7 @@ _HEADERS: dict[int, dict[str, Any]] = {
 }
 
 # Statuses of a route that reads a body.
-BODY = (400, 408, 413)
+BODY = (400, 408, 413, 415)
 
 # Statuses of a route that writes: the call may contradict what is stored, and the answer stored
 # under its key may have been erased.
@@ -56,7 +58,7 @@ WRITE = (408, 409, 410, 413)
 # change without changing the document.
 _WORDS = {
     "CaptureState": "How a capture stands: a worker goes on with a pending one.",
-    "Classify": "Which judges are asked (reference 000's classifyBeforeWrite, and more).",
+    "Classify": "Which judges are asked (rules, the local judge, a language model).",
     "EventKind": "The operations of the log, and what happened beside them.",
     "ExtractBy": "What reads facts from messages; `off`: nothing.",
     "HintName": "What a hint warns of.",
@@ -72,15 +74,14 @@ _WORDS = {
         "What the source is to the target (docs/relationships.md). A link of any type ends nothing."
     ),
     "Mode": (
-        "What becomes of changes (reference 001): they are made; they become reviews; "
-        "nothing is written at all."
+        "What becomes of changes: they are made; they become reviews; nothing is written at all."
     ),
-    "Operation": "What was done, as logged (DESIGN §1).",
+    "Operation": "What was done, as logged.",
     "Origin": (
         "What a sweep came from: a call, the clock, or stores that left memories to be "
         "looked at again, which are then all it is about."
     ),
-    "Relation": "DESIGN §1; what each leads to is the plan's business.",
+    "Relation": "How an incoming fact stands to a stored one.",
     "ReviewSource": "Why a person should look.",
     "ReviewStatus": "How a review stands.",
     "Role": "Who speaks. Only what a user says becomes a fact.",
@@ -93,6 +94,24 @@ _WORDS = {
 }
 
 
+# The groups of routes, in the order in which people need them.
+GROUPS = [
+    ("memories", "Store a fact, read it with its history, and correct, replace or end it by hand."),
+    ("recall", "Ask: search, the context of a prompt, the value of a preference; at any time."),
+    ("messages", "Send what was said in a conversation; the service takes from it what lasts."),
+    ("reviews", "Changes that wait for a person, and what shadow mode would have done."),
+    ("log", "Every operation with what came in, what it did and who decided; and undoing it."),
+    ("lifespans", "End a session or a project, with all that was meant for it."),
+    ("sweeps", "Look at stored memories again for changes that a store missed."),
+    ("insights", "What keeps changing, how long values hold, and which judges err."),
+    ("transfer", "Bring history along with its own dates, and take an agent elsewhere."),
+    ("erasures", "Erase for privacy: texts, vectors and hashes go everywhere, with a receipt."),
+    ("agents", "Whose memories there are, their figures, and how changes are made."),
+    ("keys", "Keys for callers: for some agents, some kinds of calls and some time."),
+    ("operations", "The state of the process and of its data."),
+]
+
+
 def describe_words(app: FastAPI) -> None:
     """Let the document describe the enums of the domain in words for callers."""
     build_document = app.openapi
@@ -101,9 +120,31 @@ def describe_words(app: FastAPI) -> None:
         document = build_document()
         for name, description in _WORDS.items():
             document["components"]["schemas"][name]["description"] = description
+        describe_fields(document)
+        _put_successes_first(document)
+        _show_store_answers(document)
         return document
 
     app.openapi = build_described_document  # type: ignore[method-assign]  # as FastAPI advises
+
+
+def _put_successes_first(document: dict[str, Any]) -> None:
+    """Let the answers of each route begin with what a caller hopes for, and 201 before 200."""
+    for methods in document["paths"].values():
+        for route in methods.values():
+            route["responses"] = dict(sorted(route["responses"].items(), key=_rank_response))
+
+
+def _show_store_answers(document: dict[str, Any]) -> None:
+    """Add the examples here: those of a route lose every field that is null."""
+    responses = document["paths"]["/v1/memories"]["post"]["responses"]
+    for status, answer in STORE_ANSWERS.items():
+        responses[status]["content"]["application/json"]["example"] = answer
+
+
+def _rank_response(response: tuple[str, Any]) -> str:
+    status = response[0]
+    return "0" if status == "201" else status
 
 
 def document_problems(*statuses: int) -> Responses:
@@ -120,7 +161,7 @@ def _document_problem(status: int) -> dict[str, Any]:
 
 
 def document_links(expression: str, parameter: str, *routes: str) -> dict[str, dict[str, Any]]:
-    """Return the `links` of a response.
+    """Return the `links` of a response; those of one status are enough.
 
     Each of the routes takes as `parameter` the value that `expression` selects in the answer.
     """

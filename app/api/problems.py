@@ -1,7 +1,7 @@
 """Errors as `application/problem+json` (RFC 9457): one table gives each error its problem."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,13 @@ import psycopg
 import sqlalchemy as sa
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from app.advice import fill_template
 from app.api.answers.problem import Problem
+from app.api.field_hints import explain_unknown_field
 from app.api.times import format_time
 from app.domain import errors
 from app.services.remember import BatchRefused
@@ -24,6 +25,9 @@ logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 MOST_PLACES = 50  # of an invalid payload, in one problem
 MOST_SENTENCES = 5  # of them in the detail
+_AGENT_PLACES = ("X-Agent-Id", "agent_id")
+
+Taker = Callable[..., Any] | type[BaseModel] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,17 +436,20 @@ def _collect_members(error: errors.PalimpsestError) -> dict[str, Any]:
             return {}
 
 
-def invalid_input(details: Sequence[Mapping[str, Any]]) -> Problem:
-    """Return the problem for an invalid payload: its places, each with what to do about it."""
-    places = [_describe_place(error) for error in details[:MOST_PLACES]]
+def invalid_input(details: Sequence[Mapping[str, Any]], taker: Taker = None) -> Problem:
+    """Return the problem for an invalid payload: its places, each with what to do about it.
+
+    `taker` is the endpoint or the model of the payload, which knows the names of its fields.
+    """
+    places = [_describe_place(error, taker) for error in details[:MOST_PLACES]]
     sentences = [_format_place(place) for place in places[:MOST_SENTENCES]]
     return build_problem(
         422, "invalid", "The request is not valid", "; ".join(sentences), errors=places
     )
 
 
-def _describe_place(error: Mapping[str, Any]) -> dict[str, str]:
-    return {"at": _name_place(error["loc"]), "reason": _explain_error(error)}
+def _describe_place(error: Mapping[str, Any], taker: Taker) -> dict[str, str]:
+    return {"at": _name_place(error["loc"]), "reason": _explain_error(error, taker)}
 
 
 def _format_place(place: Mapping[str, str]) -> str:
@@ -458,14 +465,34 @@ def _name_place(location: Sequence[int | str]) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
-def _explain_error(error: Mapping[str, Any]) -> str:
+def _explain_error(error: Mapping[str, Any], taker: Taker) -> str:
     is_whole_body = tuple(error["loc"]) == ("body",)
     if error["type"] == "extra_forbidden":
-        return "unknown field; leave it out or check its spelling"
+        return explain_unknown_field(taker, error["loc"])
+    if is_whole_body and isinstance(error.get("input"), list):
+        return (
+            "send one JSON object as the body, not a list; "
+            'many facts go to POST /v1/memories/batch as {"items": [...]}'
+        )
     # `curl -d` says that its body is a form.
     if is_whole_body and error["type"] in ("missing", "model_attributes_type"):
         return "send a JSON object as the body, with `Content-Type: application/json`"
+    if error["type"] == "string_pattern_mismatch" and error["loc"][-1] in _AGENT_PLACES:
+        return "give 1 to 128 printable ASCII characters without blanks"
     return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _describe_broken_json(error: RequestValidationError) -> Problem | None:
+    """Return the problem of a body that is no JSON, with its line and column; else None."""
+    first = error.errors()[0]
+    if first["type"] != "json_invalid" or not isinstance(error.body, str):
+        return None
+    position = int(first["loc"][-1])
+    line = error.body.count("\n", 0, position) + 1
+    column = position - error.body.rfind("\n", 0, position)
+    reason = f"the body is no JSON: line {line}, column {column}: {first['ctx']['error']}"
+    places = [{"at": f"line {line}, column {column}", "reason": reason}]
+    return build_problem(422, "invalid", "The request is not valid", reason, errors=places)
 
 
 def build_problem(status: int, slug: str, title: str, detail: str, **members: Any) -> Problem:
@@ -502,14 +529,21 @@ async def _answer_domain_error(_request: Request, error: Exception) -> Response:
     return respond_with_problem(problem_of(error), headers)
 
 
-async def _answer_validation_error(_request: Request, error: Exception) -> Response:
+async def _answer_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError | ValidationError)
-    return respond_with_problem(invalid_input(error.errors()))
+    if isinstance(error, RequestValidationError):
+        broken = _describe_broken_json(error)
+        if broken:
+            return respond_with_problem(broken)
+    taker = getattr(request.scope.get("route"), "endpoint", None)
+    return respond_with_problem(invalid_input(error.errors(), taker))
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     match error.status_code:
+        case 400 if isinstance(error.__cause__, UnicodeDecodeError):
+            return _respond_to_bad_encoding(error.__cause__)
         case 404:
             return _answer_unknown_path(request, error)
         case 405:
@@ -519,6 +553,26 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
         case status:
             problem = build_problem(status, "refused", "The request was refused", str(error.detail))
             return respond_with_problem(problem, error.headers)
+
+
+def _respond_to_bad_encoding(error: UnicodeDecodeError) -> Response:
+    byte = error.object[error.start]
+    detail = (
+        f"The body is no UTF-8: byte {error.start + 1} is 0x{byte:02X}. "
+        "Send it as UTF-8; text in Latin-1 or Windows-1252 has to be converted first."
+    )
+    return respond_with_problem(build_problem(400, "bad-encoding", "The body is no UTF-8", detail))
+
+
+def respond_to_compressed_body(coding: str) -> Response:
+    """Return the answer to a body with a Content-Encoding. It closes the connection."""
+    detail = (
+        f"The body is compressed (Content-Encoding: {coding[:50]}), which is not taken. Send it "
+        "as it is, without that header."
+    )
+    problem = build_problem(415, "compressed", "The body is compressed", detail)
+    headers = {"Accept-Encoding": "identity", "Connection": "close"}
+    return respond_with_problem(problem, headers)
 
 
 def _answer_unknown_path(request: Request, error: HTTPException) -> Response:

@@ -4,12 +4,14 @@ import asyncio
 import time
 from contextlib import suppress
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import (
     respond_overloaded,
+    respond_to_compressed_body,
     respond_to_crowded_body,
     respond_to_large_body,
     respond_to_slow_body,
@@ -44,7 +46,8 @@ class _Refused(Exception):
 class TimelyBody:
     """Take in the whole body first; a slow caller keeps nobody waiting then.
 
-    A batch may have `batch_limit` bytes, any other body 256 KiB. A stream is passed on piece by
+    A compressed body is refused, because its true size is not known before it is unpacked. A batch
+    may have `batch_limit` bytes, any other body 256 KiB. A stream is passed on piece by
     piece. Each piece must come in time. Nothing outside /v1 has a body to wait for.
     """
 
@@ -56,6 +59,10 @@ class TimelyBody:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             return await self._app(scope, receive, send)
+        coding = Headers(scope=scope).get("content-encoding", "identity").strip().lower()
+        if coding != "identity":
+            await drain_body(receive)
+            return await respond_to_compressed_body(coding)(scope, receive, send)
         if scope["path"] in STREAMED:
             return await self._app(scope, _stream_in_time(receive), send)
         body = bytearray()

@@ -41,7 +41,7 @@ async def search(
 async def search_by_get(
     services: ServicesDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
 ) -> Response:
-    """The same by GET."""
+    """The memories nearest to `q`, best first, now or at any point on both axes of time."""
     question = Question(query.q, query.mode, query.limit, query.min_score)
     hits = await services.search.search(agent, question, query.to_filters(), query.to_point())
     return respond_with_answer(SearchAnswer.from_hits(hits, query.sort, services.half_lives))
@@ -80,7 +80,7 @@ async def preference_without_category(
     key: Annotated[Word, Path(openapi_examples=examples.LONE_KEY)],
     query: PreferenceDep,
 ) -> Response:
-    """The same of a preference that was stored without a category."""
+    """The value of a preference that was stored without a category."""
     moment, memory = await services.search.get_preference(
         agent, query.entity, "", key, query.to_point()
     )

@@ -14,6 +14,8 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _RFC3339 = re.compile(
     r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?"
 )
+# The address of a GET turns a plus that is not escaped into a blank.
+_LOST_PLUS = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(:\d{2}(\.\d+)?)? \d{2}:?\d{2}")
 _YEAR = re.compile(r"[1-9]\d{3}")
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
@@ -33,6 +35,7 @@ _TOO_SMALL = (
     "as Unix seconds this number is too near to 1970 to be meant, and it is no year from "
     f"{_FIRST_YEAR} to {_LAST_YEAR}: {_HELP}"
 )
+_PLUS_WAS_LOST = "the + of the offset became a blank: in an address, write it as %2B"
 _MILLISECONDS = "these are milliseconds: divide by 1000, because numbers are taken as Unix seconds"
 
 
@@ -49,6 +52,8 @@ def parse_time(value: Any) -> datetime:
         return datetime(int(value), 1, 1, tzinfo=UTC)
     if isinstance(value, int | float) or _NUMBER.fullmatch(value):
         return _from_number(value)
+    if _LOST_PLUS.fullmatch(value):
+        raise ValueError(_PLUS_WAS_LOST)
     try:
         return _from_text(value)
     except (ValueError, OverflowError):

@@ -45,3 +45,17 @@ _NOT_UTF8 = re.compile("[\x00\ud800-\udfff]")
 def is_storable(text: str) -> bool:
     """Return True if Postgres can hold the text: no NUL and no lone surrogate."""
     return _NOT_UTF8.search(text) is None
+
+
+# Characters that show nothing: Unicode's Default_Ignorable_Code_Point, and the blank of Braille.
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_VISIBLE = re.compile(f"[^\\s{INVISIBLE}]")
+
+
+def is_visible(text: str) -> bool:
+    """Return True if a reader sees something of the text."""
+    return _VISIBLE.search(text) is not None

@@ -157,7 +157,7 @@ def test_it_can_be_narrowed_like_a_list(everyone: httpx.Client) -> None:
         ({"budget_tokens": 0}, "budget_tokens"),
         ({"budget_tokens": 32_001}, "budget_tokens"),
         ({"query": ""}, "query"),
-        ({"q": "x"}, "q"),
+        ({"question": "x"}, "question"),
     ],
 )
 def test_bad_input_is_told(client: httpx.Client, params: dict[str, Any], named: str) -> None:

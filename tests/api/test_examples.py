@@ -164,9 +164,10 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
 
 
 def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Client) -> None:
-    answers = [
+    plain, *answers = [
         client.post("/v1/memories", json=example["value"]).json() for example in STORE.values()
     ]
+    assert plain["operation"] == "ADD"
     assert [answer["operation"] for answer in answers] == [
         "ADD",
         "UPDATE",

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.api.field_words import EXCEPTIONS, WORDS
 from support.builders import store
 
 ROOT = Path(__file__).parent.parent.parent
@@ -102,3 +103,71 @@ def check(described: dict[str, Any], value: dict[str, Any]) -> None:
         for found in value[name] if isinstance(value[name], list) else [value[name]]:
             if options and isinstance(found, dict):
                 check(resolved(options[0]), found)
+
+
+def list_undescribed() -> list[str]:
+    """Return every field of a schema and every parameter of a route that nothing is said about."""
+    fields = [
+        f"{name}.{field}"
+        for name, schema in DOCUMENT["components"]["schemas"].items()
+        for field, described in schema.get("properties", {}).items()
+        if len(described.get("description", "")) < len("Its id.")
+    ]
+    parameters = [
+        f"{route['operationId']}.{parameter['name']}"
+        for methods in DOCUMENT["paths"].values()
+        for route in methods.values()
+        for parameter in route.get("parameters", [])
+        if len(parameter.get("description", "")) < len("Its id.")
+    ]
+    return fields + parameters
+
+
+def test_every_field_and_parameter_is_described() -> None:
+    assert list_undescribed() == [], "describe it where it is declared, or in app/api/field_words"
+
+
+def test_no_description_of_a_field_is_for_nothing() -> None:
+    text = json.dumps(DOCUMENT)
+    unused = [words for words in (*WORDS.values(), *EXCEPTIONS.values()) if words not in text]
+    assert unused == []
+
+
+def test_names_of_schemas_are_for_readers() -> None:
+    assert [name for name in DOCUMENT["components"]["schemas"] if "__" in name] == []
+
+
+def test_the_groups_of_routes_are_described_in_the_order_of_the_document() -> None:
+    described = [group["name"] for group in DOCUMENT["tags"]]
+    assert all(group["description"] for group in DOCUMENT["tags"])
+    used = [
+        tag
+        for methods in DOCUMENT["paths"].values()
+        for route in methods.values()
+        for tag in route["tags"]
+    ]
+    assert set(used) == set(described)
+    assert used[0] == described[0] == "memories"
+
+
+def test_a_store_shows_what_was_inserted_first_with_links_once_and_fitting_examples() -> None:
+    responses = DOCUMENT["paths"]["/v1/memories"]["post"]["responses"]
+    assert list(responses)[:2] == ["201", "200"]
+    assert [status for status, response in responses.items() if "links" in response] == ["201"]
+    for status, operation in (("201", "ADD"), ("200", "NOOP"), ("202", None)):
+        shown = responses[status]["content"]["application/json"]["example"]
+        assert shown["operation"] == operation
+        check(resolved({"$ref": "#/components/schemas/StoreAnswer"}), shown)
+
+
+def test_times_are_documented_under_one_name() -> None:
+    text = json.dumps(list(DOCUMENT["components"]["schemas"].values()))
+    names = re.findall(r'"(asOf|knownAt|validFrom|includeSuperseded)": \{', text)
+    parameters = {
+        p["name"]
+        for methods in DOCUMENT["paths"].values()
+        for route in methods.values()
+        for p in route.get("parameters", [])
+    }
+    assert names == []
+    assert parameters.isdisjoint({"asOf", "knownAt", "includeSuperseded"})

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from app.domain.dates.zones import find_zone
-from app.domain.text import is_storable
+from app.domain.text import INVISIBLE, is_storable, is_visible
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -32,6 +32,21 @@ MAX_LIMIT = 1_000
 MAX_FIELDS = 100  # more than any request has
 
 
+# Every time of a request, and what goes with the times of a read, is taken in camel case too,
+# because the contract that this service keeps to writes `asOf`. Nothing else is.
+_CAMEL_NAMES = {
+    "asOf": "as_of",
+    "knownAt": "known_at",
+    "includeSuperseded": "include_superseded",
+    "validFrom": "valid_from",
+    "validUntil": "valid_until",
+    "saidAt": "said_at",
+    "sourceDate": "source_date",
+}
+# A search is asked for under either name, by GET and by POST.
+OTHER_NAMES = {**_CAMEL_NAMES, "q": "query", "query": "q"}
+
+
 class StrictRequest(BaseModel):
     """A request that refuses fields it does not know."""
 
@@ -44,6 +59,22 @@ class StrictRequest(BaseModel):
         if isinstance(fields, Mapping) and len(fields) > MAX_FIELDS:
             raise ValueError(f"has more than {MAX_FIELDS} fields; leave the unknown ones out")
         return fields
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_other_names(cls, fields: Any) -> Any:
+        """Put each field that came under its other name under its own."""
+        if not isinstance(fields, Mapping):
+            return fields
+        renamed = dict(fields)
+        for other in fields.keys() & OTHER_NAMES.keys() - cls.model_fields.keys():
+            name = OTHER_NAMES[other]
+            if name not in cls.model_fields:
+                continue
+            value = renamed.pop(other)
+            if renamed.setdefault(name, value) != value:
+                raise ValueError(f"{name} and {other} are one field; give it once")
+        return renamed
 
 
 def build_from_fields(target: type[Target], request: BaseModel, **others: Any) -> Target:
@@ -74,6 +105,12 @@ def check_text(text: str) -> str:
     if not is_storable(text):
         raise ValueError("must not contain NUL characters or lone surrogates")
     return text
+
+
+def _check_worded(text: str) -> str:
+    if not is_visible(text):
+        raise ValueError("must contain a character that can be seen")
+    return check_text(text)
 
 
 def _check_details(details: dict[str, Any]) -> dict[str, Any]:
@@ -134,18 +171,18 @@ def _check_number(value: Any) -> Any:
 # The document gives texts a pattern: no NUL, and in a text that must not be blank at least one
 # character that is not trimmed away. U+0085 is trimmed, but is no space in a schema's patterns.
 _TEXT_SCHEMA = {"pattern": r"^[^\u0000]*$"}
-_WORDED_SCHEMA = {"pattern": r"^[^\u0000]*[^\s\u0085\u0000][^\u0000]*$"}
+_WORDED_SCHEMA = {"pattern": rf"^[^\u0000]*[^\s\u0085\u0000{INVISIBLE}][^\u0000]*$"}
 
 Content = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CONTENT),
-    AfterValidator(check_text),
+    AfterValidator(_check_worded),
     Field(json_schema_extra=_WORDED_SCHEMA),
 ]
 Word = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
-    AfterValidator(check_text),
+    AfterValidator(_check_worded),
     Field(json_schema_extra=_WORDED_SCHEMA),
 ]
 OptionalWord = Annotated[

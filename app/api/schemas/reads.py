@@ -1,9 +1,9 @@
 """Requests that read memories: lists, searches, contexts, at any point in time."""
 
 from dataclasses import replace
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, StrictBool, model_validator
+from pydantic import Field, StrictBool
 
 from app.api import examples
 from app.api.cursors import Cursor, HistoryCursor
@@ -15,7 +15,6 @@ from app.api.schemas.fields import (
     PageSize,
     StrictRequest,
     Word,
-    is_contradiction,
 )
 from app.api.schemas.memories import FilterFields
 from app.api.times import Time
@@ -33,19 +32,9 @@ class PointQuery(StrictRequest):
     known_at: Time | None = Field(
         None, description="As far as was known at that time. Default: all that is known."
     )
-    asOf: Time | None = Field(None, description="Another name for as_of.")
-    knownAt: Time | None = Field(None, description="Another name for known_at.")
-
-    @model_validator(mode="after")
-    def _check_names(self) -> Self:
-        if is_contradiction(self.as_of, self.asOf):
-            raise ValueError("as_of is given twice, with different times; give it once")
-        if is_contradiction(self.known_at, self.knownAt):
-            raise ValueError("known_at is given twice, with different times; give it once")
-        return self
 
     def to_point(self) -> Point:
-        return Point(self.as_of or self.asOf, self.known_at or self.knownAt)
+        return Point(self.as_of, self.known_at)
 
 
 class FilterQuery(PointQuery, FilterFields):
@@ -54,13 +43,9 @@ class FilterQuery(PointQuery, FilterFields):
     include_superseded: bool = Field(
         default=False, description="Every version, not only what holds."
     )
-    includeSuperseded: bool = Field(
-        default=False, description="Another name for include_superseded."
-    )
 
     def to_point(self) -> Point:
-        includes_superseded = self.include_superseded or self.includeSuperseded
-        return replace(super().to_point(), include_superseded=includes_superseded)
+        return replace(super().to_point(), include_superseded=self.include_superseded)
 
 
 class ListQuery(FilterQuery):
@@ -142,17 +127,14 @@ class SearchRequest(FilterFields):
     sort: Sort = "score"
     as_of: Time | None = Field(
         None,
-        validation_alias=AliasChoices("as_of", "asOf"),
         description="What was true at that time.",
     )
     known_at: Time | None = Field(
         None,
-        validation_alias=AliasChoices("known_at", "knownAt"),
         description="As far as was known at that time.",
     )
     include_superseded: StrictBool = Field(
         default=False,
-        validation_alias=AliasChoices("include_superseded", "includeSuperseded"),
         description="Search every version, not only what holds.",
     )
 

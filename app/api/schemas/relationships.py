@@ -1,17 +1,12 @@
 """Requests that make and list relationships."""
 
 from datetime import datetime
-from typing import Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from app.api.cursors import RelationshipCursor
-from app.api.schemas.fields import (
-    PageSize,
-    StrictRequest,
-    is_contradiction,
-)
+from app.api.schemas.fields import PageSize, StrictRequest
 from app.api.times import Time
 from app.domain.relationship import LinkType
 from app.store.relationships import AfterRelationship
@@ -37,19 +32,12 @@ class LinksQuery(StrictRequest):
     known_at: Time | None = Field(
         None, description="As far as was known at that time. Default: all that is known."
     )
-    knownAt: Time | None = Field(None, description="Another name for known_at.")
     limit: PageSize = 50
     cursor: str | None = Field(None, description="`next_cursor` of the page before.")
-
-    @model_validator(mode="after")
-    def _check_names(self) -> Self:
-        if is_contradiction(self.known_at, self.knownAt):
-            raise ValueError("known_at is given twice, with different times; give it once")
-        return self
 
     def locate_page(self) -> tuple[datetime | None, AfterRelationship | None]:
         """Return the known time of the picture to list from, and the position to go on from."""
         if self.cursor:
             cursor = RelationshipCursor.decode(self.cursor)
             return cursor.known_at, cursor.after
-        return self.known_at or self.knownAt, None
+        return self.known_at, None

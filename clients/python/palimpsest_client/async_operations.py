@@ -125,20 +125,32 @@ class AsyncOperations:
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> StoreAnswer:
-        """Store one fact. What it says already is a NOOP; another value of the same key supersedes
-        the old one. With `split: auto`, a text that plainly states several facts is stored as
-        its `parts`, all of them or none.
+        """Store one fact in plain words. It is compared with what is known: what is known already
+        is a NOOP, a change ends what it replaces, and what is not sure waits as a review.
+        Another value of the same `key` supersedes the old one. With `split: auto`, a text that
+        plainly states several facts is stored as its `parts`, all of them or none.
 
         Args:
+            content: The fact in words.
             kind: Default `fact`.
             entity: Who or what it is about. Default `user`.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
             key: Which attribute. A key holds one value at a time unless `single_valued` is
                 false.
+            value: The value of the key, such as `Helix`, apart from the sentence.
+            single_valued: Whether its slot holds one value at a time; null: as the key says.
             details: Free JSON: at most 2000 values, nested at most 8 deep, with integers of at
                 most 30 digits and texts of at most 16000 characters, none of them NUL. Of a
                 decision: rationale, alternatives, related_files.
+            tier: `core` keeps a floor under its strength; `semantic` fades.
             importance: 0 to 1. Default 0.5.
             confidence: 0 to 1. Default 1.
+            tags: Words of your own, to filter by.
+            entities: Names that the fact mentions.
+            sources: All that it rests on: documents, addresses, ids of your own.
+            source: Where it comes from, such as a file or a tool.
+            session_id: The session (conversation) in which it was said.
             project: The project it belongs to, by name.
             trust: 0 to 100. Default 50.
             lifespan: Whether it ends with its session or with its project. Default `permanent`:
@@ -223,7 +235,19 @@ class AsyncOperations:
         point on both axes.
 
         Args:
+            kind: What sort of statement: fact, preference, decision or constraint.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
+            session_id: The session (conversation) in which it was said.
+            project: The project it belongs to, by name.
             said_in: The facts that were split from one sentence.
+            tags_any: Only memories with at least one of these tags.
+            tags_all: Only memories with all of these tags.
+            min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
             include_superseded: Every version, not only what holds.
@@ -273,6 +297,8 @@ class AsyncOperations:
         with `atomic`.
 
         Args:
+            items: The entries of this page.
+            atomic: true: one bad item refuses the whole batch. Default: a bad item fails alone.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
         """
@@ -334,6 +360,21 @@ class AsyncOperations:
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
+            valid_from: When it became true in the world.
+            valid_until: When it stopped being true, or will; null: it holds until further
+                notice.
+            tier: `core` keeps a floor under its strength; `semantic` fades.
+            importance: How much it matters, 0 to 1.
+            confidence: How sure it is, 0 to 1.
+            tags: Words of your own, to filter by.
+            entities: Names that the fact mentions.
+            sources: All that it rests on: documents, addresses, ids of your own.
+            source: Where it comes from, such as a file or a tool.
+            session_id: The session (conversation) in which it was said.
+            project: The project it belongs to, by name.
+            trust: How far its source is trusted, 0 to 100. Less trust ends nothing stated with
+                more.
+            lifespan: Whether it ends with its session, with its project, or with neither.
             details: Free JSON: at most 2000 values, nested at most 8 deep, with integers of at
                 most 30 digits and texts of at most 16000 characters, none of them NUL.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -468,15 +509,26 @@ class AsyncOperations:
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
+            content: The fact in words.
             kind: Default `fact`.
             entity: Who or what it is about. Default `user`.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
             key: Which attribute. A key holds one value at a time unless `single_valued` is
                 false.
+            value: The value of the key, such as `Helix`, apart from the sentence.
+            single_valued: Whether its slot holds one value at a time; null: as the key says.
             details: Free JSON: at most 2000 values, nested at most 8 deep, with integers of at
                 most 30 digits and texts of at most 16000 characters, none of them NUL. Of a
                 decision: rationale, alternatives, related_files.
+            tier: `core` keeps a floor under its strength; `semantic` fades.
             importance: 0 to 1. Default 0.5.
             confidence: 0 to 1. Default 1.
+            tags: Words of your own, to filter by.
+            entities: Names that the fact mentions.
+            sources: All that it rests on: documents, addresses, ids of your own.
+            source: Where it comes from, such as a file or a tool.
+            session_id: The session (conversation) in which it was said.
             project: The project it belongs to, by name.
             trust: 0 to 100. Default 50.
             lifespan: Whether it ends with its session or with its project. Default `permanent`:
@@ -485,6 +537,7 @@ class AsyncOperations:
             valid_from: When it became true in the world. Default: what its words say, else
                 `said_at`.
             valid_until: A stated end. Default: what its words say.
+            by: The id of a stored memory that takes its place, instead of new `content`.
             read_dates: Whether the words are read for dates, which set `valid_from` and
                 `valid_until` if the request does not. Default: True.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -545,6 +598,7 @@ class AsyncOperations:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
             at: When it stopped being true. Default: now.
+            reason: Why, for people and for the log.
             never_true: true: it was never true; what it replaced holds again.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
@@ -558,6 +612,30 @@ class AsyncOperations:
                 body={"at": at, "reason": reason, "never_true": never_true},
                 idempotency_key=idempotency_key or make_key(),
                 if_match=if_match,
+            )
+        )
+        return answer
+
+    async def why_memory(
+        self, memory_id: Id, *, as_of: Time | None = None, known_at: Time | None = None
+    ) -> WhyAnswer:
+        """The story of one memory: what it replaced and what replaced it, who decided and why,
+        what was kept apart, reviews and reverts. At an earlier `known_at`, nothing that came
+        later is told.
+
+        Args:
+            memory_id: `id` of a memory: paste one from the answer to a store, a list or a
+                search.
+            as_of: What was true at that time. Default: now.
+            known_at: As far as was known at that time. Default: all that is known.
+        """
+        answer: WhyAnswer = await self._call(
+            Request(
+                "GET",
+                "/v1/memories/{}/why",
+                path=(memory_id,),
+                query={"as_of": as_of, "known_at": known_at},
+                is_read=True,
             )
         )
         return answer
@@ -623,30 +701,6 @@ class AsyncOperations:
             "items",
         )
 
-    async def why_memory(
-        self, memory_id: Id, *, as_of: Time | None = None, known_at: Time | None = None
-    ) -> WhyAnswer:
-        """The story of one memory: what it replaced and what replaced it, who decided and why,
-        what was kept apart, reviews and reverts. At an earlier `known_at`, nothing that came
-        later is told.
-
-        Args:
-            memory_id: `id` of a memory: paste one from the answer to a store, a list or a
-                search.
-            as_of: What was true at that time. Default: now.
-            known_at: As far as was known at that time. Default: all that is known.
-        """
-        answer: WhyAnswer = await self._call(
-            Request(
-                "GET",
-                "/v1/memories/{}/why",
-                path=(memory_id,),
-                query={"as_of": as_of, "known_at": known_at},
-                is_read=True,
-            )
-        )
-        return answer
-
     async def search(
         self,
         query: str,
@@ -673,9 +727,23 @@ class AsyncOperations:
         `min_score` cuts some off.
 
         Args:
+            kind: What sort of statement: fact, preference, decision or constraint.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
+            session_id: The session (conversation) in which it was said.
+            project: The project it belongs to, by name.
             said_in: The facts that were split from one sentence.
-            limit: Default: 10.
-            mode: Default: hybrid.
+            tags_any: Only memories with at least one of these tags.
+            tags_all: Only memories with all of these tags.
+            min_importance: Only memories of at least this importance, 0 to 1.
+            query: What to search for, in words. `q` means the same.
+            limit: How many entries at most. Default: 10.
+            mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
+                hybrid.
             min_score: Leave out results that score lower.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
@@ -734,16 +802,30 @@ class AsyncOperations:
         min_score: float | None = None,
         sort: Literal["score", "strength"] | str | None = None,
     ) -> SearchAnswer:
-        """The same by GET.
+        """The memories nearest to `q`, best first, now or at any point on both axes of time.
 
         Args:
+            kind: What sort of statement: fact, preference, decision or constraint.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
+            session_id: The session (conversation) in which it was said.
+            project: The project it belongs to, by name.
             said_in: The facts that were split from one sentence.
+            tags_any: Only memories with at least one of these tags.
+            tags_all: Only memories with all of these tags.
+            min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
             include_superseded: Every version, not only what holds.
             q: What to search for.
             limit: How many items a page has.
-            mode: Default: hybrid.
+            mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
+                hybrid.
+            min_score: Leave out results that score lower.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
         """
@@ -788,9 +870,14 @@ class AsyncOperations:
         """The value of a preference that holds at that moment.
 
         Args:
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
-            entity: Default: user.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time. Default: user.
         """
         answer: MemoryOut = await self._call(
             Request(
@@ -814,12 +901,15 @@ class AsyncOperations:
         known_at: Time | None = None,
         entity: str | None = None,
     ) -> MemoryOut:
-        """The same of a preference that was stored without a category.
+        """The value of a preference that was stored without a category.
 
         Args:
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
-            entity: Default: user.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time. Default: user.
         """
         answer: MemoryOut = await self._call(
             Request(
@@ -854,7 +944,19 @@ class AsyncOperations:
         others, never anything superseded. With `Accept: text/plain`, the text alone.
 
         Args:
+            kind: What sort of statement: fact, preference, decision or constraint.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
+            session_id: The session (conversation) in which it was said.
+            project: The project it belongs to, by name.
             said_in: The facts that were split from one sentence.
+            tags_any: Only memories with at least one of these tags.
+            tags_all: Only memories with all of these tags.
+            min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
             query: What the prompt is about; without it, the strongest memories come first.
@@ -886,40 +988,265 @@ class AsyncOperations:
         )
         return answer
 
-    def export(self, *, vectors: bool | None = None) -> AsyncExport:
-        """Export everything of the agent, as it is at one moment: memories with what was ever
-        believed of them, the log, relationships and reviews. `POST /v1/import` of it into an
-        empty agent, here or elsewhere, gives an agent that answers the same on both axes and
-        exports the same bytes. An export without its last line, of type `end`, was cut off. It
-        holds a database connection while it is read: only half of those of a process may be
-        used so at once, else 503.
-
-        Args:
-            vectors: false: leave the vectors out; an import makes them again. Default: True.
-        """
-        return self._export(Request("GET", "/v1/export", query={"vectors": vectors}, is_read=True))
-
-    async def import_history(
+    async def capture(
         self,
-        lines: Iterable[Mapping[str, Any] | bytes] | AsyncIterable[Mapping[str, Any] | bytes],
+        session_id: str,
+        messages: Sequence[MessageRequest],
         *,
+        extract: ExtractBy | str | None = None,
+        split: Literal["auto", "off"] | str | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
-    ) -> list[dict[str, Any]]:
-        """Import versions with their own dates on both axes; or a native export (`GET
-        /v1/export`), known by its first line, into an agent that holds nothing (else 409); its
-        key needs `admin` too. A bad line is named by its number and nothing of the import is
-        kept. Of an answer over 8 MB nothing is kept for a retry under the same Idempotency-Key:
-        it is told that all was imported (410).
+    ) -> CaptureAnswer:
+        """Store messages of a session, and the facts that are read from them. The messages are
+        stored first. A short call is answered with the facts; a long one is finished by a
+        worker: ask for its capture. A message whose id the session has already is not stored
+        again.
 
         Args:
-            lines: Its lines, as objects or as bytes. They are sent as they come, and only once:
-                this call is not tried again.
+            session_id: A name of your own for the conversation.
+            messages: Together at most 100,000 characters.
+            extract: What reads facts from them. `model` falls back to the rules if no model
+                answers; `off` stores the messages alone. Default: rules.
+            split: off: a sentence that states several facts stays one. Default: auto.
+            dry_run: true: answer with what would be done and write nothing; for messages of at
+                most 1,000 facts.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
         """
-        return await self._import(
-            Request("POST", "/v1/import", idempotency_key=idempotency_key or make_key()), lines
+        answer: CaptureAnswer = await self._call(
+            Request(
+                "POST",
+                "/v1/messages",
+                body={
+                    "session_id": session_id,
+                    "messages": messages,
+                    "extract": extract,
+                    "split": split,
+                    "dry_run": dry_run,
+                },
+                idempotency_key=idempotency_key or make_key(),
+            )
         )
+        return answer
+
+    def list_captures(
+        self,
+        *,
+        session_id: str | None = None,
+        state: CaptureState | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> AsyncPages[CapturesAnswer, CaptureSummary]:
+        """The calls that stored messages, newest first, and how far each is read.
+
+        Args:
+            session_id: The session (conversation) in which it was said.
+            state: How it stands.
+            limit: How many items a page has.
+            cursor: Begin at the page that this `next_cursor` of another one names.
+        """
+        return AsyncPages(
+            self._call,
+            Request(
+                "GET",
+                "/v1/captures",
+                query={"session_id": session_id, "state": state, "limit": limit, "cursor": cursor},
+                is_read=True,
+            ),
+            "items",
+        )
+
+    async def get_capture(self, capture_id: Id) -> CaptureAnswer:
+        """The messages of a call, how far they are read, and the facts of each.
+
+        Args:
+            capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
+        """
+        answer: CaptureAnswer = await self._call(
+            Request("GET", "/v1/captures/{}", path=(capture_id,), is_read=True)
+        )
+        return answer
+
+    async def undo_capture(
+        self,
+        capture_id: Id,
+        *,
+        cascade: bool | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> RevertsAnswer:
+        """Undo all that the facts of a capture did and that stands, newest first, all or none. Its
+        messages stay.
+
+        Args:
+            capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
+            cascade: Undo also what was built on it; without this, 409 lists that.
+            dry_run: true: answer with what would be undone and write nothing.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: RevertsAnswer = await self._call(
+            Request(
+                "POST",
+                "/v1/captures/{}/undo",
+                path=(capture_id,),
+                body={"cascade": cascade, "dry_run": dry_run},
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    def list_reviews(
+        self,
+        *,
+        source: ReviewSource | str | None = None,
+        relation: Relation | str | None = None,
+        memory_id: Id | None = None,
+        min_confidence: float | None = None,
+        status: ReviewStatus | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> AsyncPages[ReviewsAnswer, ReviewOut]:
+        """What waits for a person, and what was decided, newest first. Reviews that waited too
+        long are closed, and logged, first.
+
+        Args:
+            source: Where it comes from, such as a file or a tool.
+            relation: How the incoming fact stands to the stored one.
+            memory_id: The fact stored beside, or a memory that the proposal is about.
+            min_confidence: Only those whose judge was at least so sure, 0 to 1.
+            status: How it stands at the moment of the answer.
+            limit: How many items a page has.
+            cursor: Begin at the page that this `next_cursor` of another one names.
+        """
+        return AsyncPages(
+            self._call,
+            Request(
+                "GET",
+                "/v1/reviews",
+                query={
+                    "source": source,
+                    "relation": relation,
+                    "memory_id": memory_id,
+                    "min_confidence": min_confidence,
+                    "status": status,
+                    "limit": limit,
+                    "cursor": cursor,
+                },
+                is_read=True,
+            ),
+            "items",
+        )
+
+    async def get_review(self, review_id: Id) -> ReviewDetailOut:
+        """One review, with the memories it is about before and after accepting it now.
+
+        Args:
+            review_id: `id` of a review: paste `review_id` from the answer to a store, or an
+                `id` from the list.
+        """
+        answer: ReviewDetailOut = await self._call(
+            Request("GET", "/v1/reviews/{}", path=(review_id,), is_read=True)
+        )
+        return answer
+
+    async def accept(
+        self, review_id: Id, *, note: str | None = None, idempotency_key: str | None = None
+    ) -> WriteAnswer:
+        """Do what the review proposes. Where its memories changed since, 409 shows a fresh
+        proposal. Accepting again is the same as once.
+
+        Args:
+            review_id: `id` of a review: paste `review_id` from the answer to a store, or an
+                `id` from the list.
+            note: A reason, for people.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: WriteAnswer = await self._call(
+            Request(
+                "POST",
+                "/v1/reviews/{}/accept",
+                path=(review_id,),
+                body={"note": note},
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    async def reject(
+        self, review_id: Id, *, note: str | None = None, idempotency_key: str | None = None
+    ) -> WriteAnswer:
+        """Leave everything as it is. The decision is logged; rejecting again is the same as once.
+
+        Args:
+            review_id: `id` of a review: paste `review_id` from the answer to a store, or an
+                `id` from the list.
+            note: A reason, for people.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: WriteAnswer = await self._call(
+            Request(
+                "POST",
+                "/v1/reviews/{}/reject",
+                path=(review_id,),
+                body={"note": note},
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    async def decide(
+        self,
+        decision: Literal["accept", "reject"] | str,
+        *,
+        ids: Sequence[Id] | None = None,
+        filter: ReviewFilterFields | None = None,
+        limit: int | None = None,
+        note: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> DecideAnswer:
+        """Accept or reject several reviews, each for itself: one that cannot be decided leaves the
+        others alone.
+
+        Args:
+            decision: `accept` or `reject`.
+            ids: The reviews to decide.
+            filter: Decide every waiting review that fits, instead of those named by `ids`.
+            limit: With filter: how many at most.
+            note: A reason, for people.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: DecideAnswer = await self._call(
+            Request(
+                "POST",
+                "/v1/reviews/decide",
+                body={
+                    "decision": decision,
+                    "ids": ids,
+                    "filter": filter,
+                    "limit": limit,
+                    "note": note,
+                },
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    async def report(self, *, since: Time | None = None) -> ShadowReport:
+        """What would have changed, by relation, judge and confidence, with examples and how people
+        decided so far.
+
+        Args:
+            since: Only proposals from then on.
+        """
+        answer: ShadowReport = await self._call(
+            Request("GET", "/v1/shadow/report", query={"since": since}, is_read=True)
+        )
+        return answer
 
     def list_log(
         self,
@@ -938,9 +1265,14 @@ class AsyncOperations:
         """Every operation with what it read and wrote, newest first.
 
         Args:
+            operation: Only operations of this kind.
             memory_id: Operations that wrote or changed this memory.
+            decided_by: Only operations that this judge decided.
             actor: Operations that this actor wrote: the `actor` of another operation.
+            session_id: Only operations of this session.
             review: Operations that left a review for this reason: shadow, for example.
+            since: Only operations known from then on.
+            until: Only operations known before then.
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
         """
@@ -1008,134 +1340,271 @@ class AsyncOperations:
         )
         return answer
 
-    def list_reviews(
+    async def revert_many(
         self,
         *,
-        source: ReviewSource | str | None = None,
-        relation: Relation | str | None = None,
-        memory_id: Id | None = None,
-        min_confidence: float | None = None,
-        status: ReviewStatus | str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> AsyncPages[ReviewsAnswer, ReviewOut]:
-        """What waits for a person, and what was decided, newest first. Reviews that waited too
-        long are closed, and logged, first.
+        operation: Operation | str | None = None,
+        sweep_id: Id | None = None,
+        request_id: str | None = None,
+        session_id: str | None = None,
+        source: str | None = None,
+        decided_by: Judge | str | None = None,
+        actor: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        capture_id: Id | None = None,
+        cascade: bool | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> RevertsAnswer:
+        """Undo every operation of a batch, an import, a session, a source, a judge or a time,
+        newest first, all or none.
 
         Args:
-            memory_id: The fact stored beside, or a memory that the proposal is about.
+            operation: Only operations of this kind.
+            sweep_id: What a sweep did.
+            request_id: X-Request-Id of the call that did them: a batch, an import.
+            session_id: Only operations of this session.
+            source: `source` of the facts that were sent.
+            decided_by: Which judge decided.
+            actor: Who wrote them, as `actor` in the log. With `since`: all that a key wrote
+                since then.
+            since: From this time on.
+            until: Up to this time.
+            capture_id: What stored the facts of a capture.
+            cascade: Undo also what was built on them; without this, 409 lists that.
+            dry_run: true: answer with what would be undone and write nothing.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: RevertsAnswer = await self._call(
+            Request(
+                "POST",
+                "/v1/reverts",
+                body={
+                    "operation": operation,
+                    "sweep_id": sweep_id,
+                    "request_id": request_id,
+                    "session_id": session_id,
+                    "source": source,
+                    "decided_by": decided_by,
+                    "actor": actor,
+                    "since": since,
+                    "until": until,
+                    "capture_id": capture_id,
+                    "cascade": cascade,
+                    "dry_run": dry_run,
+                },
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    async def end_session(
+        self,
+        session_id: str,
+        *,
+        at: Time | None = None,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> EndAnswer:
+        """End a session: every memory of it with lifespan `session` is retracted, constraints
+        included; all others stay. An operation each; `POST /v1/reverts` with this call's
+        X-Request-Id undoes them all.
+
+        Args:
+            session_id: The session (conversation) in which it was said.
+            at: When it ended. Default: now; what has not begun by now is then withdrawn.
+            reason: Why, for the log.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: EndAnswer = await self._call(
+            Request(
+                "POST",
+                "/v1/sessions/{}/end",
+                path=(session_id,),
+                body={"at": at, "reason": reason},
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    async def end_project(
+        self,
+        project: str,
+        *,
+        at: Time | None = None,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> EndAnswer:
+        """The same for a project and its memories with lifespan `project`.
+
+        Args:
+            project: The project it belongs to, by name.
+            at: When it ended. Default: now; what has not begun by now is then withdrawn.
+            reason: Why, for the log.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: EndAnswer = await self._call(
+            Request(
+                "POST",
+                "/v1/projects/{}/end",
+                path=(project,),
+                body={"at": at, "reason": reason},
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    async def start_sweep(
+        self,
+        *,
+        agent_id: str | None = None,
+        slot: SlotRequest | None = None,
+        since: Time | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> SweepOut:
+        """Look at stored memories again, as stores would have: what contradicts something later
+        ends, as far as rules, judges and caps allow. A worker does it; ask for the sweep to see
+        how far it is. To undo it: `POST /v1/reverts` with its id as `sweep_id`.
+
+        Args:
+            agent_id: The agent of this call, to make sure.
+            slot: This slot alone.
+            since: What became known since then, and what is marked to be looked at again.
+            dry_run: true: `findings` tell what would be done, and nothing is.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: SweepOut = await self._call(
+            Request(
+                "POST",
+                "/v1/sweeps",
+                body={"agent_id": agent_id, "slot": slot, "since": since, "dry_run": dry_run},
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    def list_sweeps(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> AsyncPages[SweepsAnswer, SweepSummary]:
+        """The agent's sweeps, newest first, those started by the clock and after stores included.
+
+        Args:
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
         """
         return AsyncPages(
             self._call,
-            Request(
-                "GET",
-                "/v1/reviews",
-                query={
-                    "source": source,
-                    "relation": relation,
-                    "memory_id": memory_id,
-                    "min_confidence": min_confidence,
-                    "status": status,
-                    "limit": limit,
-                    "cursor": cursor,
-                },
-                is_read=True,
-            ),
+            Request("GET", "/v1/sweeps", query={"limit": limit, "cursor": cursor}, is_read=True),
             "items",
         )
 
-    async def get_review(self, review_id: Id) -> ReviewDetailOut:
-        """One review, with the memories it is about before and after accepting it now.
+    async def get_sweep(self, sweep_id: Id) -> SweepOut:
+        """How far a sweep is, and what it found.
 
         Args:
-            review_id: `id` of a review: paste `review_id` from the answer to a store, or an
-                `id` from the list.
+            sweep_id: `id` of a sweep: paste one from the answer to a POST, or from the list.
         """
-        answer: ReviewDetailOut = await self._call(
-            Request("GET", "/v1/reviews/{}", path=(review_id,), is_read=True)
+        answer: SweepOut = await self._call(
+            Request("GET", "/v1/sweeps/{}", path=(sweep_id,), is_read=True)
         )
         return answer
 
-    async def accept(
-        self, review_id: Id, *, note: str | None = None, idempotency_key: str | None = None
-    ) -> WriteAnswer:
-        """Do what the review proposes. Where its memories changed since, 409 shows a fresh
-        proposal. Accepting again is the same as once.
+    async def cancel_sweep(self, sweep_id: Id, *, idempotency_key: str | None = None) -> SweepOut:
+        """Stop a sweep where it is. What it did stays, and can be undone; one that is over stays
+        as it is.
 
         Args:
-            review_id: `id` of a review: paste `review_id` from the answer to a store, or an
-                `id` from the list.
+            sweep_id: `id` of a sweep: paste one from the answer to a POST, or from the list.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
         """
-        answer: WriteAnswer = await self._call(
+        answer: SweepOut = await self._call(
             Request(
                 "POST",
-                "/v1/reviews/{}/accept",
-                path=(review_id,),
-                body={"note": note},
+                "/v1/sweeps/{}/cancel",
+                path=(sweep_id,),
                 idempotency_key=idempotency_key or make_key(),
             )
         )
         return answer
 
-    async def reject(
-        self, review_id: Id, *, note: str | None = None, idempotency_key: str | None = None
-    ) -> WriteAnswer:
-        """Leave everything as it is. The decision is logged; rejecting again is the same as once.
-
-        Args:
-            review_id: `id` of a review: paste `review_id` from the answer to a store, or an
-                `id` from the list.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
-        """
-        answer: WriteAnswer = await self._call(
-            Request(
-                "POST",
-                "/v1/reviews/{}/reject",
-                path=(review_id,),
-                body={"note": note},
-                idempotency_key=idempotency_key or make_key(),
-            )
-        )
-        return answer
-
-    async def decide(
+    async def get_insights(
         self,
-        decision: Literal["accept", "reject"] | str,
         *,
-        ids: Sequence[Id] | None = None,
-        filter: ReviewFilterFields | None = None,
+        section: Sequence[Section | str] | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
         limit: int | None = None,
-        note: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> DecideAnswer:
-        """Accept or reject several reviews, each for itself: one that cannot be decided leaves the
-        others alone.
+        stale_days: int | None = None,
+    ) -> InsightsAnswer:
+        """What keeps changing and who errs: churn, flip-flops, lives of values, retired and given
+        back, signals, stale constraints, lengths of chains; each entry with ids to look at. A
+        report: it changes nothing.
 
         Args:
-            limit: With filter: how many at most.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
+            section: Only these; may be repeated. Without it, all.
+            since: Count what became known at that time or later.
+            until: Count what became known before that time.
+            limit: How many items a page has.
+            stale_days: After how many days without a word a constraint counts as stale.
+                Default: 180.
         """
-        answer: DecideAnswer = await self._call(
+        answer: InsightsAnswer = await self._call(
             Request(
-                "POST",
-                "/v1/reviews/decide",
-                body={
-                    "decision": decision,
-                    "ids": ids,
-                    "filter": filter,
+                "GET",
+                "/v1/insights",
+                query={
+                    "section": section,
+                    "since": since,
+                    "until": until,
                     "limit": limit,
-                    "note": note,
+                    "stale_days": stale_days,
                 },
-                idempotency_key=idempotency_key or make_key(),
+                is_read=True,
             )
         )
         return answer
+
+    async def import_history(
+        self,
+        lines: Iterable[Mapping[str, Any] | bytes] | AsyncIterable[Mapping[str, Any] | bytes],
+        *,
+        idempotency_key: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Import versions with their own dates on both axes; or a native export (`GET
+        /v1/export`), known by its first line, into an agent that holds nothing (else 409); its
+        key needs `admin` too. A bad line is named by its number and nothing of the import is
+        kept. Of an answer over 8 MB nothing is kept for a retry under the same Idempotency-Key:
+        it is told that all was imported (410).
+
+        Args:
+            lines: Its lines, as objects or as bytes. They are sent as they come, and only once:
+                this call is not tried again.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        return await self._import(
+            Request("POST", "/v1/import", idempotency_key=idempotency_key or make_key()), lines
+        )
+
+    def export(self, *, vectors: bool | None = None) -> AsyncExport:
+        """Export everything of the agent, as it is at one moment: memories with what was ever
+        believed of them, the log, relationships and reviews. `POST /v1/import` of it into an
+        empty agent, here or elsewhere, gives an agent that answers the same on both axes and
+        exports the same bytes. An export without its last line, of type `end`, was cut off. It
+        holds a database connection while it is read: only half of those of a process may be
+        used so at once, else 503.
+
+        Args:
+            vectors: false: leave the vectors out; an import makes them again. Default: True.
+        """
+        return self._export(Request("GET", "/v1/export", query={"vectors": vectors}, is_read=True))
 
     async def erase(
         self,
@@ -1316,351 +1785,11 @@ class AsyncOperations:
         )
         return answer
 
-    async def start_sweep(
-        self,
-        *,
-        agent_id: str | None = None,
-        slot: SlotRequest | None = None,
-        since: Time | None = None,
-        dry_run: bool | None = None,
-        idempotency_key: str | None = None,
-    ) -> SweepOut:
-        """Look at stored memories again, as stores would have: what contradicts something later
-        ends, as far as rules, judges and caps allow. A worker does it; ask for the sweep to see
-        how far it is. To undo it: `POST /v1/reverts` with its id as `sweep_id`.
-
-        Args:
-            agent_id: The agent of this call, to make sure.
-            slot: This slot alone.
-            since: What became known since then, and what is marked to be looked at again.
-            dry_run: true: `findings` tell what would be done, and nothing is.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
-        """
-        answer: SweepOut = await self._call(
-            Request(
-                "POST",
-                "/v1/sweeps",
-                body={"agent_id": agent_id, "slot": slot, "since": since, "dry_run": dry_run},
-                idempotency_key=idempotency_key or make_key(),
-            )
-        )
-        return answer
-
-    def list_sweeps(
-        self, *, limit: int | None = None, cursor: str | None = None
-    ) -> AsyncPages[SweepsAnswer, SweepSummary]:
-        """The agent's sweeps, newest first, those started by the clock and after stores included.
-
-        Args:
-            limit: How many items a page has.
-            cursor: Begin at the page that this `next_cursor` of another one names.
-        """
-        return AsyncPages(
-            self._call,
-            Request("GET", "/v1/sweeps", query={"limit": limit, "cursor": cursor}, is_read=True),
-            "items",
-        )
-
-    async def get_sweep(self, sweep_id: Id) -> SweepOut:
-        """How far a sweep is, and what it found.
-
-        Args:
-            sweep_id: `id` of a sweep: paste one from the answer to a POST, or from the list.
-        """
-        answer: SweepOut = await self._call(
-            Request("GET", "/v1/sweeps/{}", path=(sweep_id,), is_read=True)
-        )
-        return answer
-
-    async def cancel_sweep(self, sweep_id: Id, *, idempotency_key: str | None = None) -> SweepOut:
-        """Stop a sweep where it is. What it did stays, and can be undone; one that is over stays
-        as it is.
-
-        Args:
-            sweep_id: `id` of a sweep: paste one from the answer to a POST, or from the list.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
-        """
-        answer: SweepOut = await self._call(
-            Request(
-                "POST",
-                "/v1/sweeps/{}/cancel",
-                path=(sweep_id,),
-                idempotency_key=idempotency_key or make_key(),
-            )
-        )
-        return answer
-
-    async def capture(
-        self,
-        session_id: str,
-        messages: Sequence[MessageRequest],
-        *,
-        extract: ExtractBy | str | None = None,
-        split: Literal["auto", "off"] | str | None = None,
-        dry_run: bool | None = None,
-        idempotency_key: str | None = None,
-    ) -> CaptureAnswer:
-        """Store messages of a session, and the facts that are read from them. The messages are
-        stored first. A short call is answered with the facts; a long one is finished by a
-        worker: ask for its capture. A message whose id the session has already is not stored
-        again.
-
-        Args:
-            messages: Together at most 100,000 characters.
-            extract: What reads facts from them. `model` falls back to the rules if no model
-                answers; `off` stores the messages alone. Default: rules.
-            split: off: a sentence that states several facts stays one. Default: auto.
-            dry_run: true: answer with what would be done and write nothing; for messages of at
-                most 1,000 facts.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
-        """
-        answer: CaptureAnswer = await self._call(
-            Request(
-                "POST",
-                "/v1/messages",
-                body={
-                    "session_id": session_id,
-                    "messages": messages,
-                    "extract": extract,
-                    "split": split,
-                    "dry_run": dry_run,
-                },
-                idempotency_key=idempotency_key or make_key(),
-            )
-        )
-        return answer
-
-    def list_captures(
-        self,
-        *,
-        session_id: str | None = None,
-        state: CaptureState | str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> AsyncPages[CapturesAnswer, CaptureSummary]:
-        """The calls that stored messages, newest first, and how far each is read.
-
-        Args:
-            limit: How many items a page has.
-            cursor: Begin at the page that this `next_cursor` of another one names.
-        """
-        return AsyncPages(
-            self._call,
-            Request(
-                "GET",
-                "/v1/captures",
-                query={"session_id": session_id, "state": state, "limit": limit, "cursor": cursor},
-                is_read=True,
-            ),
-            "items",
-        )
-
-    async def get_capture(self, capture_id: Id) -> CaptureAnswer:
-        """The messages of a call, how far they are read, and the facts of each.
-
-        Args:
-            capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
-        """
-        answer: CaptureAnswer = await self._call(
-            Request("GET", "/v1/captures/{}", path=(capture_id,), is_read=True)
-        )
-        return answer
-
-    async def undo_capture(
-        self,
-        capture_id: Id,
-        *,
-        cascade: bool | None = None,
-        dry_run: bool | None = None,
-        idempotency_key: str | None = None,
-    ) -> RevertsAnswer:
-        """Undo all that the facts of a capture did and that stands, newest first, all or none. Its
-        messages stay.
-
-        Args:
-            capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
-            cascade: Undo also what was built on it; without this, 409 lists that.
-            dry_run: true: answer with what would be undone and write nothing.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
-        """
-        answer: RevertsAnswer = await self._call(
-            Request(
-                "POST",
-                "/v1/captures/{}/undo",
-                path=(capture_id,),
-                body={"cascade": cascade, "dry_run": dry_run},
-                idempotency_key=idempotency_key or make_key(),
-            )
-        )
-        return answer
-
     async def doctor(self) -> DoctorAnswer:
         """Check all that is stored of this agent: chains, beliefs, the log replayed, links,
         reviews, hashes, vectors, erasures.
         """
         answer: DoctorAnswer = await self._call(Request("GET", "/v1/doctor", is_read=True))
-        return answer
-
-    async def end_session(
-        self,
-        session_id: str,
-        *,
-        at: Time | None = None,
-        reason: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> EndAnswer:
-        """End a session: every memory of it with lifespan `session` is retracted, constraints
-        included; all others stay. An operation each; `POST /v1/reverts` with this call's
-        X-Request-Id undoes them all.
-
-        Args:
-            at: When it ended. Default: now; what has not begun by now is then withdrawn.
-            reason: Why, for the log.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
-        """
-        answer: EndAnswer = await self._call(
-            Request(
-                "POST",
-                "/v1/sessions/{}/end",
-                path=(session_id,),
-                body={"at": at, "reason": reason},
-                idempotency_key=idempotency_key or make_key(),
-            )
-        )
-        return answer
-
-    async def end_project(
-        self,
-        project: str,
-        *,
-        at: Time | None = None,
-        reason: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> EndAnswer:
-        """The same for a project and its memories with lifespan `project`.
-
-        Args:
-            at: When it ended. Default: now; what has not begun by now is then withdrawn.
-            reason: Why, for the log.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
-        """
-        answer: EndAnswer = await self._call(
-            Request(
-                "POST",
-                "/v1/projects/{}/end",
-                path=(project,),
-                body={"at": at, "reason": reason},
-                idempotency_key=idempotency_key or make_key(),
-            )
-        )
-        return answer
-
-    async def get_insights(
-        self,
-        *,
-        section: Sequence[Section | str] | None = None,
-        since: Time | None = None,
-        until: Time | None = None,
-        limit: int | None = None,
-        stale_days: int | None = None,
-    ) -> InsightsAnswer:
-        """What keeps changing and who errs: churn, flip-flops, lives of values, retired and given
-        back, signals, stale constraints, lengths of chains; each entry with ids to look at. A
-        report: it changes nothing.
-
-        Args:
-            section: Only these; may be repeated. Without it, all.
-            since: Count what became known at that time or later.
-            until: Count what became known before that time.
-            limit: How many items a page has.
-            stale_days: After how many days without a word a constraint counts as stale.
-                Default: 180.
-        """
-        answer: InsightsAnswer = await self._call(
-            Request(
-                "GET",
-                "/v1/insights",
-                query={
-                    "section": section,
-                    "since": since,
-                    "until": until,
-                    "limit": limit,
-                    "stale_days": stale_days,
-                },
-                is_read=True,
-            )
-        )
-        return answer
-
-    async def revert_many(
-        self,
-        *,
-        operation: Operation | str | None = None,
-        sweep_id: Id | None = None,
-        request_id: str | None = None,
-        session_id: str | None = None,
-        source: str | None = None,
-        decided_by: Judge | str | None = None,
-        actor: str | None = None,
-        since: Time | None = None,
-        until: Time | None = None,
-        capture_id: Id | None = None,
-        cascade: bool | None = None,
-        dry_run: bool | None = None,
-        idempotency_key: str | None = None,
-    ) -> RevertsAnswer:
-        """Undo every operation of a batch, an import, a session, a source, a judge or a time,
-        newest first, all or none.
-
-        Args:
-            sweep_id: What a sweep did.
-            request_id: X-Request-Id of the call that did them: a batch, an import.
-            source: `source` of the facts that were sent.
-            decided_by: Which judge decided.
-            actor: Who wrote them, as `actor` in the log. With `since`: all that a key wrote
-                since then.
-            capture_id: What stored the facts of a capture.
-            cascade: Undo also what was built on them; without this, 409 lists that.
-            dry_run: true: answer with what would be undone and write nothing.
-            idempotency_key: Names the call, so that it is executed once however often it is
-                sent. Default: a new one, the same for every try.
-        """
-        answer: RevertsAnswer = await self._call(
-            Request(
-                "POST",
-                "/v1/reverts",
-                body={
-                    "operation": operation,
-                    "sweep_id": sweep_id,
-                    "request_id": request_id,
-                    "session_id": session_id,
-                    "source": source,
-                    "decided_by": decided_by,
-                    "actor": actor,
-                    "since": since,
-                    "until": until,
-                    "capture_id": capture_id,
-                    "cascade": cascade,
-                    "dry_run": dry_run,
-                },
-                idempotency_key=idempotency_key or make_key(),
-            )
-        )
-        return answer
-
-    async def report(self, *, since: Time | None = None) -> ShadowReport:
-        """What would have changed, by relation, judge and confidence, with examples and how people
-        decided so far.
-        """
-        answer: ShadowReport = await self._call(
-            Request("GET", "/v1/shadow/report", query={"since": since}, is_read=True)
-        )
         return answer
 
     async def livez(self) -> Health:

@@ -273,6 +273,7 @@ class AgentOut(TypedDict):
     """An agent, and how much it knows."""
 
     agent_id: str
+    """Whose memories these are: the value of X-Agent-Id."""
     created_at: str
     """When it was first written to."""
     last_known_at: str | None
@@ -299,21 +300,30 @@ class AgentsAnswer(TypedDict):
     """Agents in order of their ids."""
 
     items: "list[AgentOut]"
+    """The entries of this page."""
     next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class BandOut(TypedDict):
     """Proposals of one relation, judge and confidence band."""
 
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     decided_by: str
+    """Which judge proposed them."""
     confidence_from: float
     """The band is a tenth wide."""
     proposed: int
+    """How many changes were proposed."""
     accepted: int
+    """How many of them a person accepted."""
     rejected: int
+    """How many of them a person rejected."""
     pending: int
+    """How many reviews wait."""
     expired: int
+    """How many were never decided, because what they were about changed."""
     precision: float | None
     """Accepted among the accepted and rejected."""
     examples: list[str]
@@ -324,6 +334,7 @@ class BatchAnswer(TypedDict):
     """One result per item, in order: what a single store answers, or a problem."""
 
     results: "list[StoreAnswer | Problem]"
+    """One result for each entry, in order."""
 
 
 class BatchRequest(TypedDict):
@@ -331,7 +342,9 @@ class BatchRequest(TypedDict):
     alone unless `atomic`."""
 
     items: "Sequence[StoreRequest]"
+    """The entries of this page."""
     atomic: NotRequired[bool]
+    """true: one bad item refuses the whole batch. Default: a bad item fails alone."""
 
 
 class CandidateOut(TypedDict):
@@ -339,13 +352,19 @@ class CandidateOut(TypedDict):
     be said."""
 
     id: str
+    """Its id."""
     content: str
+    """The fact in words."""
     similarity: float | None
     """Cosine of the two texts, -1 to 1."""
     relation: "Relation | None"
+    """How the fact stands to this one; null: it was not judged."""
     confidence: float | None
+    """How sure the judge was, 0 to 1; null: it was not judged."""
     reasoning: str | None
+    """The reasons in words."""
     signals: "list[SignalOut]"
+    """The reasons that rules found, each with a confidence."""
     vetoes: list[str]
     """Why the two cannot be about the same thing."""
 
@@ -358,6 +377,7 @@ class CaptureAnswer(TypedDict):
     session_id: str | None
     """Null if the session was erased."""
     state: "CaptureState"
+    """How it stands."""
     extract: "ExtractBy"
     """What was asked to read the facts."""
     extractor: "ExtractBy | None"
@@ -377,9 +397,13 @@ class CaptureAnswer(TypedDict):
     error: str | None
     """What stopped it last."""
     received_at: str
+    """When it arrived."""
     finished_at: str | None
+    """When it ended; null: not yet."""
     dry_run: bool
+    """Whether nothing was stored, because the call asked what would be."""
     messages: "list[CapturedMessageOut]"
+    """The messages, each with the facts read from it and what became none."""
 
 
 class CaptureSummary(TypedDict):
@@ -390,6 +414,7 @@ class CaptureSummary(TypedDict):
     session_id: str | None
     """Null if the session was erased."""
     state: "CaptureState"
+    """How it stands."""
     extract: "ExtractBy"
     """What was asked to read the facts."""
     extractor: "ExtractBy | None"
@@ -409,7 +434,9 @@ class CaptureSummary(TypedDict):
     error: str | None
     """What stopped it last."""
     received_at: str
+    """When it arrived."""
     finished_at: str | None
+    """When it ended; null: not yet."""
 
 
 class CapturedFactOut(TypedDict):
@@ -425,7 +452,9 @@ class CapturedFactOut(TypedDict):
     memory_id: str | None
     """The memory that says it."""
     log_id: str | None
+    """The operation in the log; null where none was written."""
     review_id: str | None
+    """The review; null where there is none."""
     problem: str | None
     """Why it could not be stored."""
     answer: "WriteAnswer | Problem | None"
@@ -438,12 +467,16 @@ class CapturedMessageOut(TypedDict):
     position: int
     """Its place in the call, from 0."""
     id: str | None
+    """The id that the caller gave it; null: none."""
     role: "Role"
+    """Who spoke."""
     name: str | None
+    """The name of the speaker; null: none."""
     content: str | None
     """As it is stored: without secrets, and with spaces for parts that were erased. Null if no
     word is left, or if it is too old."""
     at: str
+    """When it was said."""
     capture_id: str
     """The capture that has it."""
     repeated: bool
@@ -451,14 +484,18 @@ class CapturedMessageOut(TypedDict):
     done: bool
     """False while its facts are not read yet."""
     facts: "list[CapturedFactOut]"
+    """The facts that were read from it, and what became of each."""
     skipped: "list[SkippedOut]"
+    """The parts that became no fact, each with the reason."""
 
 
 class CapturesAnswer(TypedDict):
     """Captures, newest first; the messages of each stand in the capture itself."""
 
     items: "list[CaptureSummary]"
+    """The entries of this page."""
     next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class ChainLengthsOut(TypedDict):
@@ -485,6 +522,7 @@ class ChurnOut(TypedDict):
     kind: "Kind"
     """Of what came. A slot whose values are of several kinds has an entry for each."""
     changes: int
+    """How often the value changed."""
     first_changed_at: str
     """In valid time."""
     last_changed_at: str
@@ -500,13 +538,17 @@ class ContextAnswer(TypedDict):
     of the text."""
 
     text: str
+    """The context as text, ready for a prompt."""
     tokens: int
     """Tokens of the text, by the same estimate."""
     items: "dict[str, list[ContextItemOut]]"
+    """The memories of the text, by kind."""
     left_out: int
     """How many others hold that did not fit. Equal texts count once where both were read."""
     as_of: str
+    """The valid time that the answer describes: what was true then."""
     known_at: str
+    """The known time that the answer describes: as far as was known then."""
 
 
 class ContextItemOut(TypedDict):
@@ -514,8 +556,11 @@ class ContextItemOut(TypedDict):
     known before acting on it."""
 
     memory: "MemoryOut"
+    """The memory concerned; null where there is none to show."""
     line: str
+    """The line of the text that stands for it."""
     usefulness: float
+    """What it was chosen by: strength, and nearness to the query."""
     hints: "list[HintOut]"
     """`unstable_slot`, `flip_flop`: ask before acting on it."""
 
@@ -543,6 +588,7 @@ class CoverOut(TypedDict):
     """A time in which a memory does not hold because temporary memories cover it."""
 
     since: str
+    """From then on it does not hold."""
     until: str
     """From then on the memory holds again."""
 
@@ -551,6 +597,7 @@ class DecideAnswer(TypedDict):
     """One result per review, in order: what a single decision answers, or a problem."""
 
     results: "list[DecidedOut]"
+    """One result for each entry, in order."""
 
 
 class DecideRequest(TypedDict):
@@ -558,34 +605,46 @@ class DecideRequest(TypedDict):
     at most."""
 
     decision: Literal["accept", "reject"] | str
+    """`accept` or `reject`."""
     ids: NotRequired[Sequence[Id] | None]
+    """The reviews to decide."""
     filter: NotRequired["ReviewFilterFields | None"]
+    """Decide every waiting review that fits, instead of those named by `ids`."""
     limit: NotRequired[int | None]
     """With filter: how many at most."""
     note: NotRequired[str | None]
+    """A reason, for people."""
 
 
 class DecidedOut(TypedDict):
     """What became of one review."""
 
     review_id: str
+    """The review that was decided."""
     result: "WriteAnswer | Problem"
+    """What came of it: the answer to the write, or a problem."""
 
 
 class DecisionOut(TypedDict):
     """Why the operation was chosen."""
 
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     confidence: float
+    """How sure it is, 0 to 1."""
     decided_by: str
+    """Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer."""
     reasoning: str
+    """The reasons in words."""
     signals: "list[SignalOut]"
+    """The reasons that rules found, each with a confidence."""
 
 
 class DecisionRequest(TypedDict):
     """A decision, with what the person wants to say about it."""
 
     note: NotRequired[str | None]
+    """A reason, for people."""
 
 
 class DerivedSlotOut(TypedDict):
@@ -593,14 +652,20 @@ class DerivedSlotOut(TypedDict):
     the caller gives wins."""
 
     entity: str
+    """Who or what it is about, such as `user`; part of the slot (entity, category, key), which
+    holds one value at a time."""
     key: str
+    """Which attribute, such as `editor`; part of the slot (entity, category, key), which holds
+    one value at a time."""
     value: str
+    """The value that was read."""
 
 
 class DoctorAnswer(TypedDict):
     """What does not hold; nothing where all is well."""
 
     problems: "list[HealthProblem]"
+    """The rules that something breaks; empty where all is well."""
     left_out: int
     """How many more there are than the 1,000 told."""
 
@@ -632,9 +697,11 @@ class EndedOut(TypedDict):
     """A memory that another is tied to, and that has ended since the tie was made."""
 
     memory_id: str
+    """The memory concerned."""
     type: "LinkType"
     """How the two are tied; the link may go either way."""
     status: "Status"
+    """How it ended."""
     ended_at: str
     """When it stopped being true; of one `reverted` or `erased`, when that became known."""
 
@@ -643,10 +710,15 @@ class ErasureAnswer(TypedDict):
     """What was erased, with a receipt."""
 
     operation: "Operation"
+    """What was done: ADD, UPDATE, NOOP and so on."""
     erased: list[str]
+    """The memories that were erased."""
     receipt: "ReceiptOut"
+    """Digests of what was erased, which prove it to whoever has a copy."""
     known_at: str
+    """The known time of this write."""
     log_id: str
+    """The operation in the log; null where none was written."""
     archives_pending: list[str]
     """Archive files that still hold what was erased, because they could not be removed;
     retention tries again."""
@@ -670,20 +742,29 @@ class EventOut(TypedDict):
     was kept apart from it."""
 
     kind: "EventKind"
+    """What sort of statement: fact, preference, decision or constraint."""
     at: str
     """When it became known."""
     valid: str | None
     """The moment in valid time that it is about: a start, or an end that moved."""
     sentence: str
+    """It in words, for people."""
     log_id: str | None
+    """The operation in the log; null where none was written."""
     review_id: str | None
+    """The review; null where there is none."""
     decided_by: str | None
+    """Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer."""
     actor: str | None
     """Who wrote the operation, as `actor` in the log."""
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     confidence: float | None
+    """How sure it is, 0 to 1."""
     signals: "list[SignalOut]"
+    """The reasons that rules found, each with a confidence."""
     memory_ids: list[str]
+    """The memories concerned."""
 
 
 class FindingOut(TypedDict):
@@ -691,13 +772,17 @@ class FindingOut(TypedDict):
     with the sweep's id."""
 
     operation: "Operation"
+    """What was done: ADD, UPDATE, NOOP and so on."""
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     memory_id: str | None
     """The memory in whose favour."""
     others: list[str]
     """The memories that end, or would."""
     confidence: float
+    """How sure it is, 0 to 1."""
     signals: list[str]
+    """The reasons that rules found, each with a confidence."""
     review: bool
     """Whether a person is asked."""
 
@@ -728,12 +813,14 @@ class Health(TypedDict):
     """All is well."""
 
     status: str
+    """`ok` or `ready`."""
 
 
 class HealthProblem(TypedDict):
     """A rule that something breaks."""
 
     agent_id: str
+    """Whose memories these are: the value of X-Agent-Id."""
     check: str
     """Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/doctor.md lists
     them."""
@@ -749,8 +836,11 @@ class HintOut(TypedDict):
     """What should be known before acting on a fact."""
 
     name: "HintName"
+    """What the hint warns of."""
     sentence: str
+    """It in words, for people."""
     memory_ids: list[str]
+    """The memories concerned."""
 
 
 class HistoryAnswer(TypedDict):
@@ -758,27 +848,37 @@ class HistoryAnswer(TypedDict):
     show the same picture."""
 
     chain_id: str
+    """The chain of successive versions of one fact; all of them have the same."""
     current: str | None
     """The version that holds at as_of, on whichever page."""
     versions: "list[MemoryOut]"
+    """The versions, oldest first."""
     operations: "list[OperationOut]"
+    """The operations that made and changed these versions, oldest first."""
     next_cursor: str | None
     """For `cursor`: a long history goes on there. Null on its last page."""
     log_archived_until: str | None
     """Where operations were archived since the chain began: the known time of the last. Up to
     then, some may be missing."""
     as_of: str
+    """The valid time that the answer describes: what was true then."""
     known_at: str
+    """The known time that the answer describes: as far as was known then."""
 
 
 class HoldingOut(TypedDict):
     """What holds now."""
 
     memories: int
+    """How many memories."""
     by_kind: dict[str, int]
+    """By the kind of memory."""
     by_tier: dict[str, int]
+    """How many memories of each tier."""
     by_lifespan: dict[str, int]
+    """How many memories of each lifespan."""
     strength: "StrengthsOut"
+    """The strengths of those that hold, 0 to 1."""
 
 
 class InsightsAnswer(TypedDict):
@@ -790,6 +890,7 @@ class InsightsAnswer(TypedDict):
     flip_flops: "list[FlipFlopOut] | None"
     """By slot or chain; the most returns first."""
     lifetimes: "LifetimesOut | None"
+    """How long values hold."""
     retire_rates: "list[RetireRateOut] | None"
     """By judge and confidence; the most undone first."""
     signals: "list[SignalRecordOut] | None"
@@ -797,26 +898,37 @@ class InsightsAnswer(TypedDict):
     stale_constraints: "list[StaleConstraintOut] | None"
     """Those with most against them first, then those affirmed longest ago."""
     chain_lengths: "ChainLengthsOut | None"
+    """How many versions the chains have."""
     log_archived_until: str | None
     """Where operations of that window were archived: the known time of the last. Retire rates
     and signals do not count them."""
     as_of: str
+    """The valid time that the answer describes: what was true then."""
     known_at: str
+    """The known time that the answer describes: as far as was known then."""
 
 
 class IssuedKeyOut(TypedDict):
     """A new key, with its secret."""
 
     id: str
+    """The id of the key, which is no secret."""
     name: str
+    """Its name."""
     scopes: "list[Scope]"
+    """The kinds of calls that the key allows."""
     agents: list[str]
+    """The agents that the key is for: ids, `acme/*` for all with that beginning, or `*`."""
     trust_ceiling: int
+    """The highest trust that calls with this key may give, 0 to 100."""
     created_at: str
+    """When it became known to the service."""
     created_by: str
     """`root`, `command`, or `key:` and the id of a key."""
     expires_at: str | None
+    """When it ends; null: never."""
     revoked_at: str | None
+    """When it was revoked; null: it was not."""
     last_used_at: str | None
     """Written once a minute."""
     key: str
@@ -827,26 +939,40 @@ class JudgmentOut(TypedDict):
     """What was said of one stored memory."""
 
     memory_id: str
+    """The memory concerned."""
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     confidence: float
+    """How sure it is, 0 to 1."""
     reasoning: str
+    """The reasons in words."""
     decided_by: str
+    """Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer."""
     signals: "list[SignalOut]"
+    """The reasons that rules found, each with a confidence."""
 
 
 class KeyOut(TypedDict):
     """A key, without its secret."""
 
     id: str
+    """The id of the key, which is no secret."""
     name: str
+    """Its name."""
     scopes: "list[Scope]"
+    """The kinds of calls that the key allows."""
     agents: list[str]
+    """The agents that the key is for: ids, `acme/*` for all with that beginning, or `*`."""
     trust_ceiling: int
+    """The highest trust that calls with this key may give, 0 to 100."""
     created_at: str
+    """When it became known to the service."""
     created_by: str
     """`root`, `command`, or `key:` and the id of a key."""
     expires_at: str | None
+    """When it ends; null: never."""
     revoked_at: str | None
+    """When it was revoked; null: it was not."""
     last_used_at: str | None
     """Written once a minute."""
 
@@ -870,7 +996,9 @@ class KeysAnswer(TypedDict):
     """Keys in order of their ids, those that have ended included."""
 
     items: "list[KeyOut]"
+    """The entries of this page."""
     next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class KindLivesOut(TypedDict):
@@ -881,23 +1009,29 @@ class KindLivesOut(TypedDict):
     open: int
     """How many hold now; their days are not counted."""
     mean_days: float | None
+    """The mean of the days that a value held; null where none has ended."""
     median_days: float | None
+    """The median of the days that a value held; null where none has ended."""
     memory_ids: list[str]
     """Values that have ended, newest first; 20 at most."""
     kind: "Kind"
+    """The kind of memory that these figures are of."""
 
 
 class LengthOut(TypedDict):
     """How many chains have that many versions."""
 
     length: int
+    """How many versions the chain has."""
     chains: int
+    """How many chains are of that length."""
 
 
 class LifetimesOut(TypedDict):
     """How long values hold."""
 
     by_kind: "list[KindLivesOut]"
+    """By the kind of memory."""
     by_slot: "list[SlotLivesOut]"
     """Of slots and chains in which a value has ended; the shortest mean first."""
 
@@ -906,8 +1040,11 @@ class LinkAnswer(TypedDict):
     """The link, and the write that made it: this call, or the one that had made it before."""
 
     relationship: "RelationshipOut"
+    """The link."""
     log_id: str | None
+    """The operation in the log; null where none was written."""
     known_at: str
+    """The known time of the write that made the link."""
 
 
 class LinkRequest(TypedDict):
@@ -925,46 +1062,71 @@ class ListAnswer(TypedDict):
     picture."""
 
     items: "list[MemoryOut]"
+    """The entries of this page."""
     next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
     as_of: str
+    """The valid time that the answer describes: what was true then."""
     known_at: str
+    """The known time that the answer describes: as far as was known then."""
 
 
 class LogAnswer(TypedDict):
     """Operations, newest first."""
 
     items: "list[LogEntryOut]"
+    """The entries of this page."""
     next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class LogEntryOut(TypedDict):
     """One operation, with everything it read and wrote."""
 
     id: str
+    """Its id."""
     operation: "Operation"
+    """What was done: ADD, UPDATE, NOOP and so on."""
     source_memory_ids: list[str]
+    """The memories that it started from."""
     target_memory_id: str | None
+    """The memory that it made or changed."""
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     confidence: float
+    """How sure the judge was, 0 to 1; null: nobody was asked."""
     reasoning: str
+    """The reasons in words."""
     decided_by: str
+    """Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer."""
     actor: str | None
     """Who wrote it: the caller's key, `anonymous` without one, or `sweep:` with the sweep's
     id; null for operations from before actors were noted."""
     created_at: str
+    """When it became known to the service."""
     review: "ReviewSource | None"
     """The reason of the review that it left, if it left one. An ADD with one is a fact that
     was stored beside what it may change; in shadow mode the reason is shadow."""
     signals: list[Any]
+    """The reasons that rules found, each with a confidence."""
     incoming: dict[str, Any] | None
+    """What the caller sent; null where it was erased."""
     before_state: list[dict[str, Any]]
+    """The memories concerned, before the operation."""
     after_state: list[dict[str, Any]]
+    """The memories concerned, after the operation."""
     model: str | None
+    """The language model that was asked; null: none."""
     prompt_version: str | None
+    """The version of the prompt for the model; null: none was asked."""
     usage: dict[str, Any] | None
+    """What the judges cost."""
     duration_ms: float | None
+    """How long the operation took, in milliseconds."""
     session_id: str | None
+    """The session (conversation) in which it was said."""
     request_id: str | None
+    """The X-Request-Id of the call."""
     reverts: str | None
     """The operation that this one undid."""
     reverted_by: str | None
@@ -980,11 +1142,15 @@ class LongChainOut(TypedDict):
     """One of the longest chains."""
 
     chain_id: str
+    """The chain of successive versions of one fact; all of them have the same."""
     slot: "SlotOut | None"
+    """The entity, category and key it is about; null: no key was named."""
     content: str | None
     """Text of its newest version; null where it was erased."""
     kind: "Kind"
+    """What sort of statement: fact, preference, decision or constraint."""
     length: int
+    """How many versions the chain has."""
     memory_ids: list[str]
     """Its versions, newest first; 20 at most."""
 
@@ -993,19 +1159,34 @@ class MemoryOut(TypedDict):
     """One version, with its status at the (as_of, known_at) of the read."""
 
     id: str
+    """Its id."""
     chain_id: str
+    """The chain of successive versions of one fact; all of them have the same."""
     content: str | None
     """Null where it was erased."""
     kind: "Kind"
+    """What sort of statement: fact, preference, decision or constraint."""
     status: "Status"
+    """How it stands at the moment of the answer."""
     entity: str
+    """Who or what it is about, such as `user`; part of the slot (entity, category, key), which
+    holds one value at a time."""
     category: str
+    """The area of the key, such as `tooling`; part of the slot (entity, category, key), which
+    holds one value at a time. Empty: none."""
     key: str | None
+    """Which attribute, such as `editor`; part of the slot (entity, category, key), which holds
+    one value at a time."""
     value: str | None
+    """The value of the key, such as `Helix`, apart from the sentence."""
     single_valued: bool | None
+    """Whether its slot holds one value at a time; null: as the key says."""
     valid_from: str
+    """When it became true in the world."""
     valid_until: str | None
+    """When it stopped being true, or will; null: it holds until further notice."""
     said_until: str | None
+    """The end that its words or its caller stated; null: none."""
     temporary: bool
     """It was stored with a stated end: what it covers in its chain resumes then."""
     covered: "list[CoverOut]"
@@ -1017,17 +1198,27 @@ class MemoryOut(TypedDict):
     dated_by: "DatedByOut | None"
     """The words that `valid_from` or `valid_until` were read from, when stored."""
     retracted_at: str | None
+    """When it was retracted; null: it was not."""
     created_at: str
+    """When it became known to the service."""
     erased_at: str | None
+    """When it was erased; null: it was not."""
     supersedes_id: str | None
+    """The memory that it replaced; null: none."""
     superseded_by: str | None
+    """The memory that replaced it; null: none has."""
     superseded_at: str | None
+    """When it became known that something newer replaced it."""
     contradicted_by: str | None
+    """The later memory whose claim spoke against this one: set when it was superseded, too."""
     merged_from: list[str]
+    """The memories whose texts were merged into this one."""
     derived: "DerivedSlotOut | None"
     """What the text was read to be about, where that is safe."""
     tier: "Tier"
+    """`core` keeps a floor under its strength; `semantic` fades."""
     importance: float
+    """How much it matters, 0 to 1."""
     strength: float
     """0 to 1 at `as_of`: importance, halved once per half-life since it was last said; core
     keeps 0.60. It never hides."""
@@ -1044,15 +1235,25 @@ class MemoryOut(TypedDict):
     """What it rests on and what has ended since: empty, or a reason to look whether it is
     still right. No part of the ETag."""
     confidence: float
+    """How sure it is, 0 to 1."""
     trust: int
+    """How far its source is trusted, 0 to 100. Less trust ends nothing stated with more."""
     lifespan: "Lifespan"
+    """Whether it ends with its session, with its project, or with neither."""
     tags: list[str]
+    """Words of your own, to filter by."""
     entities: list[str]
+    """Names that the fact mentions."""
     sources: list[str]
+    """All that it rests on: documents, addresses, ids of your own."""
     source: str | None
+    """Where it comes from, such as a file or a tool."""
     session_id: str | None
+    """The session (conversation) in which it was said."""
     project: str | None
+    """The project it belongs to, by name."""
     details: dict[str, Any]
+    """The free JSON stored with it."""
     etag: str
     """For If-Match."""
 
@@ -1068,6 +1269,7 @@ class MessageRequest(TypedDict):
     name: NotRequired[str | None]
     """The name of the speaker."""
     content: str
+    """What was said, in full."""
     at: NotRequired[Time | None]
     """When it was said. Default: now."""
 
@@ -1076,6 +1278,7 @@ class MessagesRequest(TypedDict):
     """Messages of a session, in the order in which they were said."""
 
     session_id: str
+    """A name of your own for the conversation."""
     messages: "Sequence[MessageRequest]"
     """Together at most 100,000 characters."""
     extract: NotRequired["ExtractBy | str"]
@@ -1092,23 +1295,33 @@ class OperationOut(TypedDict):
     """One operation, in short."""
 
     id: str
+    """Its id."""
     operation: "Operation"
+    """What was done: ADD, UPDATE, NOOP and so on."""
     source_memory_ids: list[str]
+    """The memories that it started from."""
     target_memory_id: str | None
+    """The memory that it made or changed."""
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     confidence: float
+    """How sure it is, 0 to 1."""
     reasoning: str
+    """The reasons in words."""
     decided_by: str
+    """Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer."""
     actor: str | None
     """Who wrote it: the caller's key, `anonymous` without one, or `sweep:` with the sweep's
     id; null for operations from before actors were noted."""
     created_at: str
+    """When it became known to the service."""
 
 
 class PartOut(TypedDict):
     """A part of a text that was split."""
 
     text: str
+    """The words."""
     span: list[int]
     """The words of the request that belong to this part alone: characters from 0, the end
     excluded."""
@@ -1121,18 +1334,31 @@ class PatchRequest(TypedDict):
     is never changed: supersede it."""
 
     valid_from: NotRequired[Time]
+    """When it became true in the world."""
     valid_until: NotRequired[Time | None]
+    """When it stopped being true, or will; null: it holds until further notice."""
     tier: NotRequired["Tier | str"]
+    """`core` keeps a floor under its strength; `semantic` fades."""
     importance: NotRequired[float]
+    """How much it matters, 0 to 1."""
     confidence: NotRequired[float]
+    """How sure it is, 0 to 1."""
     tags: NotRequired[Sequence[str]]
+    """Words of your own, to filter by."""
     entities: NotRequired[Sequence[str]]
+    """Names that the fact mentions."""
     sources: NotRequired[Sequence[str]]
+    """All that it rests on: documents, addresses, ids of your own."""
     source: NotRequired[str | None]
+    """Where it comes from, such as a file or a tool."""
     session_id: NotRequired[str | None]
+    """The session (conversation) in which it was said."""
     project: NotRequired[str | None]
+    """The project it belongs to, by name."""
     trust: NotRequired[int]
+    """How far its source is trusted, 0 to 100. Less trust ends nothing stated with more."""
     lifespan: NotRequired["Lifespan | str"]
+    """Whether it ends with its session, with its project, or with neither."""
     details: NotRequired[Mapping[str, Any]]
     """Free JSON: at most 2000 values, nested at most 8 deep, with integers of at most 30
     digits and texts of at most 16000 characters, none of them NUL."""
@@ -1142,9 +1368,13 @@ class Problem(TypedDict):
     """An error (RFC 9457). `detail` says what to do; further members carry ids."""
 
     type: str
+    """A name for this kind of problem, which does not change."""
     title: str
+    """The problem in a few words."""
     status: int
+    """The status of the answer."""
     detail: str
+    """What is the case, and what to do about it."""
 
 
 class QuoteOut(TypedDict):
@@ -1157,9 +1387,11 @@ class QuoteOut(TypedDict):
     message_id: str | None
     """The caller's own `id` of the message."""
     role: "Role"
+    """Who said it."""
     start: int
     """Characters of the message, from 0, secrets taken out before."""
     end: int
+    """Where it ends: characters from 0, the end excluded."""
     text: str | None
     """Null if it was erased, or if the message is too old."""
 
@@ -1169,17 +1401,22 @@ class ReceiptOut(TypedDict):
     `key`, in hexadecimal."""
 
     algorithm: str
+    """How the digests were made."""
     key: str | None
     """Told once and kept nowhere: null where a retry gets this answer again."""
     digests: dict[str, str]
+    """A digest of each erased text, by the id of its memory."""
 
 
 class RelationshipOut(TypedDict):
     """A link from one memory to another."""
 
     source_id: str
+    """The memory from which the link goes."""
     target_id: str
+    """The memory to which the link goes."""
     type: "LinkType"
+    """What the source is to the target."""
     strength: float
     """How firmly its type ties: 0.8 for similar and related_to, 1.0 for the others."""
     created_at: str
@@ -1193,24 +1430,31 @@ class RelationshipsAnswer(TypedDict):
     same picture."""
 
     items: "list[RelationshipOut]"
+    """The entries of this page."""
     next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
     known_at: str
+    """The known time that the answer describes: as far as was known then."""
 
 
 class ResultOut(TypedDict):
     """A memory found, how well it matches and why it holds."""
 
     memory: "MemoryOut"
+    """The memory concerned; null where there is none to show."""
     score: float
+    """How well it matches. It orders this answer; it is no probability."""
     scores: dict[str, float]
     """`vector`: cosine; `text`: rank of the words."""
     why: str
+    """Since when it holds and what it replaced, in a sentence."""
 
 
 class RetireRateOut(TypedDict):
     """What one judge decided with a confidence in one band."""
 
     decided_by: str
+    """Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer."""
     confidence_from: float
     """The band begins with it."""
     confidence_to: float
@@ -1233,6 +1477,7 @@ class RetractRequest(TypedDict):
     at: NotRequired[Time | None]
     """When it stopped being true. Default: now."""
     reason: NotRequired[str | None]
+    """Why, for people and for the log."""
     never_true: NotRequired[bool]
     """true: it was never true; what it replaced holds again."""
 
@@ -1243,10 +1488,13 @@ class RevertAnswer(TypedDict):
     operation: "Operation | None"
     """Null where the agent is frozen and the fact waits as a review."""
     memory: "MemoryOut | None"
+    """The memory concerned; null where there is none to show."""
     superseded: list[str]
     """What it ended."""
     decision: "DecisionOut"
+    """The relation that the write rests on, who found it and why."""
     candidates: "list[CandidateOut]"
+    """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
     known_at: str
@@ -1256,7 +1504,9 @@ class RevertAnswer(TypedDict):
     review_id: str | None
     """The review that waits for a person, if this write left one."""
     usage: "UsageOut"
+    """What the judges cost."""
     dry_run: bool
+    """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
@@ -1278,8 +1528,11 @@ class RevertsAnswer(TypedDict):
     """What was undone, newest first; on a dry run, what would be."""
 
     reverted: list[str]
+    """The operations that were undone."""
     results: "list[WriteAnswer]"
+    """What undoing each of them did."""
     dry_run: bool
+    """Whether nothing was written, because the call asked only what would happen."""
 
 
 class RevertsRequest(TypedDict):
@@ -1287,11 +1540,13 @@ class RevertsRequest(TypedDict):
     out."""
 
     operation: NotRequired["Operation | str | None"]
+    """Only operations of this kind."""
     sweep_id: NotRequired[Id | None]
     """What a sweep did."""
     request_id: NotRequired[str | None]
     """X-Request-Id of the call that did them: a batch, an import."""
     session_id: NotRequired[str | None]
+    """Only operations of this session."""
     source: NotRequired[str | None]
     """`source` of the facts that were sent."""
     decided_by: NotRequired["Judge | str | None"]
@@ -1299,7 +1554,9 @@ class RevertsRequest(TypedDict):
     actor: NotRequired[str | None]
     """Who wrote them, as `actor` in the log. With `since`: all that a key wrote since then."""
     since: NotRequired[Time | None]
+    """From this time on."""
     until: NotRequired[Time | None]
+    """Up to this time."""
     capture_id: NotRequired[Id | None]
     """What stored the facts of a capture."""
     cascade: NotRequired[bool]
@@ -1312,23 +1569,35 @@ class ReviewDetailOut(TypedDict):
     """A review with what accepting it now would do."""
 
     id: str
+    """Its id."""
     status: "ReviewStatus"
+    """How it stands at the moment of the answer."""
     source: "ReviewSource"
+    """Where it comes from, such as a file or a tool."""
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     sentence: str
     """What accepting will do."""
     judgments: "list[JudgmentOut]"
+    """What each judge said of each memory concerned."""
     memory_id: str | None
     """The fact that was stored beside, for now."""
     held: dict[str, Any] | None
     """The store that a frozen agent keeps back."""
     log_id: str | None
+    """The operation in the log; null where none was written."""
     decision_log_id: str | None
+    """The operation that the decision led to."""
     note: str | None
+    """A reason, for people."""
     created_at: str
+    """When it became known to the service."""
     decided_at: str | None
+    """When a person decided it; null while it waits."""
     before: "list[MemoryOut]"
+    """The memory as it is without the change."""
     after: "list[MemoryOut]"
+    """The memory as it would be after the change."""
     obstacle: str | None
     """Why it cannot be accepted as things are."""
 
@@ -1337,38 +1606,53 @@ class ReviewFilterFields(TypedDict):
     """What reviews are narrowed to."""
 
     source: NotRequired["ReviewSource | str | None"]
+    """Where it comes from, such as a file or a tool."""
     relation: NotRequired["Relation | str | None"]
+    """How the incoming fact stands to the stored one."""
     memory_id: NotRequired[Id | None]
     """The fact stored beside, or a memory that the proposal is about."""
     min_confidence: NotRequired[float | None]
+    """Only those whose judge was at least so sure, 0 to 1."""
 
 
 class ReviewOut(TypedDict):
     """A change that waits for a person, or waited."""
 
     id: str
+    """Its id."""
     status: "ReviewStatus"
+    """How it stands at the moment of the answer."""
     source: "ReviewSource"
+    """Where it comes from, such as a file or a tool."""
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     sentence: str
     """What accepting will do."""
     judgments: "list[JudgmentOut]"
+    """What each judge said of each memory concerned."""
     memory_id: str | None
     """The fact that was stored beside, for now."""
     held: dict[str, Any] | None
     """The store that a frozen agent keeps back."""
     log_id: str | None
+    """The operation in the log; null where none was written."""
     decision_log_id: str | None
+    """The operation that the decision led to."""
     note: str | None
+    """A reason, for people."""
     created_at: str
+    """When it became known to the service."""
     decided_at: str | None
+    """When a person decided it; null while it waits."""
 
 
 class ReviewsAnswer(TypedDict):
     """Reviews, newest first."""
 
     items: "list[ReviewOut]"
+    """The entries of this page."""
     next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class RotateRequest(TypedDict):
@@ -1382,30 +1666,48 @@ class SearchAnswer(TypedDict):
     """Best first."""
 
     results: "list[ResultOut]"
+    """The memories found, best first."""
     truncated: bool
     """True if others were found, but the answer is as large as one may be
     (`PALIMPSEST_MAX_ANSWER_BYTES`). Narrow the search to see them."""
     as_of: str
+    """The valid time that the answer describes: what was true then."""
     known_at: str
+    """The known time that the answer describes: as far as was known then."""
 
 
 class SearchRequest(TypedDict):
     """A search. Without dates: what holds now, as far as is known."""
 
     kind: NotRequired["Kind | str | None"]
+    """What sort of statement: fact, preference, decision or constraint."""
     entity: NotRequired[str | None]
+    """Who or what it is about, such as `user`; part of the slot (entity, category, key), which
+    holds one value at a time."""
     category: NotRequired[str | None]
+    """The area of the key, such as `tooling`; part of the slot (entity, category, key), which
+    holds one value at a time. Empty: none."""
     key: NotRequired[str | None]
+    """Which attribute, such as `editor`; part of the slot (entity, category, key), which holds
+    one value at a time."""
     session_id: NotRequired[str | None]
+    """The session (conversation) in which it was said."""
     project: NotRequired[str | None]
+    """The project it belongs to, by name."""
     said_in: NotRequired[Id | None]
     """The facts that were split from one sentence."""
     tags_any: NotRequired[Sequence[str]]
+    """Only memories with at least one of these tags."""
     tags_all: NotRequired[Sequence[str]]
+    """Only memories with all of these tags."""
     min_importance: NotRequired[float | None]
+    """Only memories of at least this importance, 0 to 1."""
     query: str
+    """What to search for, in words. `q` means the same."""
     limit: NotRequired[int]
+    """How many entries at most."""
     mode: NotRequired[Literal["hybrid", "vector", "text"] | str]
+    """How to search: by meaning (`vector`), by words (`text`), or by both."""
     min_score: NotRequired[float | None]
     """Leave out results that score lower."""
     sort: NotRequired[Literal["score", "strength"] | str]
@@ -1422,15 +1724,20 @@ class ShadowReport(TypedDict):
     """What shadow mode would have changed, so that thresholds can be chosen before going live."""
 
     bands: "list[BandOut]"
+    """The proposals by relation, judge and confidence."""
 
 
 class SignalOut(TypedDict):
     """A named reason, with its measured reliability."""
 
     name: str
+    """Its name."""
     relation: "Relation"
+    """How the incoming fact stands to the stored one."""
     confidence: float
+    """How sure it is, 0 to 1."""
     explanation: str
+    """The reason in words."""
 
 
 class SignalRecordOut(TypedDict):
@@ -1438,6 +1745,7 @@ class SignalRecordOut(TypedDict):
     `confidence_here` with `confidence`."""
 
     name: str
+    """Its name."""
     stand: int
     """Operations that it led to, alone or with others, and that stand."""
     reverted: int
@@ -1447,7 +1755,9 @@ class SignalRecordOut(TypedDict):
     rejected: int
     """Reviews of its proposals that a person rejected."""
     expired: int
+    """How many were never decided, because what they were about changed."""
     pending: int
+    """How many reviews wait."""
     error_rate: float | None
     """(reverted + rejected) / (stand + reverted + accepted + rejected); null where nothing was
     decided."""
@@ -1466,9 +1776,13 @@ class SkippedOut(TypedDict):
     """A part of a message that became no fact."""
 
     text: str | None
+    """The words."""
     start: int
+    """Where it begins: characters from 0."""
     end: int
+    """Where it ends: characters from 0, the end excluded."""
     reason: "SkipReason"
+    """Why, for people and for the log."""
 
 
 class SlotLivesOut(TypedDict):
@@ -1488,7 +1802,9 @@ class SlotLivesOut(TypedDict):
     open: int
     """How many hold now; their days are not counted."""
     mean_days: float | None
+    """The mean of the days that a value held; null where none has ended."""
     median_days: float | None
+    """The median of the days that a value held; null where none has ended."""
     memory_ids: list[str]
     """Values that have ended, newest first; 20 at most."""
 
@@ -1497,8 +1813,14 @@ class SlotOut(TypedDict):
     """What values are about, in the words of the newest."""
 
     entity: str
+    """Who or what it is about, such as `user`; part of the slot (entity, category, key), which
+    holds one value at a time."""
     category: str
+    """The area of the key, such as `tooling`; part of the slot (entity, category, key), which
+    holds one value at a time. Empty: none."""
     key: str
+    """Which attribute, such as `editor`; part of the slot (entity, category, key), which holds
+    one value at a time."""
 
 
 class SlotRequest(TypedDict):
@@ -1507,17 +1829,24 @@ class SlotRequest(TypedDict):
     entity: NotRequired[str | None]
     """Default: user."""
     category: NotRequired[str | None]
+    """The area of the key, such as `tooling`; part of the slot (entity, category, key), which
+    holds one value at a time. Empty: none."""
     key: str
+    """Which attribute, such as `editor`; part of the slot (entity, category, key), which holds
+    one value at a time."""
 
 
 class StaleConstraintOut(TypedDict):
     """A constraint that holds and may not be meant any more."""
 
     memory_id: str
+    """The memory concerned."""
     slot: "SlotOut | None"
+    """The entity, category and key it is about; null: no key was named."""
     content: str | None
     """Null where it was erased."""
     valid_from: str
+    """Since when it holds."""
     last_affirmed_at: str
     """When it was last stored, confirmed or corrected."""
     days: int
@@ -1540,14 +1869,18 @@ class StaleOut(TypedDict):
     """A memory that holds, though what it rests on has ended: look whether it is still right."""
 
     memory_id: str
+    """The memory concerned."""
     stale_because: "list[EndedOut]"
+    """What it rests on and what has ended since."""
 
 
 class StatsOut(TypedDict):
     """An agent in numbers, of one moment."""
 
     agent_id: str
+    """Whose memories these are: the value of X-Agent-Id."""
     as_of: str
+    """The valid time that the answer describes: what was true then."""
     first_known_at: str | None
     """The known time of the oldest operation in the log."""
     last_known_at: str | None
@@ -1555,7 +1888,9 @@ class StatsOut(TypedDict):
     memories: int
     """Versions stored, those that no longer hold included."""
     by_status: dict[str, int]
+    """How many versions have each status."""
     holding: "HoldingOut"
+    """The memories that hold at that moment."""
     chains: int
     """Facts with all their versions."""
     crowded_slots: int
@@ -1564,20 +1899,24 @@ class StatsOut(TypedDict):
     beliefs: int
     """Earlier beliefs kept for reads at an earlier `known_at`."""
     relationships: int
+    """How many links there are."""
     look_again: int
     """Memories whose judges gave no answer, or whose candidates moved meanwhile."""
     text_bytes: int
     """Bytes of the contents in UTF-8."""
     operations: int
+    """How many operations the log has."""
     log_head: str | None
     """`chain_hash` of the last operation. Keep it outside of this service: the log up to there
     cannot be changed without another hash. Null before the first operation."""
     log_length: int
     """Operations in the chain that `log_head` ends."""
     by_operation: dict[str, int]
+    """How many operations of each kind the log has."""
     by_judge: dict[str, int]
     """Who decided them."""
     reviews: dict[str, int]
+    """How many reviews there are, by status."""
 
 
 class StoreAnswer(TypedDict):
@@ -1586,10 +1925,13 @@ class StoreAnswer(TypedDict):
     operation: "Operation | None"
     """Null where the agent is frozen and the fact waits as a review."""
     memory: "MemoryOut | None"
+    """The memory concerned; null where there is none to show."""
     superseded: list[str]
     """What it ended."""
     decision: "DecisionOut"
+    """The relation that the write rests on, who found it and why."""
     candidates: "list[CandidateOut]"
+    """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
     known_at: str
@@ -1599,7 +1941,9 @@ class StoreAnswer(TypedDict):
     review_id: str | None
     """The review that waits for a person, if this write left one."""
     usage: "UsageOut"
+    """What the judges cost."""
     dry_run: bool
+    """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
@@ -1612,29 +1956,40 @@ class StoreRequest(TypedDict):
     """A fact to store."""
 
     content: str
+    """The fact in words."""
     kind: NotRequired["Kind | str | None"]
     """Default `fact`."""
     entity: NotRequired[str | None]
     """Who or what it is about. Default `user`."""
     category: NotRequired[str | None]
+    """The area of the key, such as `tooling`; part of the slot (entity, category, key), which
+    holds one value at a time. Empty: none."""
     key: NotRequired[str | None]
     """Which attribute. A key holds one value at a time unless `single_valued` is false."""
     value: NotRequired[str | None]
+    """The value of the key, such as `Helix`, apart from the sentence."""
     single_valued: NotRequired[bool | None]
+    """Whether its slot holds one value at a time; null: as the key says."""
     details: NotRequired[Mapping[str, Any]]
     """Free JSON: at most 2000 values, nested at most 8 deep, with integers of at most 30
     digits and texts of at most 16000 characters, none of them NUL. Of a decision:
     rationale, alternatives, related_files."""
     tier: NotRequired["Tier | str | None"]
+    """`core` keeps a floor under its strength; `semantic` fades."""
     importance: NotRequired[float | None]
     """0 to 1. Default 0.5."""
     confidence: NotRequired[float | None]
     """0 to 1. Default 1."""
     tags: NotRequired[Sequence[str]]
+    """Words of your own, to filter by."""
     entities: NotRequired[Sequence[str]]
+    """Names that the fact mentions."""
     sources: NotRequired[Sequence[str]]
+    """All that it rests on: documents, addresses, ids of your own."""
     source: NotRequired[str | None]
+    """Where it comes from, such as a file or a tool."""
     session_id: NotRequired[str | None]
+    """The session (conversation) in which it was said."""
     project: NotRequired[str | None]
     """The project it belongs to, by name."""
     trust: NotRequired[int | None]
@@ -1670,38 +2025,53 @@ class StrengthsOut(TypedDict):
     Nulls where nothing holds."""
 
     mean: float | None
+    """The mean."""
     lower_quartile: float | None
+    """A quarter of them are weaker."""
     median: float | None
+    """Half of them are weaker."""
     upper_quartile: float | None
+    """A quarter of them are stronger."""
 
 
 class SupersedeRequest(TypedDict):
     """What takes a memory's place: new `content`, or `by` the id of a stored memory."""
 
     content: NotRequired[str | None]
+    """The fact in words."""
     kind: NotRequired["Kind | str | None"]
     """Default `fact`."""
     entity: NotRequired[str | None]
     """Who or what it is about. Default `user`."""
     category: NotRequired[str | None]
+    """The area of the key, such as `tooling`; part of the slot (entity, category, key), which
+    holds one value at a time. Empty: none."""
     key: NotRequired[str | None]
     """Which attribute. A key holds one value at a time unless `single_valued` is false."""
     value: NotRequired[str | None]
+    """The value of the key, such as `Helix`, apart from the sentence."""
     single_valued: NotRequired[bool | None]
+    """Whether its slot holds one value at a time; null: as the key says."""
     details: NotRequired[Mapping[str, Any]]
     """Free JSON: at most 2000 values, nested at most 8 deep, with integers of at most 30
     digits and texts of at most 16000 characters, none of them NUL. Of a decision:
     rationale, alternatives, related_files."""
     tier: NotRequired["Tier | str | None"]
+    """`core` keeps a floor under its strength; `semantic` fades."""
     importance: NotRequired[float | None]
     """0 to 1. Default 0.5."""
     confidence: NotRequired[float | None]
     """0 to 1. Default 1."""
     tags: NotRequired[Sequence[str]]
+    """Words of your own, to filter by."""
     entities: NotRequired[Sequence[str]]
+    """Names that the fact mentions."""
     sources: NotRequired[Sequence[str]]
+    """All that it rests on: documents, addresses, ids of your own."""
     source: NotRequired[str | None]
+    """Where it comes from, such as a file or a tool."""
     session_id: NotRequired[str | None]
+    """The session (conversation) in which it was said."""
     project: NotRequired[str | None]
     """The project it belongs to, by name."""
     trust: NotRequired[int | None]
@@ -1717,6 +2087,7 @@ class SupersedeRequest(TypedDict):
     valid_until: NotRequired[Time | None]
     """A stated end. Default: what its words say."""
     by: NotRequired[Id | None]
+    """The id of a stored memory that takes its place, instead of new `content`."""
     read_dates: NotRequired[bool]
     """Whether the words are read for dates, which set `valid_from` and `valid_until` if the
     request does not."""
@@ -1726,22 +2097,33 @@ class SweepOut(TypedDict):
     """A sweep, how far it is, and what it found."""
 
     id: str
+    """The id of the sweep."""
     status: "SweepStatus"
+    """How it stands at the moment of the answer."""
     origin: "Origin"
+    """What it came from."""
     slot: "SweptSlotOut | None"
     """The slot it is about; null: all of them, or one whose words were erased."""
     since: str | None
+    """Only memories that became known from then on; null: all."""
     dry_run: bool
+    """Whether nothing was written, because the call asked only what would happen."""
     total: int | None
     """Memories to examine; null before it is counted."""
     examined: int
+    """How many memories have been looked at."""
     progress: float | None
     """Of 1; null before the memories are counted."""
     counts: "CountsOut"
+    """What came of it: numbers by outcome."""
     error: str | None
+    """Why it failed; null: it did not."""
     created_at: str
+    """When it became known to the service."""
     started_at: str | None
+    """When it began; null: not yet."""
     finished_at: str | None
+    """When it ended; null: not yet."""
     findings: "list[FindingOut]"
     """In the order found, 1,000 at most."""
 
@@ -1763,37 +2145,56 @@ class SweepSummary(TypedDict):
     """A sweep and how far it is."""
 
     id: str
+    """The id of the sweep."""
     status: "SweepStatus"
+    """How it stands at the moment of the answer."""
     origin: "Origin"
+    """What it came from."""
     slot: "SweptSlotOut | None"
     """The slot it is about; null: all of them, or one whose words were erased."""
     since: str | None
+    """Only memories that became known from then on; null: all."""
     dry_run: bool
+    """Whether nothing was written, because the call asked only what would happen."""
     total: int | None
     """Memories to examine; null before it is counted."""
     examined: int
+    """How many memories have been looked at."""
     progress: float | None
     """Of 1; null before the memories are counted."""
     counts: "CountsOut"
+    """What came of it: numbers by outcome."""
     error: str | None
+    """Why it failed; null: it did not."""
     created_at: str
+    """When it became known to the service."""
     started_at: str | None
+    """When it began; null: not yet."""
     finished_at: str | None
+    """When it ended; null: not yet."""
 
 
 class SweepsAnswer(TypedDict):
     """Sweeps, newest first; what each found stands in the sweep itself."""
 
     items: "list[SweepSummary]"
+    """The entries of this page."""
     next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class SweptSlotOut(TypedDict):
     """The slot of a sweep, in the words of whoever asked."""
 
     entity: str | None
+    """Who or what it is about, such as `user`; part of the slot (entity, category, key), which
+    holds one value at a time."""
     category: str | None
+    """The area of the key, such as `tooling`; part of the slot (entity, category, key), which
+    holds one value at a time. Empty: none."""
     key: str
+    """Which attribute, such as `editor`; part of the slot (entity, category, key), which holds
+    one value at a time."""
 
 
 class UndoRequest(TypedDict):
@@ -1809,9 +2210,13 @@ class UsageOut(TypedDict):
     """What asking a model took; zeros where none was asked."""
 
     llm_calls: int
+    """Calls to the language model."""
     prompt_tokens: int
+    """Tokens that the model read."""
     completion_tokens: int
+    """Tokens that the model wrote."""
     ms: float
+    """Milliseconds that the judges took."""
     trouble: str | None
     """Why the model's answer was not used, or what of it was ignored."""
 
@@ -1820,14 +2225,18 @@ class ValueOut(TypedDict):
     """A value and since when it was true."""
 
     memory_id: str
+    """The memory concerned."""
     valid_from: str
+    """When this value began to hold."""
 
 
 class Version(TypedDict):
     """What runs here."""
 
     version: str
+    """The version of this service."""
     encoder: str
+    """The model that makes the vectors of this service."""
 
 
 class WhyAnswer(TypedDict):
@@ -1835,8 +2244,11 @@ class WhyAnswer(TypedDict):
     in which it became known."""
 
     memory: "MemoryOut"
+    """The memory concerned; null where there is none to show."""
     summary: str
+    """Its story in a sentence."""
     events: "list[EventOut]"
+    """What happened to it, oldest first."""
     truncated: bool
     """True if the first events are left out, because the answer is as large as one may be
     (`PALIMPSEST_MAX_ANSWER_BYTES`). Ask an earlier version of its chain, at an earlier
@@ -1848,7 +2260,9 @@ class WhyAnswer(TypedDict):
     """The parts of messages that say it: those that it was read from, and those that repeated
     it. `capture_id` leads to their capture."""
     as_of: str
+    """The valid time that the answer describes: what was true then."""
     known_at: str
+    """The known time that the answer describes: as far as was known then."""
 
 
 class WriteAnswer(TypedDict):
@@ -1858,10 +2272,13 @@ class WriteAnswer(TypedDict):
     operation: "Operation | None"
     """Null where the agent is frozen and the fact waits as a review."""
     memory: "MemoryOut | None"
+    """The memory concerned; null where there is none to show."""
     superseded: list[str]
     """What it ended."""
     decision: "DecisionOut"
+    """The relation that the write rests on, who found it and why."""
     candidates: "list[CandidateOut]"
+    """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
     known_at: str
@@ -1871,7 +2288,9 @@ class WriteAnswer(TypedDict):
     review_id: str | None
     """The review that waits for a person, if this write left one."""
     usage: "UsageOut"
+    """What the judges cost."""
     dry_run: bool
+    """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]

@@ -1,0 +1,128 @@
+"""The first hour of a newcomer: what `palimpsest serve` prints, refuses and leaves behind."""
+
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.settings import describe_unknown_variables
+from support.service_process import await_ready, free_port, palimpsest, served
+
+
+def postmaster(folder: Path) -> int | None:
+    file = folder / "postgres" / "postmaster.pid"
+    return int(file.read_text().splitlines()[0]) if file.exists() else None
+
+
+def await_end(pid: int) -> None:
+    for _ in range(300):
+        if not psutil.pid_exists(pid):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{pid} still runs")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_the_last_line_of_a_start_says_where_it_answers(tmp_path: Path, workers: str) -> None:
+    with served(tmp_path, "--workers", workers, PALIMPSEST_CLASIFY="off") as service:
+        for _ in range(100):
+            lines = [json.loads(line)["event"] for line in service.log.read_text().splitlines()]
+            if "Ready" in lines[-1]:
+                break
+            time.sleep(0.1)
+        assert lines == [
+            "PALIMPSEST_CLASIFY is no setting, so it changes nothing. "
+            "Did you mean PALIMPSEST_CLASSIFY?",
+            f"Ready: {service.address} (docs: {service.address}/docs; Ctrl-C stops it)",
+        ]
+
+
+def test_a_taken_port_is_named_before_a_postgres_is_made(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        refused = palimpsest("serve", "--port", str(port), PALIMPSEST_DATA_DIR=str(tmp_path))
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        f"palimpsest: cannot listen on port {port} of 127.0.0.1: address already in use. "
+        f"Choose another with --port {port + 1}, or PORT={port + 1} make serve.\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_hangup_stops_the_service_and_its_postgres(tmp_path: Path, workers: str) -> None:
+    with served(tmp_path, "--workers", workers) as service:
+        pid = postmaster(tmp_path)
+        assert pid is not None
+        service.process.send_signal(signal.SIGHUP)
+        assert service.process.wait(60) == 0
+        await_end(pid)
+
+
+def test_closing_the_terminal_stops_the_service_and_its_postgres(tmp_path: Path) -> None:
+    port = free_port()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["PALIMPSEST_DATA_DIR"] = str(tmp_path)
+        command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+        os.execv(sys.executable, command)
+    await_ready(f"http://127.0.0.1:{port}", _Child(child), tmp_path)
+    pid = postmaster(tmp_path)
+    assert pid is not None
+    os.close(terminal)
+    await_end(pid)
+    os.waitpid(child, 0)
+
+
+class _Child(subprocess.Popen[bytes]):
+    """A process that was forked, for those who ask whether it has ended."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode = None
+
+    def poll(self) -> int | None:
+        return None
+
+    def __del__(self) -> None:
+        pass
+
+
+def test_under_nohup_a_hangup_changes_nothing(tmp_path: Path) -> None:
+    probe = (
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
+        "from app.listening import end_on_hangup; end_on_hangup();"
+        "print(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("PALIMPSEST_CLASIFY", "Did you mean PALIMPSEST_CLASSIFY?"),
+        ("PALIMPSEST_DATABASE_URI", "Did you mean PALIMPSEST_DATABASE_URL?"),
+        ("PALIMPSEST_ZEBRA", "docs/settings.md lists those there are."),
+        ("PALIMPSEST_CLASSIFY", None),
+        ("PALIMPSEST_AGENT", None),
+    ],
+)
+def test_misspelt_settings_are_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, advice: str | None
+) -> None:
+    for other in [v for v in os.environ if v.startswith("PALIMPSEST_")]:
+        monkeypatch.delenv(other)
+    monkeypatch.setenv(name, "off")
+    expected = [f"{name} is no setting, so it changes nothing. {advice}"] if advice else []
+    assert describe_unknown_variables() == expected
