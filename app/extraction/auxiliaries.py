@@ -186,7 +186,7 @@ def _is_past_possession(after: Words, clause: Clause) -> bool:
     """Decide by the words after "had"."""
     if names_task(after, 4) or is_pointing(after) or after[:1] == ("to",):
         return False
-    if set(after[1:3]) & lists.EVALUATIONS:
+    if set(after[1:3]) & lists.EVALUATIONS or after[:3] == ("one", "of", "those"):
         return False
     if (
         after[:1]
@@ -208,7 +208,7 @@ def _is_denial(after: Words, clause: Clause) -> bool:
     if not rest:
         return False
     verb, objects = rest[0], rest[1:]
-    if verb in {"see", "read", "watch"} and objects and names_title(objects, clause):
+    if verb in {"read", "watch"} and objects and names_title(objects, clause):
         return True
     if verb in _WHOLE_DENIALS:
         return True

@@ -121,7 +121,8 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
 def _is_choice(after: Words) -> bool:
     """Return True for "the second one" and "things like that", which point into the talk."""
     is_at_hand = after[0] == "the" and set(after[1:3]) & (lists.DISCOURSE | lists.TASK_NOUNS)
-    return bool(is_at_hand) or after[0] == "things" or after[-2:] == ("like", "that")
+    is_part = after[:2] in {("some", "of"), ("one", "of")}
+    return bool(is_at_hand) or is_part or after[0] == "things" or after[-2:] == ("like", "that")
 
 
 _OF_THE_MOMENT = frozenset("the your this that these those it them how what when to".split())

@@ -130,6 +130,7 @@ def is_confirmable(clause: Clause) -> bool:
     """Return True for what an assistant may propose: any statement that is not of the task."""
     words = clause.words
     is_short = len(words) < 3 and not (len(words) == 2 and words[1] in lists.THIRD_VERBS)
+    is_short = is_short or (len(words) == 3 and words[2] in lists.ADVERBS)
     if is_short or clause.word_set & (lists.TASK_NOUNS | _TASK_TALK):
         return False
     if clause.contains(*_PASSING) or words[-1] in {"on", "off", "ready", "done", "up"}:

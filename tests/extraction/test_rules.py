@@ -12,6 +12,8 @@ from support.talk import build_turns, list_facts, list_reasons, read_talk
 
 FACTS = [
     "I work at a hospital",
+    "I put the bins out on Tuesdays",
+    "I like the Guardian",
     "I'm allergic to penicillin",
     "im a night porter in hull",
     "my dog is called Rex",
@@ -142,6 +144,15 @@ def test_a_lasting_statement_is_a_fact_in_its_own_words(text: str) -> None:
 
 
 SKIPPED = [
+    ("I head there is a doctor in the show", SkipReason.NO_STATEMENT),
+    ("I about ran out of milk", SkipReason.NO_STATEMENT),
+    ("I put crisps into my sandwich", SkipReason.NO_STATEMENT),
+    ("I don't have all day", SkipReason.NO_STATEMENT),
+    ("My understanding is that they moved", SkipReason.NO_STATEMENT),
+    ("Personally I like the second act", SkipReason.NO_STATEMENT),
+    ("I like some of the other songs", SkipReason.NO_STATEMENT),
+    ("I had one of those as a kid", SkipReason.NO_STATEMENT),
+    ("I love to go from pub to pub one day", SkipReason.WISH),
     ("What time is it in Tokyo?", SkipReason.QUESTION),
     ("how do i reset it", SkipReason.QUESTION),
     ("any tips", SkipReason.QUESTION),
