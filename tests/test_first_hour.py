@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -59,6 +60,15 @@ def test_a_taken_port_is_named_before_a_postgres_is_made(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture
+def hangups() -> Iterator[None]:
+    """Hangups end processes, also where the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangups")
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_hangup_stops_the_service_and_its_postgres(tmp_path: Path, workers: str) -> None:
     with served(tmp_path, "--workers", workers) as service:
@@ -69,6 +79,7 @@ def test_a_hangup_stops_the_service_and_its_postgres(tmp_path: Path, workers: st
         await_end(pid)
 
 
+@pytest.mark.usefixtures("hangups")
 def test_closing_the_terminal_stops_the_service_and_its_postgres(tmp_path: Path) -> None:
     port = free_port()
     child, terminal = pty.fork()
