@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,6 +12,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from mcp import Client as Host
+from mcp import StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
 from app.mcp.arguments import BadArguments, read_arguments
@@ -183,6 +186,17 @@ def test_a_write_without_an_answer_may_have_been_written(agent: str) -> None:
         assert read_text(found).endswith("Nothing was written.")
 
     talk(serve_over("http://127.0.0.1:9", agent), work)
+
+
+def test_the_command_speaks_over_standard_input(service: str, agent: str) -> None:
+    async def work(host: Host) -> None:
+        get_fields(await host.call_tool("memory_store", {"content": "Likes tea"}))
+        found = await host.call_tool("memory_search", {"query": "tea"})
+        assert get_fields(found)["results"][0]["content"] == "Likes tea"
+
+    command = ["-m", "app.cli", "mcp", "--url", service, "--agent", agent]
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    talk(StdioServerParameters(command=sys.executable, args=command, env=environment), work)
 
 
 # --- the routes -----------------------------------------------------------------------------------
