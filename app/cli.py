@@ -172,6 +172,29 @@ def _run_uvicorn(settings: "Settings", log_config: dict[str, Any]) -> None:
 
 
 @cli.command()
+def mcp(
+    url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="PALIMPSEST_URL",
+            help="Address of the running service. Default: an embedded one is started.",
+            show_default=False,
+        ),
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")
+    ] = None,
+    api_key: Annotated[
+        str | None, typer.Option(envvar="PALIMPSEST_API_KEY", help="Key of the service.")
+    ] = None,
+) -> None:
+    """Speak MCP over standard input and output, for a host on this machine."""
+    from app.commands.mcp import serve_stdio
+
+    serve_stdio(url, agent, api_key)
+
+
+@cli.command()
 def worker(
     beside: Annotated[
         int | None, typer.Option(hidden=True, help="End with this process, which started this one.")

@@ -45,6 +45,7 @@ from app.api.security_headers import SecurityHeaders
 from app.api.slashes import TrailingSlash
 from app.api.web_pages import NoWebPages, OneHost
 from app.embedding import Embedder
+from app.mcp.door import Door
 from app.settings import Settings, load_settings
 from app.wiring import Process, open_services
 
@@ -123,6 +124,8 @@ def create_app(
         guarded.include_router(router)
     app.include_router(guarded)
     app.include_router(health.router)
+    app.state.mcp = Door(app, settings.max_body_bytes)
+    app.router.routes.extend(app.state.mcp.routes)
     openapi.describe_words(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)
@@ -162,7 +165,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         before = gc.get_threshold()
         gc.set_threshold(before[0], before[1], FULL_COLLECTION_AFTER)
         try:
-            yield
+            async with app.state.mcp.open():
+                yield
         finally:
             gc.set_threshold(*before)
             gc.unfreeze()

@@ -9,10 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
 # What tokenizers would download models with, and uvicorn's reloading, WebSockets and YAML.
-NEVER_USED = set(
-    "filelock fsspec hf-xet httpcore2 httpx2 httpx2-jsfetch huggingface-hub pyyaml tqdm truststore "
-    "watchfiles websockets".split()
-)
+NEVER_USED = set("filelock fsspec hf-xet huggingface-hub pyyaml tqdm watchfiles websockets".split())
 
 
 def list_packages(lock: str) -> set[str]:

@@ -64,7 +64,7 @@ class KeyCheck:
         await self._app(scope, receive, send)
 
     def _is_guarded(self, path: str) -> bool:
-        return path.startswith("/v1/") or (path == "/metrics" and self._guards_metrics)
+        return path.startswith(("/v1/", "/mcp")) or (path == "/metrics" and self._guards_metrics)
 
     async def _find_actor(self, key: str, scope: Scope) -> Actor | None:
         if self._root_key and secrets.compare_digest(key.encode(), self._root_key):

@@ -1,0 +1,76 @@
+"""MCP over standard input and output: between a host on this machine and a service."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+
+import httpx
+from mcp.server.stdio import stdio_server
+
+from app.commands.client.calling import Failure
+from app.mcp.server import Context, build_server
+from palimpsest_client import AsyncClient
+
+START_PATIENCE = 180.0  # seconds; the first start makes a database
+END_PATIENCE = 30.0
+
+
+def serve_stdio(url: str | None, agent: str | None, api_key: str | None) -> None:
+    """Speak MCP until standard input ends. Without `url`, start an embedded service meanwhile."""
+    # As an exit, the signal lets the embedded service be stopped too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with nullcontext(url) if url else _run_service() as address:
+        asyncio.run(_speak(address, agent, api_key))
+
+
+async def _speak(url: str, agent: str | None, api_key: str | None) -> None:
+    async with AsyncClient(url, agent=agent, api_key=api_key) as client:
+
+        @asynccontextmanager
+        async def open_client(_: Context) -> AsyncIterator[AsyncClient]:
+            yield client
+
+        server = build_server(open_client)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+@contextmanager
+def _run_service() -> Iterator[str]:
+    port = _find_free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "app.cli", "serve", "--host", "127.0.0.1"]
+    # Standard output belongs to the protocol.
+    process = subprocess.Popen(  # noqa: S603 - the command is our own
+        [*command, "--port", str(port)], stdin=subprocess.DEVNULL, stdout=sys.stderr
+    )
+    try:
+        _await_readiness(process, address)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(END_PATIENCE)
+
+
+def _find_free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _await_readiness(process: subprocess.Popen[bytes], address: str) -> None:
+    deadline = time.monotonic() + START_PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if httpx.get(f"{address}/readyz").is_success:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise Failure("the embedded service did not start; its lines above say why.")

@@ -1,0 +1,180 @@
+"""What each tool asks of the service, and its answer as short text and as fields."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+from palimpsest_client import AsyncClient, NotFound, PalimpsestError
+
+NO_REVIEW = UUID(int=0)
+
+
+class Answer(NamedTuple):
+    """The text for the model, and the fields for a program."""
+
+    text: str
+    fields: dict[str, Any]
+
+
+Arguments = dict[str, Any]
+SEARCH_DEFAULTS: Arguments = {"limit": 8}
+CONTEXT_DEFAULTS: Arguments = {"budget_tokens": 800}
+Call = Callable[[AsyncClient, Arguments], Awaitable[Answer]]
+
+
+async def store(client: AsyncClient, arguments: Arguments) -> Answer:
+    answer: dict[str, Any] = {**await client.store(**arguments)}
+    written = _list_written(answer)
+    ended = _name_superseded(answer)
+    operation = written["operation"]
+    fields = {
+        **written,
+        "superseded": ended,
+        "merged": operation == "UPDATE" and not ended,
+        "known_at": answer["known_at"],
+    }
+    lines = [_describe_write(written, "stored")]
+    lines += [f"Replaces: {memory['content'] or memory['id']}" for memory in ended]
+    lines += [str(hint.get("message", hint.get("kind"))) for hint in answer.get("hints") or []]
+    return Answer("\n".join(lines), fields)
+
+
+async def search(client: AsyncClient, arguments: Arguments) -> Answer:
+    answer = await client.search(**(SEARCH_DEFAULTS | arguments))
+    hits = [_shorten(result["memory"]) | {"score": result["score"]} for result in answer["results"]]
+    text = "\n".join(map(_write_line, hits)) or "Nothing is known about it."
+    fields = {"results": hits, "as_of": answer["as_of"], "known_at": answer["known_at"]}
+    return Answer(text, fields)
+
+
+async def compose_context(client: AsyncClient, arguments: Arguments) -> Answer:
+    answer = await client.context(**(CONTEXT_DEFAULTS | arguments))
+    fields = {name: answer.get(name) for name in ("text", "tokens", "left_out")}
+    return Answer(answer["text"] or "Nothing is known yet.", fields)
+
+
+async def show_history(client: AsyncClient, arguments: Arguments) -> Answer:
+    memory_id = arguments["memory_id"]
+    page = await client.history(memory_id).page()
+    versions = [_shorten(version) for version in page["versions"]]
+    fields: dict[str, Any] = {
+        "current": page.get("current"),
+        "versions": versions,
+        "operations": [_shorten_operation(operation) for operation in page["operations"]],
+    }
+    lines = [_write_line(version) for version in versions]
+    if arguments.get("why"):
+        why = await client.why_memory(memory_id)
+        fields["why"] = [event["sentence"] for event in why["events"]]
+        lines += fields["why"]
+    return Answer("\n".join(lines), fields)
+
+
+async def retract(client: AsyncClient, arguments: Arguments) -> Answer:
+    written = _list_written(await client.retract(**arguments))
+    return Answer(_describe_write(written, "retracted"), written)
+
+
+async def undo(client: AsyncClient, arguments: Arguments) -> Answer:
+    answer = await client.revert(arguments["log_id"])
+    written = _list_written(answer)
+    fields = written | {"reverted": answer["reverted"]}
+    return Answer(_describe_write(written, f"undone: {len(answer['reverted'])} change(s)"), fields)
+
+
+async def capture(client: AsyncClient, arguments: Arguments) -> Answer:
+    session = arguments.get("session_id") or f"mcp-{uuid4().hex}"
+    answer = await client.capture(session, arguments["messages"])
+    facts = [
+        {name: fact.get(name) for name in ("content", "memory_id", "operation")}
+        for message in answer["messages"]
+        for fact in message.get("facts") or []
+    ]
+    fields = {name: answer.get(name) for name in ("capture_id", "session_id", "state")}
+    lines = [f"{len(answer['messages'])} messages, {answer['state']}; {len(facts)} facts so far."]
+    lines += [f"- {fact['content']}" for fact in facts]
+    return Answer("\n".join(lines), fields | {"facts": facts})
+
+
+async def review(client: AsyncClient, arguments: Arguments) -> Answer:
+    if "decision" in arguments:
+        return await _decide(client, arguments)
+    page = await client.list_reviews(status="pending", limit=20).page()
+    waiting = [{"review_id": item["id"], "sentence": item["sentence"]} for item in page["items"]]
+    text = "\n".join(f"- [{item['review_id']}] {item['sentence']}" for item in waiting)
+    return Answer(text or "Nothing waits.", {"waiting": waiting})
+
+
+async def _decide(client: AsyncClient, arguments: Arguments) -> Answer:
+    if "review_id" not in arguments:
+        raise ValueError("A decision needs review_id.")
+    choose = client.accept if arguments["decision"] == "accept" else client.reject
+    answer = await choose(arguments["review_id"], note=arguments.get("note"))
+    written = _list_written(answer)
+    fields = written | {"decided": arguments["decision"]}
+    return Answer(_describe_write(written, f"{arguments['decision']}ed"), fields)
+
+
+async def may_review(client: AsyncClient) -> bool:
+    """Return True if the key of the client may decide reviews."""
+    try:
+        await client.reject(NO_REVIEW)
+    except NotFound:
+        return True
+    except PalimpsestError:
+        return False
+    return False
+
+
+CALLS: Mapping[str, Call] = {
+    "memory_store": store,
+    "memory_search": search,
+    "memory_context": compose_context,
+    "memory_history": show_history,
+    "memory_retract": retract,
+    "memory_undo": undo,
+    "memory_capture": capture,
+    "memory_review": review,
+}
+
+
+def _list_written(answer: Mapping[str, Any]) -> dict[str, Any]:
+    memory = answer.get("memory") or {}
+    fields = {name: answer.get(name) for name in ("operation", "log_id", "review_id")}
+    return fields | {"memory_id": memory.get("id")}
+
+
+def _describe_write(written: Mapping[str, Any], done: str) -> str:
+    if written["operation"] == "NOOP":
+        return f"NOOP: known already as memory_id={written['memory_id']}. Nothing was written."
+    if written["operation"] is None:
+        return f"It waits for a person: review_id={written['review_id']}."
+    ids = [f"{name}={written[name]}" for name in ("memory_id", "log_id") if written[name]]
+    waits = f" A change waits for a person: {written['review_id']}." if written["review_id"] else ""
+    return f"{written['operation']}, {done}: {', '.join(ids)}.{waits}"
+
+
+def _name_superseded(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    contents = {item["id"]: item.get("content") for item in answer.get("candidates") or []}
+    return [
+        {"id": memory_id, "content": contents.get(memory_id)}
+        for memory_id in answer.get("superseded") or []
+    ]
+
+
+def _shorten(memory: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("id", "content", "valid_from", "valid_until", "status")
+    return {name: memory.get(name) for name in names} | {"stale": bool(memory.get("stale_because"))}
+
+
+def _shorten_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("id", "operation", "reasoning", "created_at")
+    return {name: operation.get(name) for name in names}
+
+
+def _write_line(memory: Mapping[str, Any]) -> str:
+    since = str(memory["valid_from"] or "")[:10]
+    until = str(memory["valid_until"] or "now")[:10]
+    mark = "" if memory["status"] == "current" else f" ({memory['status']})"
+    stale = " (stale: what it rests on has ended)" if memory["stale"] else ""
+    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}"

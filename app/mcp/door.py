@@ -1,0 +1,82 @@
+"""`/mcp` and `/mcp/{agent}` of the service: streamable HTTP without sessions or streams."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.mcp.server import Context, build_server
+from palimpsest_client import AsyncClient
+
+_OF_THE_CALLER = ("authorization", "x-api-key", "x-agent-id", "host")
+
+
+class Door:
+    """Serve MCP over an application: each tool is calls of its routes with the caller's key."""
+
+    def __init__(self, app: ASGIApp, max_body_bytes: int) -> None:
+        self._app = app
+        self._max_body_bytes = max_body_bytes
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @property
+    def routes(self) -> list[Route]:
+        """Return the routes; other methods than POST are answered 405."""
+        paths = ("/mcp", "/mcp/{agent:path}")
+        return [Route(path, self, methods=["POST"], include_in_schema=False) for path in paths]
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Answer calls until the end of the block."""
+        self._manager = StreamableHTTPSessionManager(
+            build_server(self._open_client),
+            json_response=True,
+            stateless=True,
+            # `NoWebPages` has checked host and origin.
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            max_request_body_size=self._max_body_bytes,
+        )
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert self._manager is not None, "the application is not open"
+        # Some clients accept streams only, and can read JSON.
+        MutableHeaders(scope=scope)["accept"] = "application/json, text/event-stream"
+        await self._manager.handle_request(scope, receive, send)
+
+    @asynccontextmanager
+    async def _open_client(self, context: Context) -> AsyncIterator[AsyncClient]:
+        assert context.request is not None
+        transport = _CallerTransport(self._app, context.request)
+        async with AsyncClient("http://localhost", transport=transport) as client:
+            yield client
+
+
+class _CallerTransport(httpx.ASGITransport):
+    """Carry calls into the application, under the caller's key, agent and host only.
+
+    The client would otherwise send what the environment of the service names.
+    """
+
+    def __init__(self, app: ASGIApp, request: Request) -> None:
+        address = (request.client.host, request.client.port) if request.client else ("", 0)
+        super().__init__(app, raise_app_exceptions=False, client=address)
+        self._headers = _list_headers(request.headers, request.path_params.get("agent"))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        for name in _OF_THE_CALLER:
+            request.headers.pop(name, None)
+        request.headers.update(self._headers)
+        return await super().handle_async_request(request)
+
+
+def _list_headers(headers: Headers, agent: str | None) -> dict[str, str]:
+    own = {name: headers[name] for name in _OF_THE_CALLER if name in headers}
+    return own | {"x-agent-id": agent} if agent else own

@@ -1,0 +1,85 @@
+"""The MCP server: it lists the tools, calls them, and says of each failure what was written."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from mcp.server import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+)
+
+from app import __version__
+from app.mcp.arguments import BadArguments, read_arguments
+from app.mcp.calls import CALLS, may_review
+from app.mcp.tools import INSTRUCTIONS, REVIEW, TOOLS
+from palimpsest_client import AsyncClient, PalimpsestError, TooBusy
+
+Context = ServerRequestContext[Any, Any]
+OpenClient = Callable[[Context], AbstractAsyncContextManager[AsyncClient]]
+
+_BY_NAME = {tool.name: tool for tool in (*TOOLS, REVIEW)}
+_NOTHING = "Nothing was written."
+_UNKNOWN = "It may have been written: search for it before you repeat the call."
+
+
+def build_server(open_client: OpenClient) -> Server[Any]:
+    """Return a server that asks the service through the client of each request."""
+
+    async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        async with open_client(context) as client:
+            reviews = [REVIEW] if await may_review(client) else []
+        return ListToolsResult(tools=[*TOOLS, *reviews])
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+        tool = _BY_NAME.get(params.name)
+        if tool is None:
+            return _fail(f"There is no tool {params.name}. {_NOTHING}")
+        try:
+            arguments = read_arguments(tool, params.arguments)
+        except BadArguments as problem:
+            return _fail(f"{problem} {_NOTHING}")
+        async with open_client(context) as client:
+            return await _call(client, tool, arguments)
+
+    return Server(
+        "palimpsest",
+        version=__version__,
+        title="Palimpsest",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def _call(client: AsyncClient, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
+    try:
+        answer = await CALLS[tool.name](client, arguments)
+    except PalimpsestError as problem:
+        return _fail(f"{_describe(problem)} {_say_what_was_written(tool, problem)}")
+    except ValueError as problem:  # what no request can carry
+        return _fail(f"{problem} {_NOTHING}")
+    content = TextContent(type="text", text=answer.text)
+    return CallToolResult(content=[content], structured_content=answer.fields)
+
+
+def _fail(words: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=words)], is_error=True)
+
+
+def _describe(problem: PalimpsestError) -> str:
+    places = [str(place.get("detail", place)) for place in problem.errors if place]
+    return " ".join([problem.detail, *(place for place in places if place not in problem.detail)])
+
+
+def _say_what_was_written(tool: Tool, problem: PalimpsestError) -> str:
+    is_read = tool.annotations is not None and tool.annotations.read_only_hint
+    was_refused = isinstance(problem, TooBusy) or 400 <= (problem.status or 0) < 500
+    is_frozen = problem.type.endswith("frozen")
+    return _NOTHING if is_read or was_refused or is_frozen else _UNKNOWN

@@ -1,0 +1,296 @@
+"""MCP as hosts speak it: the SDK's own client, in memory and over HTTP, against the real service."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from mcp import Client as Host
+from mcp import StdioServerParameters
+from mcp_types import CallToolResult, TextContent
+
+from app.mcp.arguments import BadArguments, read_arguments
+from app.mcp.server import Context, build_server
+from app.mcp.tools import CAPTURE, INSTRUCTIONS, REVIEW, SEARCH, STORE, TOOLS
+from app.settings import load_settings
+from palimpsest_client import AsyncClient, Client, Retries
+from support.service import running
+
+ROOT_KEY = "root-" + "k" * 40
+
+
+def talk(server: Any, work: Callable[[Host], Awaitable[None]]) -> None:
+    """Let the SDK's client speak with a server, which may be an address."""
+
+    async def speak() -> None:
+        async with Host(server) as host:
+            await work(host)
+
+    asyncio.run(speak())
+
+
+def serve_over(address: str, agent: str) -> Any:
+    @asynccontextmanager
+    async def open_client(_: Context) -> AsyncIterator[AsyncClient]:
+        retries = Retries(tries=1)
+        async with AsyncClient(address, agent=agent, retries=retries) as client:
+            yield client
+
+    return build_server(open_client)
+
+
+def read_text(result: CallToolResult) -> str:
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+def get_fields(result: CallToolResult) -> dict[str, Any]:
+    assert not result.is_error, read_text(result)
+    fields: dict[str, Any] = result.structured_content
+    return fields
+
+
+@pytest.fixture
+def agent() -> str:
+    return f"mcp-{uuid4().hex}"
+
+
+@pytest.fixture(params=["in memory", "over HTTP"])
+def server(request: pytest.FixtureRequest, service: str, agent: str) -> Any:
+    is_http = request.param == "over HTTP"
+    return f"{service}/mcp/{agent}" if is_http else serve_over(service, agent)
+
+
+def test_the_list_is_short_and_says_what_each_tool_does(server: Any) -> None:
+    async def work(host: Host) -> None:
+        listed = (await host.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in (*TOOLS, REVIEW)]
+        sent = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed]
+        # Four characters a token: 1,600 tokens.
+        assert len(json.dumps({"tools": sent}, separators=(",", ":"))) <= 6_400
+        assert all(tool.output_schema and tool.annotations for tool in listed)
+        reads = {
+            tool.name for tool in listed if tool.annotations and tool.annotations.read_only_hint
+        }
+        assert reads == {"memory_search", "memory_context", "memory_history"}
+        assert host.instructions == INSTRUCTIONS
+        assert len(INSTRUCTIONS.split()) <= 120
+
+    talk(server, work)
+
+
+def test_a_fact_its_change_and_the_way_back(server: Any) -> None:
+    async def work(host: Host) -> None:
+        home = {"key": "home", "value": "Porto", "valid_from": "2020-01-01"}
+        porto = get_fields(
+            await host.call_tool("memory_store", {"content": "Lives in Porto", **home})
+        )
+        assert porto["operation"] == "ADD"
+        home = {"key": "home", "value": "Lisbon", "valid_from": "2026-01-01"}
+        answer = await host.call_tool("memory_store", {"content": "Lives in Lisbon", **home})
+        lisbon = get_fields(answer)
+        assert lisbon["superseded"] == [{"id": porto["memory_id"], "content": "Lives in Porto"}]
+        assert "Replaces: Lives in Porto" in read_text(answer)
+
+        [hit] = get_fields(await host.call_tool("memory_search", {"query": "home"}))["results"]
+        assert hit["id"] == lisbon["memory_id"]
+        past = await host.call_tool("memory_search", {"query": "home", "as_of": "2021-01-01"})
+        assert "Lives in Porto" in read_text(past)
+        context = await host.call_tool("memory_context", {"query": "Where does the user live?"})
+        assert "Lives in Lisbon" in read_text(context)
+
+        asked = {"memory_id": porto["memory_id"], "why": True}
+        history = get_fields(await host.call_tool("memory_history", asked))
+        assert [version["content"] for version in history["versions"]] == [
+            "Lives in Porto",
+            "Lives in Lisbon",
+        ]
+        assert history["why"]
+
+        undone = get_fields(await host.call_tool("memory_undo", {"log_id": lisbon["log_id"]}))
+        assert undone["reverted"] == [lisbon["log_id"]]
+        [hit] = get_fields(await host.call_tool("memory_search", {"query": "home"}))["results"]
+        assert hit["id"] == porto["memory_id"]
+        ended = await host.call_tool("memory_retract", {"memory_id": porto["memory_id"]})
+        assert get_fields(ended)["log_id"]
+        after = await host.call_tool("memory_search", {"query": "home"})
+        assert get_fields(after)["results"] == []
+
+    talk(server, work)
+
+
+def test_what_models_get_wrong_is_read_all_the_same(server: Any) -> None:
+    async def work(host: Host) -> None:
+        sloppy = {"text": "Likes tea", "tags": '["drinks", "home"]', "mood": "fine", "key": None}
+        get_fields(await host.call_tool("memory_store", sloppy))
+        found = await host.call_tool("memory_search", {"q": "tea", "limit": "3"})
+        assert get_fields(found)["results"][0]["content"] == "Likes tea"
+
+    talk(server, work)
+
+
+def test_what_waits_is_listed(server: Any) -> None:
+    async def work(host: Host) -> None:
+        assert get_fields(await host.call_tool("memory_review", {}))["waiting"] == []
+
+    talk(server, work)
+
+
+def test_turns_are_captured(server: Any) -> None:
+    async def work(host: Host) -> None:
+        messages = json.dumps([{"role": "user", "content": "I live in Lisbon."}])
+        captured = get_fields(await host.call_tool("memory_capture", {"messages": messages}))
+        assert captured["capture_id"]
+
+    talk(server, work)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("memory_store", {}, "needs content"),
+        ("memory_store", {"content": "Tea", "valid_from": "the day of the tea"}, "valid_from"),
+        ("memory_store", {"content": "Tea", "kind": "beverage"}, "kind"),
+        ("memory_retract", {"memory_id": str(uuid4())}, ""),
+        ("memory_undo", {"log_id": "none"}, "log_id"),
+        ("memory_review", {"decision": "accept"}, "review_id"),
+        ("memory_review", {"decision": "perhaps"}, "accept, reject"),
+        ("memory_erase", {}, "no tool"),
+    ],
+)
+def test_a_failure_says_that_nothing_was_written(
+    server: Any, tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    async def work(host: Host) -> None:
+        result = await host.call_tool(tool, arguments)
+        assert result.is_error
+        assert words in read_text(result)
+        assert read_text(result).endswith("Nothing was written.")
+
+    talk(server, work)
+
+
+def test_a_write_without_an_answer_may_have_been_written(agent: str) -> None:
+    async def work(host: Host) -> None:
+        stored = await host.call_tool("memory_store", {"content": "Likes tea"})
+        assert stored.is_error
+        assert "may have been written" in read_text(stored)
+        found = await host.call_tool("memory_search", {"query": "tea"})
+        assert read_text(found).endswith("Nothing was written.")
+
+    talk(serve_over("http://127.0.0.1:9", agent), work)
+
+
+def test_the_command_speaks_over_standard_input(service: str, agent: str) -> None:
+    async def work(host: Host) -> None:
+        get_fields(await host.call_tool("memory_store", {"content": "Likes tea"}))
+        found = await host.call_tool("memory_search", {"query": "tea"})
+        assert get_fields(found)["results"][0]["content"] == "Likes tea"
+
+    command = ["-m", "app.cli", "mcp", "--url", service, "--agent", agent]
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    talk(StdioServerParameters(command=sys.executable, args=command, env=environment), work)
+
+
+# --- the routes -----------------------------------------------------------------------------------
+
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp/ada"])
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "text/event-stream"])
+def test_each_path_answers_json_at_once(service: str, path: str, accept: str) -> None:
+    answer = httpx.post(f"{service}{path}", json=CALL, headers={"Accept": accept})
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    assert len(answer.json()["result"]["tools"]) == len(TOOLS) + 1
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/ada"])
+def test_there_are_no_streams_and_no_sessions(service: str, path: str, method: str) -> None:
+    answer = httpx.request(method, f"{service}{path}")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}], ids=str
+)
+def test_pages_of_others_are_refused(service: str, headers: dict[str, str]) -> None:
+    assert httpx.post(f"{service}/mcp", json=CALL, headers=headers).status_code == 403
+
+
+def test_the_caller_needs_a_key_and_acts_by_its_rights(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What the environment names is the service's own, and must not be lent to callers.
+    monkeypatch.setenv("PALIMPSEST_API_KEY", ROOT_KEY)
+    monkeypatch.setenv("PALIMPSEST_AGENT", "root")
+    settings = load_settings(database_url=database_url, api_key=ROOT_KEY)
+    store = {"name": "memory_store", "arguments": {"content": "Likes tea"}}
+    with running(settings) as address, Client(address, api_key=ROOT_KEY, agent="ada") as root:
+        issued = root.issue_key("reader", agents=["ada"], scopes=["read"])
+        key = {"Authorization": f"Bearer {issued['key']}"}
+        assert httpx.post(f"{address}/mcp/ada", json=CALL).status_code == 401
+
+        def call(path: str, body: dict[str, Any], headers: dict[str, str]) -> dict[str, Any]:
+            answer = httpx.post(f"{address}{path}", json=body, headers=headers, timeout=60)
+            result: dict[str, Any] = answer.json()["result"]
+            return result
+
+        names = [tool["name"] for tool in call("/mcp", CALL, key)["tools"]]
+        assert names == [tool.name for tool in TOOLS]
+        change = CALL | {"method": "tools/call", "params": store}
+        refused = call("/mcp/ada", change, key)
+        assert refused["isError"]
+        assert "Nothing was written." in refused["content"][0]["text"]
+        search = {"name": "memory_search", "arguments": {"query": "tea"}}
+        read = CALL | {"method": "tools/call", "params": search}
+        assert call("/mcp/bob", read, key)["isError"]
+        assert not call("/mcp", read, key).get("isError")
+        stored = call("/mcp/ada", change, {"X-API-Key": ROOT_KEY})
+        assert not stored.get("isError")
+        assert [memory["content"] for memory in root.list_memories()] == ["Likes tea"]
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "read"),
+    [
+        (STORE, {"content": "Tea", "tags": "drinks"}, {"content": "Tea", "tags": ["drinks"]}),
+        (STORE, {"content": "5", "value": 5}, {"content": "5", "value": "5"}),
+        (SEARCH, {"query": "tea", "limit": 3.0}, {"query": "tea", "limit": 3}),
+        (
+            SEARCH,
+            {"query": "tea", "include_superseded": "True"},
+            {"query": "tea", "include_superseded": True},
+        ),
+        (SEARCH, {"query": "tea", "as_of": "", "page": 2}, {"query": "tea"}),
+    ],
+)
+def test_arguments_are_read_as_meant(tool: Any, sent: dict[str, Any], read: Any) -> None:
+    assert read_arguments(tool, sent) == read
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent"),
+    [
+        (SEARCH, None),
+        (SEARCH, {"query": None}),
+        (SEARCH, {"query": "tea", "limit": "many"}),
+        (SEARCH, {"query": "tea", "limit": True}),
+        (CAPTURE, {"session_id": "s"}),
+    ],
+)
+def test_arguments_that_mean_nothing_are_refused(tool: Any, sent: dict[str, Any] | None) -> None:
+    with pytest.raises(BadArguments):
+        read_arguments(tool, sent)
