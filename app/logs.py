@@ -29,6 +29,7 @@ _QUIET_LOGGERS = (
     "httpx",
     "httpcore",
     "alembic",
+    "mcp",
     "app.store.engine",
     "procrastinate",
 )
