@@ -223,6 +223,8 @@ def _is_denial(after: Words, clause: Clause) -> bool:
         return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
     if verb in {"need", "get", "see"}:
         return has_habit(clause)
+    if verb in lists.QUESTION_WORDS:
+        return False
     return verb not in _DENIED and not names_task(objects, 3)
 
 

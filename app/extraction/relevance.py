@@ -22,11 +22,13 @@ _SPEAKER = re.compile(r"\b(?:i|im|i'm|ive|i've|me|my|mine|myself|we|we're|our|us
 _OPENING = re.compile(r"\W*(?:\w[\w']*\W+)?(?:i|im|i'm|ive|i've|my|we|we're|our|user)\b", re.I)
 # Words of a taste, also in the words of SQL. Whom somebody likes or watches need not be near them.
 OWNING_WORDS: Final = "my|our"
+FAVOURITE_WORDS: Final = "favou?rites?"
 TASTE_WORDS: Final = (
     "likes?|liked|loves?|loved|enjoy|enjoys|enjoyed|prefers?|hates?|dislikes?|watch|watches|watched"
     "|watching|saw|seen|reads?|follows?|fans?|favou?rites?"
 )
 _OWNING = re.compile(rf"\b(?:{OWNING_WORDS})\b", re.I)
+_FAVOURITE = re.compile(rf"\b(?:{FAVOURITE_WORDS})\b", re.I)
 _TASTE = re.compile(rf"\b(?:{TASTE_WORDS})\b", re.I)
 # Of a life in any talk: changes ("I no longer drive"), and what the speaker calls theirs.
 _CHANGE = re.compile(
@@ -34,6 +36,8 @@ _CHANGE = re.compile(
     r"|started|live|lived|work|worked|born|grew up|allergic|married)\b",
     re.I,
 )
+# Who corrects has spoken of it before: "Actually the studio is on the 3rd floor, not the 2nd".
+_CORRECTION = re.compile(r"actually\b.*,\s+not\b", re.I)
 _OWN = re.compile(r"(?:(?:and|but|so)\s+)?(?:my|our)\b", re.I)
 
 # Chosen on talk for development.
@@ -84,8 +88,8 @@ class Weights:
 
     def is_relevant(self, text: str, vector: NDArray[np.float32]) -> bool:
         """Return True if the statement is likely enough to be remembered."""
-        is_of_life = _CHANGE.match(text) or _OWN.match(text)
-        return is_of_life is not None or self.measure(text, vector) >= LEAST
+        is_of_life = any(form.match(text) for form in (_CHANGE, _CORRECTION, _OWN))
+        return is_of_life or self.measure(text, vector) >= LEAST
 
 
 def list_stated(extraction: Extraction) -> list[Statement]:
@@ -108,7 +112,8 @@ def list_names(text: str) -> set[str]:
 
 def _can_introduce(text: str) -> bool:
     """Return True unless the text states a taste: "I like Tom Brady" makes him no acquaintance."""
-    return _TASTE.search(text) is None or _OWNING.search(text) is not None
+    is_owning = _OWNING.search(text) is not None and _FAVOURITE.search(text) is None
+    return is_owning or _TASTE.search(text) is None
 
 
 def _names_one_of(text: str, others: Sequence[str]) -> bool:

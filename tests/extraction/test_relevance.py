@@ -68,6 +68,7 @@ def test_who_is_named_in_a_relevant_statement_is_of_the_users_life(embedder: Loc
 def test_a_taste_makes_nobody_an_acquaintance(embedder: LocalEmbedder) -> None:
     said = "Brady is a quarterback"
     assert list_irrelevant(embedder, "I like watching Brady", said) == [said]
+    assert list_irrelevant(embedder, "My favourite player is Brady", said) == [said]
     assert list_irrelevant(embedder, "I like my brother Brady", said) == []
 
 
