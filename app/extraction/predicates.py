@@ -51,7 +51,7 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
         return is_event(verb, after, clause)
     if verb in lists.AUXILIARIES:
         return False
-    if verb == "used" and after[:1] == ("to",):
+    if verb in {"used", "use"} and after[:1] == ("to",):
         return len(after) > 2
     if is_past_verb(verb):
         return is_event(verb, after, clause)
