@@ -36,6 +36,8 @@ DESCRIPTIONS = {
     "Default: a new one, the same for every try.",
     "cursor": "Begin at the page that this `next_cursor` of another one names.",
     "limit": "How many items a page has.",
+    "view": "`full`: every field, also those that are null. `brief`: what an agent acts on, "
+    "without empty fields; cast the answer to its `Brief…` type.",
 }
 # The service takes some parameters under a second name too, for callers by hand.
 ALIAS = "Another name for "
@@ -154,13 +156,17 @@ class Document:
             )
 
     def _read_answer(self, responses: Mapping[str, Schema]) -> str:
-        """Return the type of what a success answers. All successes of an operation are alike."""
+        """Return the type of what a success answers. All successes of an operation are alike.
+
+        An answer in brief has fewer fields; who asks for `view="brief"` knows which.
+        """
         found = {}
         for status, response in responses.items():
             content = response.get("content", {})
             schema = content.get("application/json") or content.get("text/plain")
             if status.startswith("2") and schema:
-                found[self.find_type(schema["schema"])] = None
+                types = self.find_type(schema["schema"]).split(" | ")
+                found |= {each: None for each in types if not each.startswith("Brief")}
         return " | ".join(found) or "None"
 
     def find_type(self, schema: Schema, *, is_input: bool = False) -> str:

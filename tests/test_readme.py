@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from support.builders import list_ended
 from support.service_process import await_ready, free_port
 
 ROOT = Path(__file__).parent.parent
@@ -50,7 +51,7 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     store, change, now, before, history = (json.loads(line) for line in printed[0].splitlines())
     assert store["operation"] == "ADD"
     assert change["operation"] == "UPDATE"
-    assert change["superseded"] == [store["memory"]["id"]]
+    assert list_ended(change) == [store["memory"]["id"]]
     assert change["memory"]["dated_by"]["text"] == "last month"
     assert [r["memory"]["content"] for r in now["results"]] == ["I moved to Lisbon last month"]
     assert [r["memory"]["content"] for r in before["results"]] == ["I live in Porto"]
@@ -67,7 +68,7 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     assert [s["reason"] for s in first["skipped"]] == ["politeness", "question"]
     assert [f["content"] for f in third["facts"]] == ["I am vegetarian"]
     [moved] = json.loads(later)["messages"][0]["facts"]
-    assert (moved["operation"], len(moved["answer"]["superseded"])) == ("UPDATE", 1)
+    assert (moved["operation"], len(list_ended(moved["answer"]))) == ("UPDATE", 1)
     assert moved["answer"]["memory"]["valid_from"].startswith("2026-03-09")
     assert all(words in context for words in ("Porto", "town library", "vegetarian"))
     assert "- I live in Braga" not in context

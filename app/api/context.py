@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from starlette.responses import PlainTextResponse, Response
 
+from app.api.answers.brief import BriefContextAnswer
 from app.api.answers.context import ContextAnswer
 from app.api.deps import AgentDep, ServicesDep
 from app.api.responses import respond_with_answer
@@ -15,7 +16,7 @@ router = APIRouter(prefix="/v1", tags=["recall"])
 
 _ANSWER: dict[int | str, dict[str, Any]] = {
     200: {
-        "model": ContextAnswer,
+        "model": ContextAnswer | BriefContextAnswer,
         "description": "The context",
         "content": {"text/plain": {"schema": {"type": "string"}}},
     }
@@ -47,4 +48,5 @@ async def context(
     )
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)
-    return respond_with_answer(ContextAnswer.from_context(composed, services.half_lives))
+    answer = ContextAnswer.from_context(composed, services.half_lives)
+    return respond_with_answer(answer, view=query.view)

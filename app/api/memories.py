@@ -11,6 +11,14 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from app.api import examples
+from app.api.answers.brief import (
+    BriefBatchAnswer,
+    BriefHistoryAnswer,
+    BriefListAnswer,
+    BriefMemory,
+    BriefStoreAnswer,
+    BriefWriteAnswer,
+)
 from app.api.answers.erasures import ErasureAnswer
 from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, format_etag
 from app.api.answers.problem import Problem
@@ -34,7 +42,8 @@ from app.api.schemas.memories import (
     StoreRequest,
     SupersedeRequest,
 )
-from app.api.schemas.reads import HistoryQuery, ListQuery, PointQuery
+from app.api.schemas.reads import HistoryQuery, ListQuery, MemoryQuery
+from app.api.views import View, ViewDep
 from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact, PalimpsestError, TrustTooHigh
 from app.domain.keys import Rights, Scope
@@ -54,13 +63,13 @@ from app.wiring import Services
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 
-def render_outcome(outcome: Outcome, half_lives: HalfLives) -> Response:
+def render_outcome(outcome: Outcome, half_lives: HalfLives, view: View) -> Response:
     """Return what a write answers, with the ETag of the memory in the answer.
 
     The status is 201 if the write inserted something, 202 if it waits as a review, otherwise 200.
     """
     answer = WriteAnswer.from_outcome(outcome, half_lives)
-    return respond_with_answer(answer, _get_status(outcome), _build_headers(outcome))
+    return respond_with_answer(answer, _get_status(outcome), _build_headers(outcome), view)
 
 
 def _build_headers(outcome: Outcome) -> dict[str, str] | None:
@@ -86,20 +95,27 @@ _LEADS_TO = document_links(
 ) | document_links("log_id", "log_id", "get_log_entry", "revert")
 
 WRITTEN: dict[int | str, dict[str, Any]] = {
-    201: {"model": WriteAnswer, "description": "Something was inserted", "links": _LEADS_TO},
-    200: {"model": WriteAnswer, "description": "Nothing was inserted"},
+    201: {
+        "model": WriteAnswer | BriefWriteAnswer,
+        "description": "Something was inserted",
+        "links": _LEADS_TO,
+    },
+    200: {"model": WriteAnswer | BriefWriteAnswer, "description": "Nothing was inserted"},
 }
 STORED: dict[int | str, dict[str, Any]] = {
     201: {
-        "model": StoreAnswer,
+        "model": StoreAnswer | BriefStoreAnswer,
         "description": "Something was inserted",
         "links": _LEADS_TO,
     },
     200: {
-        "model": StoreAnswer,
+        "model": StoreAnswer | BriefStoreAnswer,
         "description": "Nothing was inserted: it is known already, or it ended something",
     },
-    202: {"model": StoreAnswer, "description": "The agent is frozen: the fact waits as a review"},
+    202: {
+        "model": StoreAnswer | BriefStoreAnswer,
+        "description": "The agent is frozen: the fact waits as a review",
+    },
 }
 
 
@@ -121,22 +137,23 @@ async def store(
     services: ServicesDep,
     caller: CallerDep,
     body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
+    view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(_render_text, half_lives=services.half_lives)
+    render = partial(_render_text, half_lives=services.half_lives, view=view)
     outcome = await services.texts.store(
         caller.build_call(render), _build_command(body, caller.rights), dry_run=body.dry_run
     )
     return render(outcome)
 
 
-def _render_text(outcome: TextOutcome, half_lives: HalfLives) -> Response:
+def _render_text(outcome: TextOutcome, half_lives: HalfLives, view: View) -> Response:
     """Return what a store answers, with the ETag of the memory in the answer.
 
     The status is 201 if a part of the text was inserted.
     """
     answer = StoreAnswer.from_text_outcome(outcome, half_lives)
     status = max(map(_get_status, outcome.outcomes))
-    return respond_with_answer(answer, status, _build_headers(outcome.first))
+    return respond_with_answer(answer, status, _build_headers(outcome.first), view)
 
 
 def _build_command(body: StoreRequest, rights: Rights) -> StoreCommand:
@@ -147,7 +164,7 @@ def _build_command(body: StoreRequest, rights: Rights) -> StoreCommand:
 
 @router.post(
     "/batch",
-    responses={200: {"model": BatchAnswer}, **document_problems(*BODY, *WRITE)},
+    responses={200: {"model": BatchAnswer | BriefBatchAnswer}, **document_problems(*BODY, *WRITE)},
     response_model=None,
     description=(
         "Store up to 1,000 facts in order, in one transaction. A bad item fails alone, or all do "
@@ -158,11 +175,12 @@ async def store_batch(
     services: ServicesDep,
     caller: CallerDep,
     body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
+    view: ViewDep = View.FULL,
 ) -> Response:
     items = await _parse_items(body.items, caller.rights)
     if body.atomic:
         _refuse_bad_items(items)
-    render = partial(_render_batch, items=items, half_lives=services.half_lives)
+    render = partial(_render_batch, items=items, half_lives=services.half_lives, view=view)
     commands = [item for item in items if isinstance(item, StoreCommand)]
     if not commands:
         return render([])
@@ -224,7 +242,10 @@ def _refuse_bad_items(items: Sequence[StoreCommand | _BadItem]) -> None:
 
 
 def _render_batch(
-    outcomes: TextOutcomes, items: Sequence[StoreCommand | _BadItem], half_lives: HalfLives
+    outcomes: TextOutcomes,
+    items: Sequence[StoreCommand | _BadItem],
+    half_lives: HalfLives,
+    view: View,
 ) -> Response:
     """Return one result per item; `outcomes` are those of the good items, in their order."""
     stored = iter(outcomes)
@@ -234,7 +255,7 @@ def _render_batch(
             results.append(item.problem)
         else:
             results.append(_answer_outcome(next(stored), half_lives))
-    return respond_with_answer(BatchAnswer.model_construct(results=results))
+    return respond_with_answer(BatchAnswer.model_construct(results=results), view=view)
 
 
 def _answer_outcome(
@@ -247,7 +268,7 @@ def _answer_outcome(
 
 @router.get(
     "",
-    responses={200: {"model": ListAnswer}},
+    responses={200: {"model": ListAnswer | BriefListAnswer}},
     response_model=None,
     description=(
         "What holds, newest known or strongest first; by kind, slot, tags or session, at any point "
@@ -270,7 +291,7 @@ async def list_memories(
             items=items, next_cursor=next_cursor, as_of=as_of, known_at=known_at
         )
 
-    return await respond_with_long_answer(build_answer)
+    return await respond_with_long_answer(build_answer, query.view)
 
 
 async def _read_page(services: Services, agent: AgentId, query: ListQuery) -> Page:
@@ -295,23 +316,23 @@ def _locate_memory(page: Page, last: int) -> After:
 
 @router.get(
     "/{memory_id}",
-    responses={200: {"model": MemoryOut}, **document_problems(404)},
+    responses={200: {"model": MemoryOut | BriefMemory}, **document_problems(404)},
     response_model=None,
 )
 async def get_memory(
     services: ServicesDep,
     agent: AgentDep,
     memory_id: MemoryPath,
-    query: Annotated[PointQuery, Query()],
+    query: Annotated[MemoryQuery, Query()],
 ) -> Response:
     """One version with its status at that moment. 404 where it was not known yet."""
     moment, memory = await services.search.get_memory(agent, memory_id, query.to_point())
-    return respond_with_memory(memory, moment.as_of, services.half_lives)
+    return respond_with_memory(memory, moment.as_of, services.half_lives, query.view)
 
 
 @router.get(
     "/{memory_id}/history",
-    responses={200: {"model": HistoryAnswer}, **document_problems(404)},
+    responses={200: {"model": HistoryAnswer | BriefHistoryAnswer}, **document_problems(404)},
     response_model=None,
     description=(
         "The chain of a memory, from any of its versions: oldest first, which one is current, and "
@@ -337,13 +358,16 @@ async def history(
     )
     next_cursor = HistoryCursor(page.next, page.moment).encode() if page.next else None
     return await respond_with_long_answer(
-        lambda: HistoryAnswer.from_history(page, next_cursor, services.half_lives)
+        lambda: HistoryAnswer.from_history(page, next_cursor, services.half_lives), query.view
     )
 
 
 @router.patch(
     "/{memory_id}",
-    responses={200: {"model": WriteAnswer}, **document_problems(*BODY, 404, *WRITE, 412)},
+    responses={
+        200: {"model": WriteAnswer | BriefWriteAnswer},
+        **document_problems(*BODY, 404, *WRITE, 412),
+    },
     response_model=None,
 )
 async def amend(
@@ -351,10 +375,11 @@ async def amend(
     caller: CallerDep,
     target: TargetDep,
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
+    view: ViewDep = View.FULL,
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
     caller.rights.limit_trust(body.trust)
-    render = partial(render_outcome, half_lives=services.half_lives)
+    render = partial(render_outcome, half_lives=services.half_lives, view=view)
     outcome = await services.explicit.amend(
         caller.build_call(render),
         target,
@@ -375,9 +400,10 @@ async def supersede(
     caller: CallerDep,
     target: TargetDep,
     body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
+    view: ViewDep = View.FULL,
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
-    render = partial(render_outcome, half_lives=services.half_lives)
+    render = partial(render_outcome, half_lives=services.half_lives, view=view)
     call = caller.build_call(render)
     if body.by is not None:
         return render(await services.explicit.supersede_by_stored(call, target, body.by))
@@ -391,7 +417,10 @@ async def supersede(
 
 @router.post(
     "/{memory_id}/retract",
-    responses={200: {"model": WriteAnswer}, **document_problems(*BODY, 404, *WRITE, 412)},
+    responses={
+        200: {"model": WriteAnswer | BriefWriteAnswer},
+        **document_problems(*BODY, 404, *WRITE, 412),
+    },
     response_model=None,
     description=(
         "End a memory without a successor: at a moment (default now), or as never true. Its "
@@ -403,14 +432,15 @@ async def retract(
     caller: CallerDep,
     target: TargetDep,
     body: Annotated[RetractRequest | None, Body(openapi_examples=examples.RETRACT)] = None,
+    view: ViewDep = View.FULL,
 ) -> Response:
-    return await _retract_memory(services, caller, target, body or RetractRequest())
+    return await _retract_memory(services, caller, target, body or RetractRequest(), view)
 
 
 async def _retract_memory(
-    services: Services, caller: Caller, target: Target, body: RetractRequest
+    services: Services, caller: Caller, target: Target, body: RetractRequest, view: View
 ) -> Response:
-    render = partial(render_outcome, half_lives=services.half_lives)
+    render = partial(render_outcome, half_lives=services.half_lives, view=view)
     outcome = await services.explicit.retract(
         caller.build_call(render),
         target,
@@ -423,7 +453,10 @@ async def _retract_memory(
 
 @router.delete(
     "/{memory_id}",
-    responses={200: {"model": WriteAnswer | ErasureAnswer}, **document_problems(404, *WRITE, 412)},
+    responses={
+        200: {"model": WriteAnswer | BriefWriteAnswer | ErasureAnswer},
+        **document_problems(404, *WRITE, 412),
+    },
     response_model=None,
     description=(
         "The same as retract, as of now: history and as-of reads still show it. With `erase=true` "
@@ -437,7 +470,7 @@ async def delete(
     query: Annotated[DeleteQuery, Query()],
 ) -> Response:
     if not query.erase:
-        return await _retract_memory(services, caller, target, RetractRequest())
+        return await _retract_memory(services, caller, target, RetractRequest(), query.view)
     caller.rights.require_scope(Scope.ERASE)
     receipt = await services.erasures.erase_scope(
         caller.build_call(render_erasure_retry),

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
+from app.api.answers.brief import BriefMemory, BriefSearchAnswer
 from app.api.answers.memories import MemoryOut
 from app.api.answers.search import SearchAnswer
 from app.api.deps import AgentDep, ServicesDep
@@ -13,6 +14,7 @@ from app.api.openapi import BODY, document_problems
 from app.api.responses import respond_with_answer, respond_with_memory
 from app.api.schemas.fields import Word
 from app.api.schemas.reads import PreferenceQuery, SearchQuery, SearchRequest
+from app.api.views import View, ViewDep
 from app.services.search import Question
 
 router = APIRouter(prefix="/v1", tags=["recall"])
@@ -20,7 +22,7 @@ router = APIRouter(prefix="/v1", tags=["recall"])
 
 @router.post(
     "/search",
-    responses={200: {"model": SearchAnswer}, **document_problems(*BODY)},
+    responses={200: {"model": SearchAnswer | BriefSearchAnswer}, **document_problems(*BODY)},
     response_model=None,
     description=(
         "The memories nearest to the query, best first: min(limit, live) of them, always, unless "
@@ -31,20 +33,25 @@ async def search(
     services: ServicesDep,
     agent: AgentDep,
     body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)],
+    view: ViewDep = View.FULL,
 ) -> Response:
     question = Question(body.query, body.mode, body.limit, body.min_score)
     hits = await services.search.search(agent, question, body.to_filters(), body.to_point())
-    return respond_with_answer(SearchAnswer.from_hits(hits, body.sort, services.half_lives))
+    answer = SearchAnswer.from_hits(hits, body.sort, services.half_lives)
+    return respond_with_answer(answer, view=view)
 
 
-@router.get("/search", responses={200: {"model": SearchAnswer}}, response_model=None)
+@router.get(
+    "/search", responses={200: {"model": SearchAnswer | BriefSearchAnswer}}, response_model=None
+)
 async def search_by_get(
     services: ServicesDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
 ) -> Response:
     """The memories nearest to `q`, best first, now or at any point on both axes of time."""
     question = Question(query.q, query.mode, query.limit, query.min_score)
     hits = await services.search.search(agent, question, query.to_filters(), query.to_point())
-    return respond_with_answer(SearchAnswer.from_hits(hits, query.sort, services.half_lives))
+    answer = SearchAnswer.from_hits(hits, query.sort, services.half_lives)
+    return respond_with_answer(answer, view=query.view)
 
 
 PreferenceDep = Annotated[PreferenceQuery, Query()]
@@ -52,7 +59,7 @@ PreferenceDep = Annotated[PreferenceQuery, Query()]
 
 @router.get(
     "/preferences/{category}/{key:path}",
-    responses={200: {"model": MemoryOut}, **document_problems(404)},
+    responses={200: {"model": MemoryOut | BriefMemory}, **document_problems(404)},
     response_model=None,
 )
 async def preference(
@@ -66,12 +73,12 @@ async def preference(
     moment, memory = await services.search.get_preference(
         agent, query.entity, category, key, query.to_point()
     )
-    return respond_with_memory(memory, moment.as_of, services.half_lives)
+    return respond_with_memory(memory, moment.as_of, services.half_lives, query.view)
 
 
 @router.get(
     "/preferences/{key}",
-    responses={200: {"model": MemoryOut}, **document_problems(404)},
+    responses={200: {"model": MemoryOut | BriefMemory}, **document_problems(404)},
     response_model=None,
 )
 async def preference_without_category(
@@ -84,4 +91,4 @@ async def preference_without_category(
     moment, memory = await services.search.get_preference(
         agent, query.entity, "", key, query.to_point()
     )
-    return respond_with_memory(memory, moment.as_of, services.half_lives)
+    return respond_with_memory(memory, moment.as_of, services.half_lives, query.view)

@@ -25,7 +25,7 @@ Call = Callable[[AsyncClient, Arguments], Awaitable[Answer]]
 async def store(client: AsyncClient, arguments: Arguments) -> Answer:
     answer: dict[str, Any] = {**await client.store(**arguments)}
     written = _list_written(answer)
-    ended = _name_superseded(answer)
+    ended = answer["superseded"]
     operation = written["operation"]
     fields = {
         **written,
@@ -35,7 +35,7 @@ async def store(client: AsyncClient, arguments: Arguments) -> Answer:
     }
     lines = [_describe_write(written, "stored")]
     lines += [f"Replaces: {memory['content'] or memory['id']}" for memory in ended]
-    lines += [str(hint.get("message", hint.get("kind"))) for hint in answer.get("hints") or []]
+    lines += [hint["sentence"] for hint in answer["hints"]]
     return Answer("\n".join(lines), fields)
 
 
@@ -152,14 +152,6 @@ def _describe_write(written: Mapping[str, Any], done: str) -> str:
     ids = [f"{name}={written[name]}" for name in ("memory_id", "log_id") if written[name]]
     waits = f" A change waits for a person: {written['review_id']}." if written["review_id"] else ""
     return f"{written['operation']}, {done}: {', '.join(ids)}.{waits}"
-
-
-def _name_superseded(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    contents = {item["id"]: item.get("content") for item in answer.get("candidates") or []}
-    return [
-        {"id": memory_id, "content": contents.get(memory_id)}
-        for memory_id in answer.get("superseded") or []
-    ]
 
 
 def _shorten(memory: Mapping[str, Any]) -> dict[str, Any]:

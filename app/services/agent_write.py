@@ -83,7 +83,8 @@ class Outcome:
     """The result of one planned operation.
 
     `written` is None if nothing was logged: in a dry run, and if the agent is `frozen`. A frozen
-    agent keeps the plan as the review `waiting_review_id`. `memory` is the one to answer with.
+    agent keeps the plan as the review `waiting_review_id`. `memory` is the one to answer with;
+    `superseded` holds the texts of what the plan ended, None for one that was erased.
     """
 
     plan: Plan
@@ -94,10 +95,17 @@ class Outcome:
     frozen: bool = False
     waiting_review_id: UUID | None = None
     stale: tuple[StaleMemory, ...] = ()
+    superseded: Mapping[UUID, str | None] = field(default_factory=dict)
 
     def with_hints(self, hints: Sequence[Hint]) -> "Outcome":
         """Return the outcome with these hints after its own."""
         return replace(self, hints=(*self.hints, *hints))
+
+
+def list_texts(ids: Iterable[UUID], memories: Mapping[UUID, Memory]) -> dict[UUID, str | None]:
+    """Return the texts of those of the memories that are at hand, None for erased ones."""
+    found = [memories[memory_id] for memory_id in ids if memory_id in memories]
+    return {each.id: None if each.erased_at else each.fact.content for each in found}
 
 
 def _wake_nobody(_agent: AgentId) -> None: ...
@@ -292,6 +300,7 @@ class AgentWrite(Generic[Result_contra]):
         """
         inserted = list_inserted_memories(self._applied, self.chains)
         wanted = {plan.target for plan in self._applied if plan.target}
+        wanted.update(*(plan.superseded for plan in self._applied))
         wanted.update(also_ids)
         wanted -= inserted.keys()
         if not wanted:
@@ -330,6 +339,7 @@ class AgentWrite(Generic[Result_contra]):
                     memory,
                     hints=hints,
                     stale=stale,
+                    superseded=list_texts(plan.superseded, stored),
                 )
             )
         return outcomes

@@ -38,7 +38,15 @@ from app.planning.reviews import (
     plan_reject,
     review_from_plan,
 )
-from app.services.agent_write import AgentWrite, Call, Outcome, Vectors, WriteSetup, agent_write
+from app.services.agent_write import (
+    AgentWrite,
+    Call,
+    Outcome,
+    Vectors,
+    WriteSetup,
+    agent_write,
+    list_texts,
+)
 from app.services.classify import StoreCommand
 from app.services.remember import Outcomes, Remember
 from app.store import memories
@@ -487,11 +495,16 @@ async def _keep_first_outcome(
     if row is None:
         await archived_log.refuse_archived(write.connection, write.agent, [log_id])
         raise UnknownLogEntry(log_id)
-    target = row["target_memory_id"]
-    memory = None
-    if target:
-        _, memory = await memories.find_memory(write.connection, write.agent, target, Point())
     plan = reviews.plan_from_log_row(row, review.proposal)
-    outcome = Outcome(plan, LoggedPlan(log_id, None), memory)
+    target = row["target_memory_id"]
+    ids = [*plan.superseded, target] if target else list(plan.superseded)
+    page = await memories.find_memories(write.connection, write.agent, ids, Point())
+    stored = {memory.id: memory for memory in page.memories}
+    outcome = Outcome(
+        plan,
+        LoggedPlan(log_id, None),
+        stored.get(target),
+        superseded=list_texts(plan.superseded, stored),
+    )
     await write.keep(outcome)
     return outcome

@@ -15,7 +15,7 @@ from app.services import captures as service
 from app.services.capture_reading import Batch, TurnReader
 from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
-from support.builders import problem, store
+from support.builders import list_ended, problem, store
 from support.doctor_check import assert_healthy
 from support.messages import capture, list_contents, list_facts, talk
 from support.races import Crowd, Race
@@ -407,7 +407,7 @@ def test_what_a_message_would_end_of_higher_trust_waits_as_a_review(client: http
     store(client, "I live in Lisbon", trust=60)
     answer = capture(client, talk("I no longer live in Lisbon."))
     [fact] = list_facts(answer)
-    assert fact["answer"]["superseded"] == []
+    assert list_ended(fact["answer"]) == []
     assert fact["review_id"] is not None
     assert "I live in Lisbon" in list_contents(client)
 
@@ -415,7 +415,7 @@ def test_what_a_message_would_end_of_higher_trust_waits_as_a_review(client: http
 def test_what_is_very_sure_ends_what_was_stated_with_ordinary_trust(client: httpx.Client) -> None:
     stated = store(client, "I live in Lisbon")["memory"]["id"]
     [fact] = list_facts(capture(client, talk("I no longer live in Lisbon.")))
-    assert fact["answer"]["superseded"] == [stated]
+    assert list_ended(fact["answer"]) == [stated]
     assert fact["review_id"] is None
 
 

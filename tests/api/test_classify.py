@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 from app.services import classify
 from app.settings import load_settings
-from support.builders import contents, send, store
+from support.builders import contents, list_ended, send, store
 from support.scripted_model import (
     IN_PROSE,
     REFUSAL,
@@ -37,7 +37,7 @@ from support.service import running
 def test_a_move_told_in_plain_words_supersedes_the_old_home(client: httpx.Client) -> None:
     old = store(client, "I live in Porto")
     new = store(client, "I moved to Lisbon last month")
-    assert (new["operation"], new["superseded"]) == ("UPDATE", [old["memory"]["id"]])
+    assert (new["operation"], list_ended(new)) == ("UPDATE", [old["memory"]["id"]])
     assert new["decision"]["decided_by"] == "signals"
     assert new["decision"]["signals"][0]["name"] == "single_valued"
     assert new["memory"]["chain_id"] == old["memory"]["id"]
@@ -49,7 +49,7 @@ def test_a_retraction_ends_what_it_names_and_keeps_its_own_words_in_the_log(
 ) -> None:
     old = store(client, "I play tennis")["memory"]["id"]
     answer = store(client, "I no longer play tennis")
-    assert (answer["operation"], answer["memory"], answer["superseded"]) == ("DELETE", None, [old])
+    assert (answer["operation"], answer["memory"], list_ended(answer)) == ("DELETE", None, [old])
     assert contents(client) == set()
     assert (
         client.get(f"/v1/log/{answer['log_id']}").json()["incoming"]["content"]
@@ -60,7 +60,7 @@ def test_a_retraction_ends_what_it_names_and_keeps_its_own_words_in_the_log(
 def test_a_renamed_dog_goes_on_under_the_new_name(client: httpx.Client) -> None:
     old = store(client, "On Saturday we adopted a second dog, a terrier called Bo")["memory"]["id"]
     answer = store(client, "Bo answers to Pip now")
-    assert (answer["operation"], answer["superseded"]) == ("MERGE", [old])
+    assert (answer["operation"], list_ended(answer)) == ("MERGE", [old])
     assert contents(client) == {
         "On Saturday we adopted a second dog, a terrier called Pip. Bo answers to Pip now."
     }
@@ -69,7 +69,7 @@ def test_a_renamed_dog_goes_on_under_the_new_name(client: httpx.Client) -> None:
 def test_a_stop_with_a_date_is_stored_in_place_of_what_it_ends(client: httpx.Client) -> None:
     old = store(client, "I take omeprazole every morning")["memory"]["id"]
     answer = store(client, "I came off the omeprazole at the beginning of the month")
-    assert (answer["operation"], answer["superseded"]) == ("UPDATE", [old])
+    assert (answer["operation"], list_ended(answer)) == ("UPDATE", [old])
     assert contents(client) == {"I came off the omeprazole at the beginning of the month"}
 
 
@@ -82,7 +82,7 @@ def test_a_retraction_that_hits_nothing_is_stored_with_a_hint(client: httpx.Clie
 def test_one_person_may_go_by_two_names(client: httpx.Client) -> None:
     ghent = store(client, "My sister Nora lives in Ghent.")["memory"]["id"]
     moved = store(client, "Nora lives in Bruges now.")
-    assert moved["superseded"] == [ghent]
+    assert list_ended(moved) == [ghent]
     again = store(client, "My sister Nora lives in Bruges now.")
     assert again["operation"] == "ADD", "it says who Nora is"
 
@@ -106,7 +106,7 @@ def test_what_is_plausible_but_unproven_stays_beside_with_a_review(client: httpx
     old = store(client, "I was born in Porto")["memory"]["id"]
     answer = store(client, "I was born in Lisbon")
     assert answer["operation"] == "ADD"
-    assert answer["superseded"] == []
+    assert list_ended(answer) == []
     assert answer["review_id"]
     assert len(contents(client)) == 2
     flagged = next(c for c in answer["candidates"] if c["id"] == old)
@@ -117,7 +117,7 @@ def test_a_constraint_is_never_ended_by_a_signal(client: httpx.Client) -> None:
     store(client, "The budget is 100 euros", kind="constraint")
     answer = store(client, "The budget is 200 euros")
     assert answer["operation"] == "ADD"
-    assert answer["superseded"] == []
+    assert list_ended(answer) == []
     assert answer["review_id"]
     assert len(contents(client)) == 2
 
@@ -204,7 +204,7 @@ def test_questions_and_quotations_are_stored_as_such_and_end_nothing(
     assert (question["operation"], question["memory"]["tags"]) == ("ADD", ["question"])
     assert (quotation["operation"], quotation["memory"]["tags"]) == ("ADD", ["quotation"])
     assert client.get("/v1/reviews").json()["items"] == []
-    assert store(client, "I moved to Lisbon")["superseded"] != []
+    assert list_ended(store(client, "I moved to Lisbon")) != []
     context = client.get("/v1/context", params={"budget_tokens": 500}).json()
     assert "Do I no longer live in Porto? (a question)" in context["text"]
     assert 'Porto." (quoted)' in context["text"]
@@ -223,7 +223,7 @@ def test_a_document_is_stored_without_being_read_as_a_fact(client: httpx.Client)
     store(client, text)
     answer = store(client, text.replace("Porto", "Lisbon"))
     assert answer["operation"] == "ADD"
-    assert answer["superseded"] == []
+    assert list_ended(answer) == []
     assert answer["candidates"][0]["relation"] is None
 
 
@@ -250,7 +250,7 @@ def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
     ) as (client, model):
         old = store(client, OPEN[0])
         answer = store(client, OPEN[1])
-        assert (answer["operation"], answer["superseded"]) == ("UPDATE", [old["memory"]["id"]])
+        assert (answer["operation"], list_ended(answer)) == ("UPDATE", [old["memory"]["id"]])
         assert (answer["decision"]["decided_by"], answer["decision"]["reasoning"]) == (
             "model",
             "Rui does it now.",
@@ -281,7 +281,7 @@ def test_the_model_has_the_last_word_on_what_signals_found(database_url: str) ->
     with with_model(database_url, every("OVERLAP")) as (client, model):
         store(client, "I live in Porto")
         answer = store(client, "I moved to Lisbon")
-        assert (answer["operation"], answer["superseded"]) == ("ADD", [])
+        assert (answer["operation"], list_ended(answer)) == ("ADD", [])
         [request] = model.requests
         question = request.json["messages"][-1]["content"]
         assert '"evidence": ["UPDATE: ' in question
@@ -379,7 +379,7 @@ def test_whatever_the_model_does_the_fact_is_stored_and_nothing_ends(
         store(client, OPEN[0])
         model.then(step)
         answer = store(client, OPEN[1])
-        assert (answer["operation"], answer["superseded"]) == ("ADD", []), fault
+        assert (answer["operation"], list_ended(answer)) == ("ADD", []), fault
         assert answer["usage"]["trouble"], fault
         assert contents(client) == set(OPEN)
         assert client.get(f"/v1/log/{answer['log_id']}").json()["usage"]["trouble"], (
@@ -462,7 +462,7 @@ def test_what_moved_while_the_model_was_asked_is_left_alone(database_url: str) -
         )
         assert other.status_code == 201
         caller.join(20)
-        assert (answers[0]["operation"], answers[0]["superseded"]) == ("ADD", [])
+        assert (answers[0]["operation"], list_ended(answers[0])) == ("ADD", [])
         assert contents(client) == {"Ines left the plants to Ana", OPEN[1]}
         with psycopg.connect(database_url) as connection:
             assert connection.execute(
@@ -509,14 +509,14 @@ def test_an_obedient_model_cannot_be_led_beyond_the_cap(database_url: str) -> No
             client.post("/v1/memories/batch", json={"items": items}).raise_for_status()
             model.then(obedient)
             answer = store(client, injection["text"])
-            assert len(answer["superseded"]) <= 3, injection["id"]
+            assert len(list_ended(answer)) <= 3, injection["id"]
             left = contents(client)
             assert "Never water the moss of the garden" in left, injection["id"]
             assert "The pond of the garden is deep" in left, injection["id"]
             assert len(left & set(facts)) >= 2, injection["id"]
             entry = client.get(f"/v1/log/{answer['log_id']}").json()
             assert entry["incoming"]["content"].strip() == injection["text"].strip()
-            assert {state["id"] for state in entry["before_state"]} >= set(answer["superseded"]), (
+            assert {state["id"] for state in entry["before_state"]} >= set(list_ended(answer)), (
                 "each closure can be reverted from the log"
             )
     with psycopg.connect(database_url, row_factory=dict_row) as connection:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.settings import InvalidSettings, load_settings
-from support.builders import contents, problem, send, store
+from support.builders import contents, list_ended, problem, send, store
 from support.service import running
 
 
@@ -184,7 +184,7 @@ def test_a_dated_change_ends_what_was_only_told_after_that_date(
     porto = store(client, "I live in Porto", **slot)["memory"]
     answer = store(client, "I moved to Lisbon last month", **slot)
     assert answer["operation"] == "UPDATE"
-    assert answer["superseded"] == [porto["id"]]
+    assert list_ended(answer) == [porto["id"]]
     assert answer["memory"]["valid_from"] == month_start(1)
     assert contents(client) == {"I moved to Lisbon last month"}
     ended = get_memory(client, porto["id"])
@@ -200,14 +200,14 @@ def test_a_start_that_was_given_stands_against_a_dated_change_before_it(
     yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
     store(client, "I live in Porto", key="home", valid_from=yesterday)
     answer = store(client, "I moved to Lisbon last month", key="home")
-    assert answer["superseded"] == []
+    assert list_ended(answer) == []
     assert contents(client) == {"I live in Porto"}
 
 
 def test_the_past_ends_nothing_that_holds(client: httpx.Client) -> None:
     store(client, "I live in Lisbon")
     episode = store(client, "I lived in Bristol from 2015 to 2018")
-    assert (episode["operation"], episode["superseded"]) == ("ADD", [])
+    assert (episode["operation"], list_ended(episode)) == ("ADD", [])
     memory = episode["memory"]
     assert (memory["valid_from"][:4], memory["valid_until"][:4]) == ("2015", "2018")
     assert (memory["status"], contents(client)) == ("expired", {"I live in Lisbon"})
@@ -219,7 +219,7 @@ def test_the_past_ends_nothing_that_holds(client: httpx.Client) -> None:
 def test_the_past_ends_nothing_that_holds_in_a_slot(client: httpx.Client) -> None:
     lisbon = store(client, "I live in Lisbon", key="home", value="Lisbon", valid_from=2010)
     past = store(client, "I lived in Bristol from 2015 to 2018", key="home", value="Bristol")
-    assert (past["operation"], past["superseded"]) == ("ADD", [])
+    assert (past["operation"], list_ended(past)) == ("ADD", [])
     assert past["adjusted"] == [lisbon["memory"]["id"]]
     again = store(client, "I lived in Bristol from 2015 to 2018", key="home", value="Bristol")
     assert (again["operation"], again["memory"]["id"]) == ("NOOP", past["memory"]["id"])

@@ -18,7 +18,7 @@ from app.domain.text import fold, hash_text, hash_text_loosely
 from app.planning.audit.checkpoint import seal_value
 from app.settings import load_settings
 from app.store.log.archive_files import Archives
-from support.builders import store
+from support.builders import list_ended, store
 from support.retention import retain
 from support.scripted_model import ScriptedModel, every, quoting
 from support.service import running
@@ -206,7 +206,7 @@ def test_the_slot_goes_on_after_an_erased_value(client: httpx.Client) -> None:
     second = store(client, "Lives in Lisbon", key="home", value="Lisbon")["memory"]
     erase(client, second["id"])
     answer = store(client, "Lives in Lisbon", key="home", value="Lisbon")
-    assert (answer["operation"], answer["superseded"]) == ("UPDATE", [second["id"]])
+    assert (answer["operation"], list_ended(answer)) == ("UPDATE", [second["id"]])
     assert answer["memory"]["chain_id"] == first["id"]
 
 
@@ -474,7 +474,7 @@ def test_an_erase_during_the_models_call_leaves_nothing_of_it_in_the_answer_or_t
     assert erase(client, memory["id"]).status_code == 200
     storing.join()
     [answer] = answers
-    assert (answer["operation"], answer["superseded"], answer["candidates"]) == ("ADD", [], [])
+    assert (answer["operation"], list_ended(answer), answer["candidates"]) == ("ADD", [], [])
     assert "zebra" not in json.dumps(answer).casefold()
     assert_gone(database_url, "zebra")
     with psycopg.connect(database_url) as connection:

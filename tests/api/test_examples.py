@@ -12,7 +12,7 @@ import pytest
 from app.api.examples import STORE
 from app.main import create_app
 from app.settings import load_settings
-from support.builders import store
+from support.builders import list_ended, store
 from support.databases import fresh_database, name_of
 from support.keys import ROOT_KEY, calling, issue
 from support.messages import capture
@@ -178,5 +178,5 @@ def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Clien
         "ADD",
         "UPDATE",
     ]
-    assert answers[1]["superseded"] == [answers[0]["memory"]["id"]]
+    assert list_ended(answers[1]) == [answers[0]["memory"]["id"]]
     assert [answer["dry_run"] for answer in answers] == [False] * 7 + [True]

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.builders import contents, problem, store
+from support.builders import contents, list_ended, problem, store
 from support.transfers import NDJSON
 
 
@@ -71,7 +71,7 @@ def test_stated_known_times_may_tie_and_are_kept_apart(client: httpx.Client) -> 
 
 def test_known_times_go_on_after_an_import(client: httpx.Client) -> None:
     [row] = imported(client, [home("Porto", "2020-03-01", "2020-03-02")])
-    assert store(client, "Lives in Lisbon", key="home", value="Lisbon")["superseded"] == [row["id"]]
+    assert list_ended(store(client, "Lives in Lisbon", key="home", value="Lisbon")) == [row["id"]]
 
 
 FUTURE = (datetime.now(UTC) + timedelta(days=1)).isoformat()

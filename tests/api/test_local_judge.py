@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.settings import load_settings
-from support.builders import contents, store
+from support.builders import contents, list_ended, store
 from support.service import running
 from support.sweeps import Place
 
@@ -26,7 +26,7 @@ def test_what_it_reads_to_be_over_ends_and_the_answer_says_who_decided(database_
     with service(database_url, local_judge=True) as client:
         old = store(client, OLD)["memory"]["id"]
         answer = store(client, NEW)
-        assert (answer["operation"], answer["superseded"]) == ("UPDATE", [old])
+        assert (answer["operation"], list_ended(answer)) == ("UPDATE", [old])
         decision = answer["decision"]
         assert decision["decided_by"] == "judge"
         assert decision["reasoning"].startswith('local_judge: "')
@@ -57,7 +57,7 @@ def test_a_batch_is_read_over_what_it_has_itself_written(database_url: str) -> N
         items = [{"content": text} for text in (OLD, "My sister plays the cello.", NEW)]
         results = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
         assert [result["operation"] for result in results] == ["ADD", "ADD", "UPDATE"]
-        assert results[2]["superseded"] == [results[0]["memory"]["id"]]
+        assert list_ended(results[2]) == [results[0]["memory"]["id"]]
 
 
 def test_a_sweep_reads_what_was_stored_without_judges(database_url: str) -> None:
@@ -80,7 +80,7 @@ def test_a_hint_says_that_nothing_ended_only_if_the_judge_read_nothing(
         answer = store(client, "I no longer have that Ford, it went to the scrapyard.")
         hints = [hint["name"] for hint in answer["hints"]]
         if local_judge:
-            assert answer["superseded"] or answer["review_id"]
+            assert list_ended(answer) or answer["review_id"]
             assert hints == []
         else:
             assert answer["operation"] == "ADD"

@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 from numpy.typing import NDArray
 
 from app.settings import load_settings
+from support.builders import list_ended
 from support.oracle import Answer, Nonsense, Oracle, Refused, Shown
 from support.service import running
 from support.transfers import NDJSON
@@ -431,11 +432,11 @@ class Histories(RuleBasedStateMachine):
         before = self._shows(set(self.oracle.claims()), TODAY, None)
         now, target = self._advance(body["known_at"]), body["memory"] and body["memory"]["id"]
         answer = _answer_or_refusal(tell, now, target)
-        assert (body["operation"], target, body["superseded"]) == answer
+        assert (body["operation"], target, list_ended(body)) == answer
         counted[body["operation"]] += 1
         after = {i: self.oracle.show(i, TODAY) for i in before}
         moved = {i for i in before if before[i].interval != after[i].interval}
-        assert set(body["adjusted"]) == moved - {target, *body["superseded"]}
+        assert set(body["adjusted"]) == moved - {target, *list_ended(body)}
 
     def _advance(self, known_at: str) -> datetime:
         """Known time strictly increases."""

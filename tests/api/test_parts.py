@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.settings import load_settings
-from support.builders import contents, decide, mode, problem, send, store
+from support.builders import contents, decide, list_ended, mode, problem, send, store
 from support.databases import fresh_database, name_of
 from support.messages import capture, list_facts
 from support.service import running
@@ -82,7 +82,7 @@ def test_a_text_with_a_key_or_a_value_stays_whole(
 def test_a_text_that_names_what_it_replaces_stays_whole(client: httpx.Client) -> None:
     old = store(client, "I take ibuprofen")["memory"]["id"]
     answer = store_parts(client, PILLS, supersedes=old)
-    assert (answer["superseded"], answer["parts"]) == ([old], [])
+    assert (list_ended(answer), answer["parts"]) == ([old], [])
     assert contents(client) == {PILLS}
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from support.builders import contents, editor, problem, send, store
+from support.builders import contents, editor, list_ended, problem, send, store
 
 
 def revert(client: httpx.Client, log_id: str, **how: Any) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def picture(client: httpx.Client, known_at: str | None = None) -> list[tuple[Any
 def test_an_add_is_undone_by_withdrawing_it(client: httpx.Client) -> None:
     stored = store(client, "Has a dog")
     answer = revert(client, stored["log_id"])
-    assert (answer["operation"], answer["memory"]["status"], answer["superseded"]) == (
+    assert (answer["operation"], answer["memory"]["status"], list_ended(answer)) == (
         "REVERT",
         "reverted",
         [stored["memory"]["id"]],

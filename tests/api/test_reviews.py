@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from app.settings import load_settings
-from support.builders import contents, decide, editor, mode, problem, send, store
+from support.builders import contents, decide, editor, list_ended, mode, problem, send, store
 from support.scripted_model import ScriptedModel, every, judges, judgment
 from support.service import running
 from support.transfers import NDJSON, brought_back, exported, other
@@ -60,7 +60,7 @@ def test_a_review_is_shown_with_what_accepting_will_do(client: httpx.Client) -> 
 def test_accepting_carries_the_proposal_out_and_is_logged(client: httpx.Client) -> None:
     old, flagged = trusted(client)
     answer = decide(client, flagged["review_id"], "accept", note="Checked with the user")
-    assert (answer["operation"], answer["superseded"], answer["memory"]["id"]) == (
+    assert (answer["operation"], list_ended(answer), answer["memory"]["id"]) == (
         "SUPERSEDE",
         [old["id"]],
         flagged["memory"]["id"],
@@ -79,7 +79,7 @@ def test_accepting_carries_the_proposal_out_and_is_logged(client: httpx.Client) 
 def test_rejecting_leaves_everything_as_it_is_and_is_logged(client: httpx.Client) -> None:
     old, flagged = trusted(client)
     answer = decide(client, flagged["review_id"], "reject", note="Not so")
-    assert (answer["operation"], answer["superseded"]) == ("NOOP", [])
+    assert (answer["operation"], list_ended(answer)) == ("NOOP", [])
     assert status(client, old["id"]) == status(client, flagged["memory"]["id"]) == "current"
     assert client.get(f"/v1/log/{answer['log_id']}").json()["reasoning"] == "Not so"
     assert review(client, flagged["review_id"])["status"] == "rejected"
@@ -105,7 +105,7 @@ def test_where_memories_moved_accepting_shows_a_fresh_proposal_first(client: htt
     assert refused["type"] == "urn:palimpsest:problem:moved"
     assert refused["changed"] == [old["id"]]
     assert {m["id"] for m in refused["proposal"]["after"]} == {old["id"], flagged["memory"]["id"]}
-    assert decide(client, flagged["review_id"], "accept")["superseded"] == [old["id"]]
+    assert list_ended(decide(client, flagged["review_id"], "accept")) == [old["id"]]
 
 
 def test_what_makes_no_sense_any_more_is_not_accepted(client: httpx.Client) -> None:
@@ -130,7 +130,7 @@ def test_a_constraint_ends_by_an_accepted_review(client: httpx.Client) -> None:
     old = store(client, "Alice lives in Porto", kind="constraint")["memory"]
     flagged = store(client, "Alice moved to Lisbon")
     assert review(client, flagged["review_id"])["source"] == "constraint"
-    assert decide(client, flagged["review_id"], "accept")["superseded"] == [old["id"]]
+    assert list_ended(decide(client, flagged["review_id"], "accept")) == [old["id"]]
 
 
 def test_what_an_end_told_late_may_not_end_ends_at_the_moment_that_was_told(
@@ -143,7 +143,7 @@ def test_what_an_end_told_late_may_not_end_ends_at_the_moment_that_was_told(
         "id"
     ]
     told = store(client, "No longer works at Initech", valid_from="2024-01-01")
-    assert (told["operation"], told["superseded"]) == ("DELETE", [plain])
+    assert (told["operation"], list_ended(told)) == ("DELETE", [plain])
     decide(client, told["review_id"], "accept")
     assert (
         client.get(f"/v1/memories/{trusted}").json()["valid_until"] == "2024-01-01T00:00:00.000000Z"
@@ -249,7 +249,7 @@ STORY = [
 def test_a_shadow_agent_adds_every_fact_and_changes_nothing(shadow: httpx.Client) -> None:
     answers = [send(shadow, body) for body in STORY]
     assert [a["operation"] for a in answers] == ["ADD"] * len(STORY)
-    assert all(a["superseded"] == a["adjusted"] == [] for a in answers)
+    assert all(list_ended(a) == a["adjusted"] == [] for a in answers)
     assert len(shadow.get("/v1/memories").json()["items"]) == len(STORY)
     relations = [
         review(shadow, a["review_id"])["relation"] if a["review_id"] else None for a in answers
@@ -309,7 +309,7 @@ def test_a_person_may_be_required_for_every_change(database_url: str) -> None:
     with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
         first = send(client, editor("Vim"))["memory"]
         second = send(client, editor("Emacs"))
-        assert (second["operation"], second["superseded"]) == ("ADD", [])
+        assert (second["operation"], list_ended(second)) == ("ADD", [])
         decide(client, second["review_id"], "accept")
         assert status(client, first["id"]) == "superseded"
 
@@ -486,7 +486,7 @@ def test_what_was_held_back_is_stored_as_asked_for_when_accepted(client: httpx.C
     held = client.post("/v1/memories", json=editor("Emacs")).json()
     mode(client, None)
     answer = decide(client, held["review_id"], "accept")
-    assert (answer["operation"], answer["superseded"]) == ("UPDATE", [first["id"]])
+    assert (answer["operation"], list_ended(answer)) == ("UPDATE", [first["id"]])
     assert answer["memory"]["valid_from"] == held["known_at"]
     assert review(client, held["review_id"])["memory_id"] == answer["memory"]["id"]
     assert decide(client, held["review_id"], "accept")["log_id"] == answer["log_id"]
@@ -534,7 +534,7 @@ def test_what_was_held_back_and_accepted_at_once_by_many_is_done_once(client: ht
     assert {(a.status_code, a.json().get("log_id")) for a in answers} == {
         (200, answers[0].json()["log_id"])
     }
-    assert answers[0].json()["superseded"] == [first["id"]]
+    assert list_ended(answers[0].json()) == [first["id"]]
 
 
 def test_what_was_held_back_is_proposed_afresh_where_what_it_was_to_end_has_moved(
@@ -555,7 +555,7 @@ def test_what_was_held_back_is_proposed_afresh_where_what_it_was_to_end_has_move
     ]
     assert contents(client) == {"Uses Emacs as editor"}
     assert emacs in review(client, later)["sentence"]
-    assert decide(client, later, "accept")["superseded"] == [emacs]
+    assert list_ended(decide(client, later, "accept")) == [emacs]
 
 
 def test_what_was_held_back_and_accepted_in_shadow_mode_is_done_once(client: httpx.Client) -> None:
@@ -564,7 +564,7 @@ def test_what_was_held_back_and_accepted_in_shadow_mode_is_done_once(client: htt
     held = client.post("/v1/memories", json=editor("Emacs")).json()
     mode(client, "shadow")
     answers = [decide(client, held["review_id"], "accept") for _ in range(2)]
-    assert [(a["operation"], a["superseded"], a["review_id"]) for a in answers] == [
+    assert [(a["operation"], list_ended(a), a["review_id"]) for a in answers] == [
         ("UPDATE", [first["id"]], None)
     ] * 2
     assert review(client, held["review_id"])["status"] == "accepted"

@@ -4,14 +4,14 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from support.builders import contents, editor, problem, send, store
+from support.builders import contents, editor, list_ended, problem, send, store
 
 
 def test_a_change_of_a_preference_supersedes_it(client: httpx.Client) -> None:
     old = send(client, editor("Vim"))
     new = send(client, editor("Emacs"))
     assert (old["operation"], new["operation"]) == ("ADD", "UPDATE")
-    assert new["superseded"] == [old["memory"]["id"]]
+    assert list_ended(new) == [old["memory"]["id"]]
     assert new["memory"]["chain_id"] == old["memory"]["id"]
     assert new["memory"]["supersedes_id"] == old["memory"]["id"]
     assert client.get("/v1/preferences/tooling/editor").json()["value"] == "Emacs"
@@ -63,7 +63,7 @@ def test_supersedes_by_the_caller_ends_each_of_the_named(client: httpx.Client) -
     olds = [store(client, text)["memory"]["id"] for text in ("Works at Acme", "Is a developer")]
     new = store(client, "Runs a bakery", supersedes=olds)
     assert new["operation"] == "UPDATE"
-    assert new["superseded"] == olds
+    assert list_ended(new) == olds
     assert new["decision"]["decided_by"] == "caller"
     assert contents(client) == {"Runs a bakery"}
     assert new["memory"]["chain_id"] == olds[0]
@@ -105,7 +105,7 @@ def test_a_dry_run_answers_with_the_plan_and_writes_nothing(client: httpx.Client
     assert response.status_code == 200
     dry = response.json()
     assert dry["operation"] == "UPDATE"
-    assert dry["superseded"] == [old["memory"]["id"]]
+    assert list_ended(dry) == [old["memory"]["id"]]
     assert (dry["dry_run"], dry["log_id"]) == (True, None)
     assert dry["memory"]["content"] == "Uses Emacs as editor"
     assert contents(client) == {"Uses Vim as editor"}
@@ -191,7 +191,7 @@ def test_a_batch_sees_what_it_has_itself_written(client: httpx.Client) -> None:
     assert [r["operation"] for r in results] == ["ADD", "UPDATE", "NOOP", "ADD", "NOOP"]
     known = [r["known_at"] for r in results]
     assert known == sorted(set(known))
-    assert results[1]["superseded"] == [results[0]["memory"]["id"]]
+    assert list_ended(results[1]) == [results[0]["memory"]["id"]]
     history = client.get(f"/v1/memories/{results[0]['memory']['id']}/history").json()
     assert [v["value"] for v in history["versions"]] == ["Vim", "Emacs"]
     then = client.get(

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from app.planning import building_blocks
-from support.builders import contents, send
+from support.builders import contents, list_ended, send
 from support.doctor_check import assert_agent_healthy, assert_healthy
 
 TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -42,7 +42,7 @@ def homes(client: httpx.Client, *days: int, known_at: str | None = None) -> list
 def test_the_home_resumes_when_the_stay_ends(client: httpx.Client) -> None:
     home = store_home(client, "Porto", -100)
     ibis = stay(client, "Ibis", -2, 3)
-    assert (ibis["operation"], ibis["superseded"]) == ("ADD", [])
+    assert (ibis["operation"], list_ended(ibis)) == ("ADD", [])
     assert ibis["adjusted"] == [home["memory"]["id"]]
     assert ibis["memory"]["temporary"]
     assert homes(client, -3, -2, 2, 3, 400) == [["Porto"], ["Ibis"], ["Ibis"], ["Porto"], ["Porto"]]
@@ -128,7 +128,7 @@ def test_a_move_within_the_stay_ends_home_and_stay(client: httpx.Client) -> None
     home = store_home(client, "Porto", -100)["memory"]["id"]
     ibis = stay(client, "Ibis", -5, 3)["memory"]["id"]
     moved = store_home(client, "Braga", -1)
-    assert (moved["operation"], moved["superseded"]) == ("UPDATE", [ibis])
+    assert (moved["operation"], list_ended(moved)) == ("UPDATE", [ibis])
     assert moved["adjusted"] == [home]
     assert homes(client, -6, -3, 0, 4) == [["Porto"], ["Ibis"], ["Braga"], ["Braga"]]
 
@@ -137,14 +137,14 @@ def test_a_move_told_late_is_what_the_stay_returns_to(client: httpx.Client) -> N
     home = store_home(client, "Porto", -100)["memory"]["id"]
     stay(client, "Ibis", -5, 3)
     late = store_home(client, "Braga", -20)
-    assert (late["operation"], late["superseded"]) == ("UPDATE", [home])
+    assert (late["operation"], list_ended(late)) == ("UPDATE", [home])
     assert homes(client, -30, -10, 0, 4) == [["Porto"], ["Braga"], ["Ibis"], ["Braga"]]
 
 
 def test_a_stay_that_outlasts_the_home_ends_it(client: httpx.Client) -> None:
     home = store_home(client, "Porto", -100, valid_until=day(2))["memory"]["id"]
     ibis = stay(client, "Ibis", -1, 5)
-    assert (ibis["operation"], ibis["superseded"]) == ("UPDATE", [home])
+    assert (ibis["operation"], list_ended(ibis)) == ("UPDATE", [home])
     assert homes(client, -2, 0, 6) == [["Porto"], ["Ibis"], []]
 
 
@@ -343,7 +343,7 @@ def test_an_accepted_stay_covers_the_home(client: httpx.Client) -> None:
     review = client.get(f"/v1/reviews/{ibis['review_id']}").json()
     assert review["sentence"].endswith(" until the stated end of this fact.")
     accepted = accept(client, ibis)
-    assert (accepted["operation"], accepted["superseded"]) == ("AMEND", [])
+    assert (accepted["operation"], list_ended(accepted)) == ("AMEND", [])
     assert accepted["adjusted"] == [home["memory"]["id"]]
     assert accepted["memory"]["id"] == ibis["memory"]["id"]
     assert accepted["memory"]["chain_id"] == home["memory"]["chain_id"]
@@ -408,7 +408,7 @@ def test_what_was_built_on_an_acceptance_is_undone_with_it(client: httpx.Client)
 def test_an_accepted_stay_that_outlasts_the_home_ends_it(client: httpx.Client) -> None:
     home = store_home(client, "Porto", -100, valid_until=day(2))["memory"]["id"]
     accepted = accept(client, propose_stay(client, "Ibis", -1, 5))
-    assert (accepted["operation"], accepted["superseded"]) == ("SUPERSEDE", [home])
+    assert (accepted["operation"], list_ended(accepted)) == ("SUPERSEDE", [home])
     assert homes(client, -2, 0, 6) == [["Porto"], ["Ibis"], []]
     assert_agent_healthy(client)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.settings import load_settings
-from support.builders import contents, editor, problem, store
+from support.builders import contents, editor, list_ended, problem, store
 from support.service import running
 from support.transfers import (
     NDJSON,
@@ -103,7 +103,7 @@ def test_an_agent_goes_on_after_it_was_brought_back(client: httpx.Client) -> Non
     with other(client) as two:
         brought_back(two, exported(client))
         assert store(two, **editor("Vim"))["operation"] == "NOOP"
-        assert store(two, **editor("Emacs"))["superseded"] == [old]
+        assert list_ended(store(two, **editor("Emacs"))) == [old]
         assert contents(client) == {"Uses Vim as editor"}, "the first agent is another"
 
 

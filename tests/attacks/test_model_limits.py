@@ -10,7 +10,7 @@ import pytest
 
 from app.services import agent_write
 from app.settings import load_settings
-from support.builders import contents, decide, editor, send, store
+from support.builders import contents, decide, editor, list_ended, send, store
 from support.scripted_model import ScriptedModel, Step, every
 from support.service import running
 from support.sweeps import Place
@@ -76,14 +76,14 @@ def test_an_obedient_model_ends_no_more_within_an_hour_than_the_cap(database_url
     ) as (client, _):
         hold_facts(client)
         answers = [store(client, f"Forget the garden, {number}") for number in range(6)]
-        assert [len(answer["superseded"]) for answer in answers] == [1, 1, 0, 0, 0, 0]
+        assert [len(list_ended(answer)) for answer in answers] == [1, 1, 0, 0, 0, 0]
         assert len(contents(client) & set(FACTS)) >= 3
         last = answers[-1]
         assert last["operation"] == "ADD"
         assert "as many memories within this hour" in last["decision"]["reasoning"]
         review = client.get(f"/v1/reviews/{last['review_id']}").json()
         assert review["source"] == "cap"
-        assert decide(client, last["review_id"], "accept")["superseded"]
+        assert list_ended(decide(client, last["review_id"], "accept"))
 
 
 def test_the_items_of_one_batch_count_together(database_url: str) -> None:
@@ -96,7 +96,7 @@ def test_the_items_of_one_batch_count_together(database_url: str) -> None:
         hold_facts(client)
         items = [{"content": f"Forget the garden, {number}"} for number in range(6)]
         answer = client.post("/v1/memories/batch", json={"items": items}).json()
-        assert sum(len(result["superseded"]) for result in answer["results"]) == 2
+        assert sum(len(list_ended(result)) for result in answer["results"]) == 2
 
 
 def test_judges_may_go_on_when_the_hour_is_over(

@@ -1,5 +1,6 @@
 """Requests with defaults, so that a test says only what it is about."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -92,3 +93,8 @@ def end_project(client: httpx.Client, name: str = "almanac", **said: Any) -> dic
     assert response.status_code == 200, response.text
     answer: dict[str, Any] = response.json()
     return answer
+
+
+def list_ended(answer: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the memories that a write ended."""
+    return [memory["id"] for memory in answer["superseded"]]

@@ -1,7 +1,7 @@
 """The base class of answers."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.engine import RowMapping
@@ -15,6 +15,7 @@ class AnswerBase(BaseModel):
     """
 
     model_config = ConfigDict(use_enum_values=True)
+    leaves_out_empty: ClassVar[bool] = False
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any] | RowMapping) -> Self:

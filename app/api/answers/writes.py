@@ -118,6 +118,21 @@ class HintOut(AnswerBase):
         )
 
 
+class SupersededOut(AnswerBase):
+    """A memory that a write ended."""
+
+    id: UUID
+    content: str | None = Field(None, description="Null where it was erased, or on a late retry.")
+
+    @classmethod
+    def list_from_outcome(cls, outcome: Outcome) -> list[Self]:
+        ended = outcome.superseded
+        return [
+            cls.model_construct(id=memory_id, content=ended.get(memory_id))
+            for memory_id in outcome.plan.superseded
+        ]
+
+
 class WriteAnswer(AnswerBase):
     __doc__ = (
         "What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it "
@@ -128,7 +143,7 @@ class WriteAnswer(AnswerBase):
         description="Null where the agent is frozen and the fact waits as a review."
     )
     memory: MemoryOut | None
-    superseded: list[UUID] = Field(description="What it ended.")
+    superseded: list[SupersededOut] = Field(description="What it ended.")
     decision: DecisionOut
     candidates: list[CandidateOut]
     adjusted: list[UUID] = Field(description="Others whose interval moved.")
@@ -158,7 +173,7 @@ def _collect_outcome_values(outcome: Outcome, half_lives: HalfLives) -> dict[str
     values: dict[str, Any] = {
         "operation": plan.operation,
         "memory": None,
-        "superseded": list(plan.superseded),
+        "superseded": SupersededOut.list_from_outcome(outcome),
         "decision": DecisionOut.from_decision(plan.decision),
         "candidates": [CandidateOut.from_candidate(each) for each in outcome.candidates],
         "adjusted": list(plan.adjusted),

@@ -23,6 +23,7 @@ from app.api.schemas.fields import (
     is_contradiction,
 )
 from app.api.times import Time
+from app.api.views import VIEW_DESCRIPTION, View
 from app.domain.fact import Fact, Kind, Lifespan, Tier
 from app.domain.relation import Classify
 from app.services.classify import StoreCommand
@@ -324,3 +325,4 @@ class DeleteQuery(StrictRequest):
     cascade: bool = Field(
         default=False, description="With erase: erase also what its text was merged into."
     )
+    view: View = Field(View.FULL, description=VIEW_DESCRIPTION)

@@ -18,6 +18,7 @@ from app.api.schemas.fields import (
 )
 from app.api.schemas.memories import FilterFields
 from app.api.times import Time
+from app.api.views import VIEW_DESCRIPTION, View
 from app.domain.errors import InvalidFact
 from app.services.history import HistoryPosition
 from app.store.memories import After, Point
@@ -37,7 +38,13 @@ class PointQuery(StrictRequest):
         return Point(self.as_of, self.known_at)
 
 
-class FilterQuery(PointQuery, FilterFields):
+class MemoryQuery(PointQuery):
+    """A read of memories."""
+
+    view: View = Field(View.FULL, description=VIEW_DESCRIPTION)
+
+
+class FilterQuery(MemoryQuery, FilterFields):
     """A list or a search by GET."""
 
     include_superseded: bool = Field(
@@ -86,7 +93,7 @@ class ListQuery(FilterQuery):
         return point, cursor.after
 
 
-class HistoryQuery(PointQuery):
+class HistoryQuery(MemoryQuery):
     """A page of a history."""
 
     cursor: str | None = Field(
@@ -154,13 +161,13 @@ class SearchQuery(FilterQuery):
     sort: Sort = "score"
 
 
-class PreferenceQuery(PointQuery):
+class PreferenceQuery(MemoryQuery):
     """The preference of an entity, at a point in time."""
 
     entity: Word = "user"
 
 
-class ContextQuery(PointQuery, FilterFields):
+class ContextQuery(MemoryQuery, FilterFields):
     """The subject of a context, and how long the context may be."""
 
     query: Content | None = Field(

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         SweepSummary,
         Tier,
         Version,
+        View,
         WhyAnswer,
         WriteAnswer,
     )
@@ -97,6 +98,7 @@ class AsyncOperations:
         self,
         content: str,
         *,
+        view: View | str | None = None,
         kind: Kind | str | None = None,
         entity: str | None = None,
         category: str | None = None,
@@ -131,6 +133,8 @@ class AsyncOperations:
         plainly states several facts is stored as its `parts`, all of them or none.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             content: The fact in words.
             kind: Default `fact`.
             entity: Who or what it is about. Default `user`.
@@ -176,6 +180,7 @@ class AsyncOperations:
             Request(
                 "POST",
                 "/v1/memories",
+                query={"view": view},
                 body={
                     "content": content,
                     "kind": kind,
@@ -225,6 +230,7 @@ class AsyncOperations:
         min_importance: float | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         include_superseded: bool | None = None,
         sort: Literal["created", "strength"] | str | None = None,
         stale: bool | None = None,
@@ -250,6 +256,8 @@ class AsyncOperations:
             min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             include_superseded: Every version, not only what holds.
             sort: Newest known first, or strongest first. Default: created.
             stale: true: only what rests on a memory that has ended (`stale_because`); false:
@@ -275,6 +283,7 @@ class AsyncOperations:
                     "min_importance": min_importance,
                     "as_of": as_of,
                     "known_at": known_at,
+                    "view": view,
                     "include_superseded": include_superseded,
                     "sort": sort,
                     "stale": stale,
@@ -290,6 +299,7 @@ class AsyncOperations:
         self,
         items: Sequence[StoreRequest],
         *,
+        view: View | str | None = None,
         atomic: bool | None = None,
         idempotency_key: str | None = None,
     ) -> BatchAnswer:
@@ -297,6 +307,8 @@ class AsyncOperations:
         with `atomic`.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             items: The entries of this page.
             atomic: true: one bad item refuses the whole batch. Default: a bad item fails alone.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -306,6 +318,7 @@ class AsyncOperations:
             Request(
                 "POST",
                 "/v1/memories/batch",
+                query={"view": view},
                 body={"items": items, "atomic": atomic},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -313,7 +326,12 @@ class AsyncOperations:
         return answer
 
     async def get_memory(
-        self, memory_id: Id, *, as_of: Time | None = None, known_at: Time | None = None
+        self,
+        memory_id: Id,
+        *,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        view: View | str | None = None,
     ) -> MemoryOut:
         """One version with its status at that moment. 404 where it was not known yet.
 
@@ -322,13 +340,15 @@ class AsyncOperations:
                 search.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         answer: MemoryOut = await self._call(
             Request(
                 "GET",
                 "/v1/memories/{}",
                 path=(memory_id,),
-                query={"as_of": as_of, "known_at": known_at},
+                query={"as_of": as_of, "known_at": known_at, "view": view},
                 is_read=True,
             )
         )
@@ -338,6 +358,7 @@ class AsyncOperations:
         self,
         memory_id: Id,
         *,
+        view: View | str | None = None,
         valid_from: Time | Unset = UNSET,
         valid_until: Time | Unset | None = UNSET,
         tier: Tier | str | Unset = UNSET,
@@ -360,6 +381,8 @@ class AsyncOperations:
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             valid_from: When it became true in the world.
             valid_until: When it stopped being true, or will; null: it holds until further
                 notice.
@@ -386,6 +409,7 @@ class AsyncOperations:
                 "PATCH",
                 "/v1/memories/{}",
                 path=(memory_id,),
+                query={"view": view},
                 body={
                     "valid_from": valid_from,
                     "valid_until": valid_until,
@@ -415,6 +439,7 @@ class AsyncOperations:
         *,
         erase: bool | None = None,
         cascade: bool | None = None,
+        view: View | str | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
     ) -> WriteAnswer | ErasureAnswer:
@@ -426,6 +451,8 @@ class AsyncOperations:
                 search.
             erase: true: erase its text, vector and hashes everywhere. This cannot be undone.
             cascade: With erase: erase also what its text was merged into.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
             if_match: ETag of the version this call was decided on; 412 when it has changed.
@@ -435,7 +462,7 @@ class AsyncOperations:
                 "DELETE",
                 "/v1/memories/{}",
                 path=(memory_id,),
-                query={"erase": erase, "cascade": cascade},
+                query={"erase": erase, "cascade": cascade, "view": view},
                 idempotency_key=idempotency_key or make_key(),
                 if_match=if_match,
             )
@@ -448,6 +475,7 @@ class AsyncOperations:
         *,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         cursor: str | None = None,
     ) -> AsyncPages[HistoryAnswer, MemoryOut]:
         """The chain of a memory, from any of its versions: oldest first, which one is current, and
@@ -459,6 +487,8 @@ class AsyncOperations:
                 search.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             cursor: Begin at the page that this `next_cursor` of another one names.
         """
         return AsyncPages(
@@ -467,7 +497,7 @@ class AsyncOperations:
                 "GET",
                 "/v1/memories/{}/history",
                 path=(memory_id,),
-                query={"as_of": as_of, "known_at": known_at, "cursor": cursor},
+                query={"as_of": as_of, "known_at": known_at, "view": view, "cursor": cursor},
                 is_read=True,
             ),
             "versions",
@@ -477,6 +507,7 @@ class AsyncOperations:
         self,
         memory_id: Id,
         *,
+        view: View | str | None = None,
         content: str | None = None,
         kind: Kind | str | None = None,
         entity: str | None = None,
@@ -509,6 +540,8 @@ class AsyncOperations:
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             content: The fact in words.
             kind: Default `fact`.
             entity: Who or what it is about. Default `user`.
@@ -549,6 +582,7 @@ class AsyncOperations:
                 "POST",
                 "/v1/memories/{}/supersede",
                 path=(memory_id,),
+                query={"view": view},
                 body={
                     "content": content,
                     "kind": kind,
@@ -585,6 +619,7 @@ class AsyncOperations:
         self,
         memory_id: Id,
         *,
+        view: View | str | None = None,
         at: Time | None = None,
         reason: str | None = None,
         never_true: bool | None = None,
@@ -597,6 +632,8 @@ class AsyncOperations:
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             at: When it stopped being true. Default: now.
             reason: Why, for people and for the log.
             never_true: true: it was never true; what it replaced holds again.
@@ -609,6 +646,7 @@ class AsyncOperations:
                 "POST",
                 "/v1/memories/{}/retract",
                 path=(memory_id,),
+                query={"view": view},
                 body={"at": at, "reason": reason, "never_true": never_true},
                 idempotency_key=idempotency_key or make_key(),
                 if_match=if_match,
@@ -705,6 +743,7 @@ class AsyncOperations:
         self,
         query: str,
         *,
+        view: View | str | None = None,
         kind: Kind | str | None = None,
         entity: str | None = None,
         category: str | None = None,
@@ -727,6 +766,8 @@ class AsyncOperations:
         `min_score` cuts some off.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             kind: What sort of statement: fact, preference, decision or constraint.
             entity: Who or what it is about, such as `user`; part of the slot (entity, category,
                 key), which holds one value at a time.
@@ -755,6 +796,7 @@ class AsyncOperations:
             Request(
                 "POST",
                 "/v1/search",
+                query={"view": view},
                 body={
                     "kind": kind,
                     "entity": entity,
@@ -796,6 +838,7 @@ class AsyncOperations:
         min_importance: float | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         include_superseded: bool | None = None,
         limit: int | None = None,
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
@@ -820,6 +863,8 @@ class AsyncOperations:
             min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             include_superseded: Every version, not only what holds.
             q: What to search for.
             limit: How many items a page has.
@@ -846,6 +891,7 @@ class AsyncOperations:
                     "min_importance": min_importance,
                     "as_of": as_of,
                     "known_at": known_at,
+                    "view": view,
                     "include_superseded": include_superseded,
                     "q": q,
                     "limit": limit,
@@ -865,6 +911,7 @@ class AsyncOperations:
         *,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         entity: str | None = None,
     ) -> MemoryOut:
         """The value of a preference that holds at that moment.
@@ -876,6 +923,8 @@ class AsyncOperations:
                 which holds one value at a time.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             entity: Who or what it is about, such as `user`; part of the slot (entity, category,
                 key), which holds one value at a time. Default: user.
         """
@@ -887,7 +936,7 @@ class AsyncOperations:
                     category,
                     key,
                 ),
-                query={"as_of": as_of, "known_at": known_at, "entity": entity},
+                query={"as_of": as_of, "known_at": known_at, "view": view, "entity": entity},
                 is_read=True,
             )
         )
@@ -899,6 +948,7 @@ class AsyncOperations:
         *,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         entity: str | None = None,
     ) -> MemoryOut:
         """The value of a preference that was stored without a category.
@@ -908,6 +958,8 @@ class AsyncOperations:
                 which holds one value at a time.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             entity: Who or what it is about, such as `user`; part of the slot (entity, category,
                 key), which holds one value at a time. Default: user.
         """
@@ -916,7 +968,7 @@ class AsyncOperations:
                 "GET",
                 "/v1/preferences/{}",
                 path=(key,),
-                query={"as_of": as_of, "known_at": known_at, "entity": entity},
+                query={"as_of": as_of, "known_at": known_at, "view": view, "entity": entity},
                 is_read=True,
             )
         )
@@ -937,6 +989,7 @@ class AsyncOperations:
         min_importance: float | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         query: str | None = None,
         budget_tokens: int | None = None,
     ) -> ContextAnswer:
@@ -959,6 +1012,8 @@ class AsyncOperations:
             min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             query: What the prompt is about; without it, the strongest memories come first.
             budget_tokens: Tokens that the text may take, headings included, by an estimate that
                 is right to about a tenth. Default: 1000.
@@ -980,6 +1035,7 @@ class AsyncOperations:
                     "min_importance": min_importance,
                     "as_of": as_of,
                     "known_at": known_at,
+                    "view": view,
                     "query": query,
                     "budget_tokens": budget_tokens,
                 },

@@ -15,6 +15,17 @@ __all__ = [
     "BandOut",
     "BatchAnswer",
     "BatchRequest",
+    "BriefBatchAnswer",
+    "BriefContextAnswer",
+    "BriefHistoryAnswer",
+    "BriefListAnswer",
+    "BriefMemory",
+    "BriefOperation",
+    "BriefPart",
+    "BriefResult",
+    "BriefSearchAnswer",
+    "BriefStoreAnswer",
+    "BriefWriteAnswer",
     "CandidateOut",
     "CaptureAnswer",
     "CaptureState",
@@ -123,6 +134,7 @@ __all__ = [
     "StoreRequest",
     "StrengthsOut",
     "SupersedeRequest",
+    "SupersededOut",
     "SweepOut",
     "SweepRequest",
     "SweepStatus",
@@ -134,6 +146,7 @@ __all__ = [
     "UsageOut",
     "ValueOut",
     "Version",
+    "View",
     "WhyAnswer",
     "WriteAnswer",
 ]
@@ -268,6 +281,8 @@ SweepStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 
 Tier = Literal["core", "semantic"]
 
+View = Literal["full", "brief"]
+
 
 class AgentOut(TypedDict):
     """An agent, and how much it knows."""
@@ -345,6 +360,156 @@ class BatchRequest(TypedDict):
     """The entries of this page."""
     atomic: NotRequired[bool]
     """true: one bad item refuses the whole batch. Default: a bad item fails alone."""
+
+
+class BriefBatchAnswer(TypedDict):
+    """One result per item, in order."""
+
+    results: NotRequired["list[BriefStoreAnswer | Problem]"]
+    """One result for each entry, in order."""
+
+
+class BriefContextAnswer(TypedDict):
+    """What holds, as text for a prompt."""
+
+    text: str
+    """The words."""
+    tokens: int
+    """Tokens of the text, by estimate."""
+    left_out: NotRequired[int]
+    """How many others hold that did not fit."""
+
+
+class BriefHistoryAnswer(TypedDict):
+    """The chain of a memory, oldest first, and the operations on it."""
+
+    current: NotRequired[str | None]
+    versions: NotRequired["list[BriefMemory]"]
+    """The versions, oldest first."""
+    operations: NotRequired["list[BriefOperation]"]
+    """The operations that made and changed these versions, oldest first."""
+    next_cursor: NotRequired[str | None]
+    """Send it as `cursor` for the next page; null: this page is the last."""
+
+
+class BriefListAnswer(TypedDict):
+    """A page of memories."""
+
+    items: NotRequired["list[BriefMemory]"]
+    """The entries of this page."""
+    next_cursor: NotRequired[str | None]
+    """Send it as `cursor` for the next page; null: this page is the last."""
+
+
+class BriefMemory(TypedDict):
+    """A version in brief."""
+
+    id: str
+    """Its id."""
+    content: NotRequired[str | None]
+    """Left out where it was erased."""
+    status: "Status"
+    """How it stands at the moment of the answer."""
+    valid_from: str
+    """When it became true in the world."""
+    valid_until: NotRequired[str | None]
+    """Left out where no end is known."""
+    stale: NotRequired[bool]
+    """What it rests on has ended: look whether it is still right."""
+
+
+class BriefOperation(TypedDict):
+    """One operation."""
+
+    id: str
+    """Its id."""
+    operation: "Operation"
+    """What was done: ADD, UPDATE, NOOP and so on."""
+    target_memory_id: NotRequired[str | None]
+    """The memory that it made or changed."""
+    reasoning: str
+    """The reasons in words."""
+    created_at: str
+    """When it became known to the service."""
+
+
+class BriefPart(TypedDict):
+    """A part of a text that was split, and what storing it came to."""
+
+    text: str
+    """The words."""
+    answer: "BriefWriteAnswer | Problem"
+
+
+class BriefResult(TypedDict):
+    """A memory found, and how well it matches."""
+
+    id: str
+    """Its id."""
+    content: NotRequired[str | None]
+    """Left out where it was erased."""
+    status: "Status"
+    """How it stands at the moment of the answer."""
+    valid_from: str
+    """When it became true in the world."""
+    valid_until: NotRequired[str | None]
+    """Left out where no end is known."""
+    stale: NotRequired[bool]
+    """What it rests on has ended: look whether it is still right."""
+    score: float
+    """How well it matches. It orders this answer; it is no probability."""
+
+
+class BriefSearchAnswer(TypedDict):
+    """Best first."""
+
+    results: NotRequired["list[BriefResult]"]
+    """One result for each entry, in order."""
+    truncated: NotRequired[bool]
+    """Others were found: narrow the search."""
+
+
+class BriefStoreAnswer(TypedDict):
+    """What a store did; of a text that was split, what the first of its parts did."""
+
+    operation: NotRequired["Operation | None"]
+    """Left out where the agent is frozen and the fact waits as a review."""
+    memory: NotRequired["BriefMemory | None"]
+    """The memory concerned; null where there is none to show."""
+    superseded: NotRequired["list[SupersededOut]"]
+    """What it ended."""
+    log_id: NotRequired[str | None]
+    """What undoes it. Left out on a dry run."""
+    review_id: NotRequired[str | None]
+    """The review that waits for a person."""
+    dry_run: NotRequired[bool]
+    """Whether nothing was written, because the call asked only what would happen."""
+    hints: NotRequired[list[str]]
+    """What should be known before acting on it."""
+    stale: NotRequired[list[str]]
+    """What rests on a memory that it ended."""
+    parts: NotRequired["list[BriefPart]"]
+
+
+class BriefWriteAnswer(TypedDict):
+    """What a write did."""
+
+    operation: NotRequired["Operation | None"]
+    """Left out where the agent is frozen and the fact waits as a review."""
+    memory: NotRequired["BriefMemory | None"]
+    """The memory concerned; null where there is none to show."""
+    superseded: NotRequired["list[SupersededOut]"]
+    """What it ended."""
+    log_id: NotRequired[str | None]
+    """What undoes it. Left out on a dry run."""
+    review_id: NotRequired[str | None]
+    """The review that waits for a person."""
+    dry_run: NotRequired[bool]
+    """Whether nothing was written, because the call asked only what would happen."""
+    hints: NotRequired[list[str]]
+    """What should be known before acting on it."""
+    stale: NotRequired[list[str]]
+    """What rests on a memory that it ended."""
 
 
 class CandidateOut(TypedDict):
@@ -1489,7 +1654,7 @@ class RevertAnswer(TypedDict):
     """Null where the agent is frozen and the fact waits as a review."""
     memory: "MemoryOut | None"
     """The memory concerned; null where there is none to show."""
-    superseded: list[str]
+    superseded: "list[SupersededOut]"
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""
@@ -1926,7 +2091,7 @@ class StoreAnswer(TypedDict):
     """Null where the agent is frozen and the fact waits as a review."""
     memory: "MemoryOut | None"
     """The memory concerned; null where there is none to show."""
-    superseded: list[str]
+    superseded: "list[SupersededOut]"
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""
@@ -2091,6 +2256,15 @@ class SupersedeRequest(TypedDict):
     read_dates: NotRequired[bool]
     """Whether the words are read for dates, which set `valid_from` and `valid_until` if the
     request does not."""
+
+
+class SupersededOut(TypedDict):
+    """A memory that a write ended."""
+
+    id: str
+    """Its id."""
+    content: NotRequired[str | None]
+    """Null where it was erased, or on a late retry."""
 
 
 class SweepOut(TypedDict):
@@ -2273,7 +2447,7 @@ class WriteAnswer(TypedDict):
     """Null where the agent is frozen and the fact waits as a review."""
     memory: "MemoryOut | None"
     """The memory concerned; null where there is none to show."""
-    superseded: list[str]
+    superseded: "list[SupersededOut]"
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         SweepSummary,
         Tier,
         Version,
+        View,
         WhyAnswer,
         WriteAnswer,
     )
@@ -95,6 +96,7 @@ class Operations:
         self,
         content: str,
         *,
+        view: View | str | None = None,
         kind: Kind | str | None = None,
         entity: str | None = None,
         category: str | None = None,
@@ -129,6 +131,8 @@ class Operations:
         plainly states several facts is stored as its `parts`, all of them or none.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             content: The fact in words.
             kind: Default `fact`.
             entity: Who or what it is about. Default `user`.
@@ -174,6 +178,7 @@ class Operations:
             Request(
                 "POST",
                 "/v1/memories",
+                query={"view": view},
                 body={
                     "content": content,
                     "kind": kind,
@@ -223,6 +228,7 @@ class Operations:
         min_importance: float | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         include_superseded: bool | None = None,
         sort: Literal["created", "strength"] | str | None = None,
         stale: bool | None = None,
@@ -248,6 +254,8 @@ class Operations:
             min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             include_superseded: Every version, not only what holds.
             sort: Newest known first, or strongest first. Default: created.
             stale: true: only what rests on a memory that has ended (`stale_because`); false:
@@ -273,6 +281,7 @@ class Operations:
                     "min_importance": min_importance,
                     "as_of": as_of,
                     "known_at": known_at,
+                    "view": view,
                     "include_superseded": include_superseded,
                     "sort": sort,
                     "stale": stale,
@@ -288,6 +297,7 @@ class Operations:
         self,
         items: Sequence[StoreRequest],
         *,
+        view: View | str | None = None,
         atomic: bool | None = None,
         idempotency_key: str | None = None,
     ) -> BatchAnswer:
@@ -295,6 +305,8 @@ class Operations:
         with `atomic`.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             items: The entries of this page.
             atomic: true: one bad item refuses the whole batch. Default: a bad item fails alone.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -304,6 +316,7 @@ class Operations:
             Request(
                 "POST",
                 "/v1/memories/batch",
+                query={"view": view},
                 body={"items": items, "atomic": atomic},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -311,7 +324,12 @@ class Operations:
         return answer
 
     def get_memory(
-        self, memory_id: Id, *, as_of: Time | None = None, known_at: Time | None = None
+        self,
+        memory_id: Id,
+        *,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        view: View | str | None = None,
     ) -> MemoryOut:
         """One version with its status at that moment. 404 where it was not known yet.
 
@@ -320,13 +338,15 @@ class Operations:
                 search.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         answer: MemoryOut = self._call(
             Request(
                 "GET",
                 "/v1/memories/{}",
                 path=(memory_id,),
-                query={"as_of": as_of, "known_at": known_at},
+                query={"as_of": as_of, "known_at": known_at, "view": view},
                 is_read=True,
             )
         )
@@ -336,6 +356,7 @@ class Operations:
         self,
         memory_id: Id,
         *,
+        view: View | str | None = None,
         valid_from: Time | Unset = UNSET,
         valid_until: Time | Unset | None = UNSET,
         tier: Tier | str | Unset = UNSET,
@@ -358,6 +379,8 @@ class Operations:
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             valid_from: When it became true in the world.
             valid_until: When it stopped being true, or will; null: it holds until further
                 notice.
@@ -384,6 +407,7 @@ class Operations:
                 "PATCH",
                 "/v1/memories/{}",
                 path=(memory_id,),
+                query={"view": view},
                 body={
                     "valid_from": valid_from,
                     "valid_until": valid_until,
@@ -413,6 +437,7 @@ class Operations:
         *,
         erase: bool | None = None,
         cascade: bool | None = None,
+        view: View | str | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
     ) -> WriteAnswer | ErasureAnswer:
@@ -424,6 +449,8 @@ class Operations:
                 search.
             erase: true: erase its text, vector and hashes everywhere. This cannot be undone.
             cascade: With erase: erase also what its text was merged into.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
             if_match: ETag of the version this call was decided on; 412 when it has changed.
@@ -433,7 +460,7 @@ class Operations:
                 "DELETE",
                 "/v1/memories/{}",
                 path=(memory_id,),
-                query={"erase": erase, "cascade": cascade},
+                query={"erase": erase, "cascade": cascade, "view": view},
                 idempotency_key=idempotency_key or make_key(),
                 if_match=if_match,
             )
@@ -446,6 +473,7 @@ class Operations:
         *,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         cursor: str | None = None,
     ) -> Pages[HistoryAnswer, MemoryOut]:
         """The chain of a memory, from any of its versions: oldest first, which one is current, and
@@ -457,6 +485,8 @@ class Operations:
                 search.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             cursor: Begin at the page that this `next_cursor` of another one names.
         """
         return Pages(
@@ -465,7 +495,7 @@ class Operations:
                 "GET",
                 "/v1/memories/{}/history",
                 path=(memory_id,),
-                query={"as_of": as_of, "known_at": known_at, "cursor": cursor},
+                query={"as_of": as_of, "known_at": known_at, "view": view, "cursor": cursor},
                 is_read=True,
             ),
             "versions",
@@ -475,6 +505,7 @@ class Operations:
         self,
         memory_id: Id,
         *,
+        view: View | str | None = None,
         content: str | None = None,
         kind: Kind | str | None = None,
         entity: str | None = None,
@@ -507,6 +538,8 @@ class Operations:
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             content: The fact in words.
             kind: Default `fact`.
             entity: Who or what it is about. Default `user`.
@@ -547,6 +580,7 @@ class Operations:
                 "POST",
                 "/v1/memories/{}/supersede",
                 path=(memory_id,),
+                query={"view": view},
                 body={
                     "content": content,
                     "kind": kind,
@@ -583,6 +617,7 @@ class Operations:
         self,
         memory_id: Id,
         *,
+        view: View | str | None = None,
         at: Time | None = None,
         reason: str | None = None,
         never_true: bool | None = None,
@@ -595,6 +630,8 @@ class Operations:
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
                 search.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             at: When it stopped being true. Default: now.
             reason: Why, for people and for the log.
             never_true: true: it was never true; what it replaced holds again.
@@ -607,6 +644,7 @@ class Operations:
                 "POST",
                 "/v1/memories/{}/retract",
                 path=(memory_id,),
+                query={"view": view},
                 body={"at": at, "reason": reason, "never_true": never_true},
                 idempotency_key=idempotency_key or make_key(),
                 if_match=if_match,
@@ -703,6 +741,7 @@ class Operations:
         self,
         query: str,
         *,
+        view: View | str | None = None,
         kind: Kind | str | None = None,
         entity: str | None = None,
         category: str | None = None,
@@ -725,6 +764,8 @@ class Operations:
         `min_score` cuts some off.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             kind: What sort of statement: fact, preference, decision or constraint.
             entity: Who or what it is about, such as `user`; part of the slot (entity, category,
                 key), which holds one value at a time.
@@ -753,6 +794,7 @@ class Operations:
             Request(
                 "POST",
                 "/v1/search",
+                query={"view": view},
                 body={
                     "kind": kind,
                     "entity": entity,
@@ -794,6 +836,7 @@ class Operations:
         min_importance: float | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         include_superseded: bool | None = None,
         limit: int | None = None,
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
@@ -818,6 +861,8 @@ class Operations:
             min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             include_superseded: Every version, not only what holds.
             q: What to search for.
             limit: How many items a page has.
@@ -844,6 +889,7 @@ class Operations:
                     "min_importance": min_importance,
                     "as_of": as_of,
                     "known_at": known_at,
+                    "view": view,
                     "include_superseded": include_superseded,
                     "q": q,
                     "limit": limit,
@@ -863,6 +909,7 @@ class Operations:
         *,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         entity: str | None = None,
     ) -> MemoryOut:
         """The value of a preference that holds at that moment.
@@ -874,6 +921,8 @@ class Operations:
                 which holds one value at a time.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             entity: Who or what it is about, such as `user`; part of the slot (entity, category,
                 key), which holds one value at a time. Default: user.
         """
@@ -885,7 +934,7 @@ class Operations:
                     category,
                     key,
                 ),
-                query={"as_of": as_of, "known_at": known_at, "entity": entity},
+                query={"as_of": as_of, "known_at": known_at, "view": view, "entity": entity},
                 is_read=True,
             )
         )
@@ -897,6 +946,7 @@ class Operations:
         *,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         entity: str | None = None,
     ) -> MemoryOut:
         """The value of a preference that was stored without a category.
@@ -906,6 +956,8 @@ class Operations:
                 which holds one value at a time.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             entity: Who or what it is about, such as `user`; part of the slot (entity, category,
                 key), which holds one value at a time. Default: user.
         """
@@ -914,7 +966,7 @@ class Operations:
                 "GET",
                 "/v1/preferences/{}",
                 path=(key,),
-                query={"as_of": as_of, "known_at": known_at, "entity": entity},
+                query={"as_of": as_of, "known_at": known_at, "view": view, "entity": entity},
                 is_read=True,
             )
         )
@@ -935,6 +987,7 @@ class Operations:
         min_importance: float | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
+        view: View | str | None = None,
         query: str | None = None,
         budget_tokens: int | None = None,
     ) -> ContextAnswer:
@@ -957,6 +1010,8 @@ class Operations:
             min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             query: What the prompt is about; without it, the strongest memories come first.
             budget_tokens: Tokens that the text may take, headings included, by an estimate that
                 is right to about a tenth. Default: 1000.
@@ -978,6 +1033,7 @@ class Operations:
                     "min_importance": min_importance,
                     "as_of": as_of,
                     "known_at": known_at,
+                    "view": view,
                     "query": query,
                     "budget_tokens": budget_tokens,
                 },

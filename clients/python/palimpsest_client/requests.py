@@ -35,7 +35,7 @@ class Request:
     """One call of an operation.
 
     `query` and `body` name every field that the operation takes. A field that is None is not sent,
-    unless the call `keeps_null`; one that is UNSET never is.
+    unless it is one of the body and the call `keeps_null`; one that is UNSET never is.
     """
 
     method: str
@@ -58,12 +58,14 @@ class Request:
         return self.route.format(*[_quote_part(str(part)) for part in self.path])
 
     def list_query(self) -> dict[str, Any]:
-        return {name: _encode_query(value) for name, value in self._drop_unset(self.query).items()}
+        sent = {name: value for name, value in self.query.items() if value is not None}
+        return {name: _encode_query(value) for name, value in sent.items()}
 
     def encode_body(self) -> bytes | None:
         if self.body is None:
             return None
-        sent = self._drop_unset(self.body)
+        dropped = (UNSET,) if self.keeps_null else (UNSET, None)
+        sent = {name: value for name, value in self.body.items() if value not in dropped}
         return json.dumps(sent, default=_encode_value, allow_nan=False).encode()
 
     def list_headers(self) -> dict[str, str]:
@@ -96,10 +98,6 @@ class Request:
             if name in filled and filled[name] is None:
                 filled[name] = time
         return filled
-
-    def _drop_unset(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        dropped = (UNSET,) if self.keeps_null else (UNSET, None)
-        return {name: value for name, value in fields.items() if value not in dropped}
 
 
 def _quote_part(part: str) -> str:
