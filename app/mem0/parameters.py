@@ -132,14 +132,14 @@ def read_filter(body: Mapping[str, Any]) -> Filter:
     filters = body.get("filters") or {}
     if not isinstance(filters, dict):
         raise Unsupported("filters must be an object.")
-    found = _Conditions()
-    found.add_all(filters)
-    found.add_all({name: body[name] for name in (*IDS, "categories") if body.get(name)})
+    conditions = _Conditions()
+    conditions.add_all(filters)
+    conditions.add_all({name: body[name] for name in (*IDS, "categories") if body.get(name)})
     return Filter(
-        owner=find_owner(found.ids),
-        tags_any=tuple(found.tags_any),
-        tags_all=tuple(found.tags_all),
-        metadata=found.metadata,
+        owner=find_owner(conditions.ids),
+        tags_any=tuple(conditions.tags_any),
+        tags_all=tuple(conditions.tags_all),
+        metadata=conditions.metadata,
     )
 
 
