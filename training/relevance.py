@@ -25,7 +25,7 @@ from app.networks import FairThreads
 CORPUS = Path(__file__).parents[1] / "corpus"
 WEIGHTS = Path(__file__).parents[1] / "app" / "extraction" / "relevance.json"
 WRITTEN = ("a", "c")
-REAL = ("r", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "s")
+REAL = ("r", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "s", "u", "w")
 FROM_SCOPES = 400
 # There are four times as many sentences of real talk, which is mostly about films and games.
 COUNT_OF_WRITTEN = 2

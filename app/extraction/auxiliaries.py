@@ -202,6 +202,9 @@ _DENIED = lists.TALK_VERBS | frozenset("seem find want need get even work give".
 _WHOLE_DENIALS = frozenset("drive drink smoke cook swim".split())
 
 
+_THIRD_PERSONS = frozenset("he she it they".split())
+
+
 def _is_denial(after: Words, clause: Clause) -> bool:
     """Decide by the words after "does", most often "not"."""
     _, rest = skip_adverbs(after)
@@ -223,6 +226,8 @@ def _is_denial(after: Words, clause: Clause) -> bool:
         return bool(set(objects) & _WORKPLACES) or has_schedule(clause)
     if verb in {"need", "get", "see"}:
         return has_habit(clause)
+    if verb in lists.QUESTION_WORDS | _THIRD_PERSONS:
+        return False
     return verb not in _DENIED and not names_task(objects, 3)
 
 

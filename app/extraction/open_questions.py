@@ -20,7 +20,7 @@ _NO_VALUE = re.compile(
         no/yes/not/nothing/none/maybe/depends/it depends/whatever/anything/any/either/same/idk/dunno
         /good/fine/great/bad/all good/well/hm/hmm/thanks/sorry/ok/okay/sure/what/why/how/which/who
         /where/when/if/because/the first/the second/the last/that/this/it/both/something
-        /before/formerly/previously/used
+        /before/formerly/previously/used/hard to/tough to/difficult to/tough one
         """
     ),
     re.IGNORECASE,
@@ -30,6 +30,9 @@ _VERBS = (
 )
 _PREPOSITIONS = frozenset("in at on near with by from to outside around about since for".split())
 _LEAD = re.compile(r"(?:oh|ah|well|um+|uh|so|just|hm+)[,\s]+", re.IGNORECASE)
+# "What are your thoughts on it?" is answered by an opinion, and "A or B?" leaves open which.
+_OPINION = re.compile(r"\b(?:your\s+(?:\w+\s+)?(?:thou\w+|opinions?|views?|take|guess)|or)\b", re.I)
+_CLAUSE = re.compile(r"(?:i|you|he|she|it|that|they|we)['’](?:s|re|m|ve|ll|d)\b", re.I)
 _NUMBER_WORDS = frozenset("one two three four five six seven eight nine ten".split())
 _COUNT = re.compile(
     r"(?:just\s+|only\s+)?(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\Z"
@@ -47,7 +50,7 @@ def state_answer(question: str, answer: str) -> str | None:
         return None
     wh_words = match["wh"].lower().split()
     rest = f"is {match['rest']}" if match["is"] else match["rest"]
-    if "you" not in question.lower() or value.endswith(" one"):
+    if "you" not in question.lower() or _OPINION.search(question) or value.endswith(" one"):
         return None
     stated = _put_value(rest, _complete_value(wh_words, value))
     if stated is None:
@@ -63,7 +66,8 @@ def _read_value(answer: str) -> str | None:
         value = value[match.end() :]
     words = [word.strip(",.;:!()'\"").lower() for word in re.split(r"[\s]+|['’]", value)]
     is_long = not value or len(words) > _LONGEST_ANSWER or "?" in answer
-    if is_long or _NO_VALUE.match(value) or not _VERBS.isdisjoint(words):
+    is_clause = _CLAUSE.match(value) is not None
+    if is_long or is_clause or _NO_VALUE.match(value) or not _VERBS.isdisjoint(words):
         return None
     if words[0] in lists.STARTERS or words[0] in _NUMBER_WORDS:
         value = value[0].lower() + value[1:]

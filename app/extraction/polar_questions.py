@@ -17,6 +17,8 @@ _PREPOSITIONS = frozenset("in on at with from for near under behind by about unt
 _LONGEST_NOUN = 4
 _NAME = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\Z)|[A-Z][\w'’-]*\Z")
 
+_AT_ALL = re.compile(r"\s+at\s+all\b", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:
@@ -36,9 +38,9 @@ def state_answers(question: str) -> Answers | None:
     subject, rest = words[1 : 1 + length], words[1 + length :]
     if not length or not rest:
         return None
-    if verb in {"do", "does", "did"}:
-        return _state_with_do(verb, " ".join(subject), rest)
-    return _state_with_auxiliary(verb, " ".join(subject), rest)
+    state = _state_with_do if verb in {"do", "does", "did"} else _state_with_auxiliary
+    answers = state(verb, " ".join(subject), rest)
+    return Answers(_AT_ALL.sub("", answers.yes), answers.no)
 
 
 def _state_with_do(verb: str, subject: str, rest: list[str]) -> Answers:

@@ -51,7 +51,7 @@ def is_lasting(rest: Words, clause: Clause) -> bool:
         return is_event(verb, after, clause)
     if verb in lists.AUXILIARIES:
         return False
-    if verb == "used" and after[:1] == ("to",):
+    if verb in {"used", "use"} and after[:1] == ("to",):
         return len(after) > 2
     if is_past_verb(verb):
         return is_event(verb, after, clause)
@@ -113,7 +113,8 @@ def _is_habit(verb: str, after: Words, clause: Clause) -> bool:
         return False
     if verb in _TASTES:
         is_verdict = "personally" in clause.words
-        return not _is_choice(after) and after[0] != "how" and not is_verdict
+        is_about_topic = _is_choice(after) or _is_role(after)
+        return not is_about_topic and after[0] != "how" and not is_verdict
     is_task = after[0] in _ARTICLES and names_task(after, 3)
     return not is_task or has_habit(clause)
 
@@ -123,6 +124,11 @@ def _is_choice(after: Words) -> bool:
     is_at_hand = after[0] == "the" and set(after[1:3]) & (lists.DISCOURSE | lists.TASK_NOUNS)
     is_part = after[:2] in {("some", "of"), ("one", "of")}
     return bool(is_at_hand) or is_part or after[0] == "things" or after[-2:] == ("like", "that")
+
+
+def _is_role(after: Words) -> bool:
+    """Return True for "Boseman as Black Panther", which praises one piece of work."""
+    return after[1:2] == ("as",) and after[2:3] not in {("well",), ("much",), ("a",), ("an",)}
 
 
 _OF_THE_MOMENT = frozenset("the your this that these those it them how what when to".split())

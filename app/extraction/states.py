@@ -254,6 +254,8 @@ def is_past_state(after: Words, clause: Clause) -> bool:
     more, rest = skip_adverbs(after)
     if not rest or "not" in more or rest[0] in UNSTABLE or rest[0].endswith("ing"):
         return False
+    if rest[:2] == ("born", "to"):
+        return False
     if rest[0] in _PAST_STATES:
         return not is_pointing(rest[1:]) and (rest[0] != "closed" or has_date(clause))
     if has_past_date(clause):

@@ -51,7 +51,12 @@ _POINTING_OPENINGS = lists.TASK_NOUNS | lists.DISCOURSE | {"your"}
 _ELSEWHERE = frozenset("you your he she they him her his their its".split())
 
 
-_VIEWS = list_phrases("my understanding/my guess/my impression/my thoughts/my opinion/my point")
+_VIEWS = list_phrases(
+    """
+    my understanding/my guess/my impression/my thoughts/my opinion/my point/my pick/my picks
+    /my current pick/my current picks/my bet/my prediction/my predictions
+    """
+)
 
 
 def is_stated(clause: Clause) -> bool:

@@ -11,6 +11,7 @@ from support.talk import list_facts, read_talk
         ("So you're allergic to penicillin?", "I'm allergic to penicillin"),
         ("Do you live in Oslo?", "I live in Oslo"),
         ("Are you vegan?", "I am vegan"),
+        ("Are you interested in birds at all?", "I am interested in birds"),
         ("Is your name Anna?", "My name is Anna"),
         ("Just to confirm, your flight is on Friday, right?", "My flight is on Friday"),
         ("Got it. I take it you own a pressure cooker?", "I own a pressure cooker"),

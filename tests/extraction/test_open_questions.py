@@ -39,6 +39,10 @@ def test_a_few_words_that_answer_an_open_question_are_a_fact(
         ("Where do you live?", "not sure"),
         ("Where do you live?", "Why?"),
         ("Where is Porto?", "Portugal"),
+        ("Which do you like better, tea or coffee?", "Hard to say."),
+        ("Which do you like better, tea or coffee?", "the second"),
+        ("What are your thoughts on the mayor?", "he's fine"),
+        ("What do you do?", "it's complicated"),
     ],
 )
 def test_an_answer_of_the_moment_or_about_the_task_is_none(question: str, answer: str) -> None:

@@ -41,6 +41,8 @@ def list_irrelevant(embedder: LocalEmbedder, *contents: str) -> list[str]:
         "I live in NC, where we dress like Eskimos below forty",
         "and I no longer drive after dark",
         "My parrot is called Coco",
+        "on Saturday we adopted a second dog",
+        "Actually the studio is on the 3rd floor, not the 2nd",
     ],
 )
 def test_what_is_of_the_users_life_stays(embedder: LocalEmbedder, content: str) -> None:
@@ -52,6 +54,7 @@ def test_what_is_of_the_users_life_stays(embedder: LocalEmbedder, content: str) 
     [
         "Tom Brady is a quarterback",
         "Iowa's locker room is pink",
+        "Support is key",
         "Engineers often make more than the average football player",
     ],
 )
@@ -68,6 +71,7 @@ def test_who_is_named_in_a_relevant_statement_is_of_the_users_life(embedder: Loc
 def test_a_taste_makes_nobody_an_acquaintance(embedder: LocalEmbedder) -> None:
     said = "Brady is a quarterback"
     assert list_irrelevant(embedder, "I like watching Brady", said) == [said]
+    assert list_irrelevant(embedder, "My favourite player is Brady", said) == [said]
     assert list_irrelevant(embedder, "I like my brother Brady", said) == []
 
 

@@ -257,6 +257,12 @@ SKIPPED = [
     ("I had a good time", SkipReason.NO_STATEMENT),
     ("I'm good with that", SkipReason.NO_STATEMENT),
     ("I've never been there", SkipReason.NO_STATEMENT),
+    ("I was born to a job like that", SkipReason.NO_STATEMENT),
+    ("I use to play", SkipReason.NO_STATEMENT),
+    ("I do He spends a ton of money on wine", SkipReason.NO_STATEMENT),
+    ("I don't how with so many free versions", SkipReason.NO_STATEMENT),
+    ("I like Boseman as Black Panther", SkipReason.NO_STATEMENT),
+    ("Rams and Chiefs are my current picks for the final", SkipReason.NO_STATEMENT),
     ("He lives with us", SkipReason.UNCLEAR_PRONOUN),
     ("I play chess with her every Friday", SkipReason.UNCLEAR_PRONOUN),
 ]

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.captures import CaptureState, ExtractBy
 from app.domain.talk import Role, SkipReason
-from app.extraction.relevance import OWNING_WORDS, TASTE_WORDS
+from app.extraction.relevance import FAVOURITE_WORDS, OWNING_WORDS, TASTE_WORDS
 from app.store.columns import find_copy_type
 from app.store.engine import fetch_rows
 from app.store.fragments import build_holds
@@ -348,7 +348,11 @@ _FIND_NAMES = f"""
         FROM memories m
         WHERE m.agent_id = :agent AND m.erased_at IS NULL AND NOT m.void
             AND {build_holds("m.", "clock_timestamp()")}
-            AND (m.content !~* '\\y({TASTE_WORDS})\\y' OR m.content ~* '\\y({OWNING_WORDS})\\y')
+            AND (
+                m.content !~* '\\y({TASTE_WORDS})\\y'
+                OR m.content ~* '\\y({OWNING_WORDS})\\y'
+                AND m.content !~* '\\y({FAVOURITE_WORDS})\\y'
+            )
             AND strpos(
                 ' ' || regexp_replace(m.content, '[^[:alnum:]]+', ' ', 'g') || ' ',
                 ' ' || regexp_replace(name, '[^[:alnum:]]+', ' ', 'g') || ' '
