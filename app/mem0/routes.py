@@ -97,6 +97,7 @@ def _list_answers() -> list[tuple[str, str, Answer]]:
 
 def _build_route(app: ASGIApp, path: str, method: str, answer: Answer) -> Route:
     async def endpoint(request: Request) -> Response:
+        request.scope["route"] = route  # for metrics and the log
         try:
             result = await answer(_Call(app, request, await _read_parameters(request)))
         except Unsupported as problem:
@@ -105,7 +106,8 @@ def _build_route(app: ASGIApp, path: str, method: str, answer: Answer) -> Route:
             return _pass_on(problem)
         return JSONResponse(result)
 
-    return Route(path, endpoint, methods=[method], include_in_schema=False)
+    route = Route(path, endpoint, methods=[method], include_in_schema=False)
+    return route
 
 
 async def _read_parameters(request: Request) -> dict[str, Any]:

@@ -264,6 +264,12 @@ def test_other_calls_are_refused_in_words(mem0: httpx.Client, method: str, path:
     assert "no such call of mem0" in refused(mem0.request(method, path, json={}))
 
 
+def test_metrics_name_the_routes(mem0: httpx.Client, service: str, ann: str) -> None:
+    add(mem0, ann, "Tea is green", infer=False)
+    metrics = httpx.get(f"{service}/metrics").text
+    assert 'route="/mem0/v3/memories/add"' in metrics
+
+
 @pytest.mark.parametrize("body", ["{", "[]", "1"])
 def test_a_body_must_be_an_object(mem0: httpx.Client, body: str) -> None:
     assert "body" in refused(mem0.post("/v3/memories/search/", content=body))

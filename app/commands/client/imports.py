@@ -71,18 +71,21 @@ def _import_facts(
     *,
     dry_run: bool,
 ) -> Report:
-    obstacle = _find_obstacle(client, agent, facts)
+    earlier = _read_earlier(client, product)
+    new = [fact for fact in facts if not earlier.has(product, fact)]
+    obstacle = _find_obstacle(client, agent, new)
     lines = build_lines(
         product,
         facts,
-        _read_earlier(client, product),
+        earlier,
         now=datetime.now(UTC),
         with_known_times=obstacle is None,
     )
     if not dry_run:
         _send_lines(client, lines)
-    notes = [*reading.notes, _describe_known_times(product, facts, obstacle)]
-    return Report(product, reading, lines, notes, len(reading.facts) - len(facts))
+    known_times = [_describe_known_times(product, new, obstacle)] if new else []
+    others = len(reading.facts) - len(facts)
+    return Report(product, reading, lines, [*reading.notes, *known_times], others)
 
 
 def _find_obstacle(client: "Client", agent: str, facts: Sequence[SourceFact]) -> str | None:

@@ -70,7 +70,9 @@ def test_a_second_run_stores_nothing(
 ) -> None:
     assert f"stored {count}, duplicates 0" in run_sample(client, name, product)[0]
     before = contents(client, include_superseded=True)
-    assert f"stored 0, duplicates {count}" in run_sample(client, name, product)[0]
+    again = run_sample(client, name, product)
+    assert f"stored 0, duplicates {count}" in again[0]
+    assert not any(line.startswith("Known times") for line in again)
     assert contents(client, include_superseded=True) == before
 
 
@@ -88,6 +90,18 @@ def test_an_agent_that_knows_more_takes_no_known_times_and_the_report_says_so(
     assert "known times never go back" in report[-1]
     assert contents(client, as_of="2022-01-01") == {"Ann works at Acme"}
     assert contents(client, as_of="2022-01-01", known_at="2025-01-01") == set()
+
+
+def test_an_export_that_has_grown_adds_what_is_new_with_its_known_times(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    sings = {"id": "1", "memory": "Ann sings", "created_at": "2024-01-01T00:00:00Z"}
+    paints = {"id": "2", "memory": "Ann paints", "created_at": "2025-01-01T00:00:00Z"}
+    run(client, write_memories(tmp_path / "one.json", sings), "--from", "mem0")
+    done = run(client, write_memories(tmp_path / "two.json", sings, paints), "--from", "mem0")
+    assert "stored 1, duplicates 1" in done.stdout
+    assert "Known times: those of mem0." in done.stdout
+    assert contents(client, known_at="2024-12-31") == {"Ann sings"}
 
 
 def write_memories(path: Path, *memories: dict[str, Any]) -> str:
