@@ -46,6 +46,7 @@ from app.api.slashes import TrailingSlash
 from app.api.web_pages import NoWebPages, OneHost
 from app.embedding import Embedder
 from app.mcp.door import Door
+from app.mem0.routes import list_routes
 from app.settings import Settings, load_settings
 from app.wiring import Process, open_services
 
@@ -126,6 +127,7 @@ def create_app(
     app.include_router(health.router)
     app.state.mcp = Door(app, settings.max_body_bytes)
     app.router.routes.extend(app.state.mcp.routes)
+    app.router.routes.extend(list_routes(app))
     openapi.describe_words(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)

@@ -64,7 +64,9 @@ class KeyCheck:
         await self._app(scope, receive, send)
 
     def _is_guarded(self, path: str) -> bool:
-        return path.startswith(("/v1/", "/mcp")) or (path == "/metrics" and self._guards_metrics)
+        return path.startswith(("/v1/", "/mcp", "/mem0")) or (
+            path == "/metrics" and self._guards_metrics
+        )
 
     async def _find_actor(self, key: str, scope: Scope) -> Actor | None:
         if self._root_key and secrets.compare_digest(key.encode(), self._root_key):
@@ -95,7 +97,8 @@ async def refuse_ended_key(scope: Scope) -> None:
 
 def _find_key(headers: Headers) -> str | None:
     scheme, _, credentials = headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and credentials:
+    # Clients of mem0 say Token.
+    if scheme.lower() in ("bearer", "token") and credentials:
         return credentials.strip()
     return headers.get("x-api-key")
 

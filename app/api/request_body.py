@@ -48,8 +48,8 @@ class TimelyBody:
 
     A compressed body is refused, because its true size is not known before it is unpacked. A batch
     may have `batch_limit` bytes, any other body 256 KiB. A stream is passed on piece by
-    piece. Each piece must come in time. Nothing outside /v1 and /mcp has a body to wait
-    for.
+    piece. Each piece must come in time. Nothing outside /v1, /mcp and /mem0 has a
+    body to wait for.
     """
 
     def __init__(self, app: ASGIApp, batch_limit: int) -> None:
@@ -58,7 +58,7 @@ class TimelyBody:
         self._buffered = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith(("/v1/", "/mcp")):
+        if scope["type"] != "http" or not scope["path"].startswith(("/v1/", "/mcp", "/mem0")):
             return await self._app(scope, receive, send)
         coding = Headers(scope=scope).get("content-encoding", "identity").strip().lower()
         if coding != "identity":

@@ -26,7 +26,7 @@ class SecurityHeaders:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         is_page = scope["path"].startswith(("/docs", "/redoc"))
-        holds_facts = scope["path"].startswith(("/v1/", "/mcp"))
+        holds_facts = scope["path"].startswith(("/v1/", "/mcp", "/mem0"))
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

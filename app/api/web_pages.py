@@ -66,7 +66,7 @@ class NoWebPages:
             )
             return build_problem(403, "foreign-host", "Not a host of this service", detail)
         is_foreign = _comes_from_another_origin(host, headers)
-        if is_foreign and (path.startswith("/v1/") or method not in _SAFE_METHODS):
+        if is_foreign and (path.startswith(("/v1/", "/mem0")) or method not in _SAFE_METHODS):
             detail = (
                 "Without a key, the service takes no calls from web pages of another origin. "
                 "Set PALIMPSEST_API_KEY, and let a server of the page's own send them."

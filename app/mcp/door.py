@@ -3,18 +3,15 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import httpx
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.datastructures import MutableHeaders
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.caller_transport import CallerTransport
 from app.mcp.server import Context, build_server
 from palimpsest_client import AsyncClient
-
-_OF_THE_CALLER = ("authorization", "x-api-key", "x-agent-id", "host")
 
 
 class Door:
@@ -54,29 +51,7 @@ class Door:
     @asynccontextmanager
     async def _open_client(self, context: Context) -> AsyncIterator[AsyncClient]:
         assert context.request is not None
-        transport = _CallerTransport(self._app, context.request)
+        agent = context.request.path_params.get("agent")
+        transport = CallerTransport(self._app, context.request, agent)
         async with AsyncClient("http://localhost", transport=transport) as client:
             yield client
-
-
-class _CallerTransport(httpx.ASGITransport):
-    """Carry calls into the application, under the caller's key, agent and host only.
-
-    The client would otherwise send what the environment of the service names.
-    """
-
-    def __init__(self, app: ASGIApp, request: Request) -> None:
-        address = (request.client.host, request.client.port) if request.client else ("", 0)
-        super().__init__(app, raise_app_exceptions=False, client=address)
-        self._headers = _list_headers(request.headers, request.path_params.get("agent"))
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        for name in _OF_THE_CALLER:
-            request.headers.pop(name, None)
-        request.headers.update(self._headers)
-        return await super().handle_async_request(request)
-
-
-def _list_headers(headers: Headers, agent: str | None) -> dict[str, str]:
-    own = {name: headers[name] for name in _OF_THE_CALLER if name in headers}
-    return own | {"x-agent-id": agent} if agent else own

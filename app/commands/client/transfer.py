@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 BLOCK = 2**16  # bytes
+
+
+class Product(StrEnum):
+    """The products whose files can be imported."""
+
+    PALIMPSEST = "palimpsest"
+    MEM0 = "mem0"
+    GRAPHITI = "graphiti"
+    LETTA = "letta"
+    LANGMEM = "langmem"
+    SERVER_MEMORY = "server-memory"
+    HINDSIGHT = "hindsight"
 
 
 def export_agent(
@@ -52,17 +65,32 @@ def export_agent(
 
 def import_file(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A file of lines; `-`: standard input.")
+        str, typer.Argument(metavar="FILE", help="The file to import; `-`: standard input.")
     ],
+    product: Annotated[
+        Product, typer.Option("--from", help="Which product wrote the file.")
+    ] = Product.PALIMPSEST,
+    owner: Annotated[
+        str | None,
+        typer.Option("--of", help="Whose memories, if the file has those of several."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only report what would be stored.")
+    ] = False,
     url: Url = DEFAULT_URL,
     agent: Agent = "default",
     api_key: ApiKey = None,
 ) -> None:
     """Import an export into an agent that holds nothing, or versions with their own dates.
 
-    The file has one JSON object a line.
+    The file has one JSON object a line, or is what another product exports (docs/importing.md).
     """
     service = Service(url=url, agent=agent, api_key=api_key)
+    if product is not Product.PALIMPSEST:
+        _import_from(service, product, file, owner=owner, dry_run=dry_run)
+        return
+    if dry_run or owner is not None:
+        raise Failure("--dry-run and --of are for files of other products: add --from.")
     with (
         service.connect() as client,
         _open_input(file) as source,
@@ -70,6 +98,16 @@ def import_file(
     ):
         lines = client.import_history(_read_blocks(source, progress))
     _print_counts("imported", _count_imported(lines))
+
+
+def _import_from(
+    service: Service, product: Product, file: str, *, owner: str | None, dry_run: bool
+) -> None:
+    from app.commands.client.imports import import_from
+
+    with _open_input(file) as source:
+        content = source.read()
+    import_from(service, product.value, content, file=file, owner=owner, dry_run=dry_run)
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -1,0 +1,31 @@
+"""Calls of the client into the application in its own process, with the rights of a caller."""
+
+import httpx
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp
+
+_OF_THE_CALLER = ("authorization", "x-api-key", "x-agent-id", "host")
+
+
+class CallerTransport(httpx.ASGITransport):
+    """Carry calls into the application, under the caller's key, agent and host only.
+
+    The client would otherwise send what the environment of the service names.
+    """
+
+    def __init__(self, app: ASGIApp, request: Request, agent: str | None = None) -> None:
+        address = (request.client.host, request.client.port) if request.client else ("", 0)
+        super().__init__(app, raise_app_exceptions=False, client=address)
+        self._headers = _list_headers(request.headers, agent)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        for name in _OF_THE_CALLER:
+            request.headers.pop(name, None)
+        request.headers.update(self._headers)
+        return await super().handle_async_request(request)
+
+
+def _list_headers(headers: Headers, agent: str | None) -> dict[str, str]:
+    own = {name: headers[name] for name in _OF_THE_CALLER if name in headers}
+    return own | {"x-agent-id": agent} if agent else own

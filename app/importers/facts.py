@@ -1,0 +1,123 @@
+"""What a reader makes of a file: facts with the dates of their product, and what was left out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+MOST_CHARACTERS = 16_000  # of a content
+_MOST_OF_WORD = 500
+
+
+class UnreadableFile(Exception):
+    """The file cannot be read; the message says what it is, without a subject."""
+
+
+class UnreadableRecord(Exception):
+    """A record cannot become a fact; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something of a file that is not stored."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFact:
+    """A fact of another product.
+
+    `origin` names it in that product, the same in each export. `learned_at` is when that product
+    learned it, and `end_learned_at` when it learned of the end. Facts of one `chain` replace each
+    other by their starts. `owner` is whose memory it is.
+    """
+
+    line: int
+    origin: str
+    content: str
+    learned_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    end_learned_at: datetime | None = None
+    said_at: datetime | None = None
+    chain: str | None = None
+    owner: str = ""
+    words: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a file holds for this service. `notes` are sentences about what it cannot carry."""
+
+    facts: list[SourceFact] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return len(self.facts) + len(self.left_out)
+
+    def leave_out(self, line: int, reason: str) -> None:
+        self.left_out.append(LeftOut(line, reason))
+
+
+# --- reading fields ------------------------------------------------------------------------------
+
+
+def read_text(record: Mapping[str, Any], *names: str) -> str:
+    """Return the first of these fields that holds a text. Raises UnreadableRecord."""
+    for name in names:
+        value = record.get(name)
+        if isinstance(value, str) and value.strip():
+            return check_text(value.strip())
+    raise UnreadableRecord(f"it has no {' or '.join(names)}")
+
+
+def check_text(text: str) -> str:
+    if len(text) > MOST_CHARACTERS:
+        raise UnreadableRecord(f"its text has {len(text):,} of at most {MOST_CHARACTERS:,} letters")
+    return text
+
+
+def read_time(record: Mapping[str, Any], name: str) -> datetime | None:
+    """Return a time in UTC: one without a zone is taken for UTC. Raises UnreadableRecord."""
+    value = record.get(name)
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, UTC)
+        time = datetime.fromisoformat(value)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        raise UnreadableRecord(f"its {name} is no time: {value!r}") from None
+
+
+def read_day_after(record: Mapping[str, Any], name: str) -> datetime | None:
+    """Return the end of the named day."""
+    day = read_time(record, name)
+    return day and day.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+
+
+def read_words(value: Any) -> list[str]:
+    """Return the words of a list, or of a text with commas; those that are too long are cut."""
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, list | tuple):
+        return []
+    texts = [str(word).strip()[:_MOST_OF_WORD] for word in words if word is not None]
+    return [text for text in dict.fromkeys(texts) if text][:100]
+
+
+def check_interval(start: datetime | None, end: datetime | None) -> None:
+    """Raise UnreadableRecord if the end does not lie after the start."""
+    if start and end and end <= start:
+        raise UnreadableRecord(
+            f"it ends ({end.isoformat()}) before it begins ({start.isoformat()})"
+        )
+
+
+def drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}

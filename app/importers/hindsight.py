@@ -1,0 +1,116 @@
+"""Hindsight: archives of documents, and answers of `memories/list`."""
+
+from collections.abc import Iterator
+
+from app.importers.documents import Document, Placed, list_objects
+from app.importers.facts import (
+    Reading,
+    SourceFact,
+    UnreadableRecord,
+    drop_empty,
+    read_text,
+    read_time,
+    read_words,
+)
+
+NAME = "hindsight"
+
+_MANIFEST = "manifest.json"
+_DETAILS = (
+    "context",
+    "fact_type",
+    "metadata",
+    "document_id",
+    "chunk_id",
+    "invalidation_reason",
+    "invalidated_at",
+)
+
+
+def matches(document: Document) -> bool:
+    """Return True if the file looks like one of Hindsight."""
+    return any(_is_fact(record) for record, _ in _list_records(document)) or any(
+        _MANIFEST in one for one in document.objects
+    )
+
+
+def read(document: Document) -> Reading:
+    """Return the facts. Observations are made of facts, and Hindsight makes them anew."""
+    reading, owner = Reading(), _find_bank(document)
+    for record, origin in _list_records(document):
+        try:
+            if _is_observation(record):
+                raise UnreadableRecord("it is an observation, which sums up other facts")
+            if not _is_fact(record):
+                raise UnreadableRecord("it has no text and fact_type")
+            reading.facts.append(_read_fact(record, origin, owner))
+        except UnreadableRecord as problem:
+            reading.leave_out(record.line, f"fact {origin}: {problem}")
+    undated = sum(fact.learned_at is None for fact in reading.facts)
+    if undated:
+        reading.notes.append(f"{undated} facts do not say when Hindsight learned them.")
+    return reading
+
+
+def _list_records(document: Document) -> Iterator[tuple[Placed, str]]:
+    """Yield each fact with its name: its id, or its place in its document."""
+    for one in document.objects:
+        if _MANIFEST not in one:
+            continue
+        for name, file in sorted(one.items()):
+            if isinstance(file, Placed):
+                for place, fact in enumerate(list_objects(file.get("facts"))):
+                    yield fact, f"{file.get('id', name)}/{place}"
+            elif name == "observations.json":
+                yield from ((item, f"observation {i}") for i, item in enumerate(list_objects(file)))
+    if not any(_MANIFEST in one for one in document.objects):
+        for record in document.list_records("items"):
+            yield record, str(record.get("id") or "")
+
+
+def _is_fact(record: Placed) -> bool:
+    return "text" in record and "fact_type" in record
+
+
+def _is_observation(record: Placed) -> bool:
+    """Return True for an observation; an archive lists them without a type, with their proofs."""
+    return record.get("fact_type", "observation" if "proof_count" in record else None) == (
+        "observation"
+    )
+
+
+def _find_bank(document: Document) -> str:
+    manifests = [one[_MANIFEST] for one in document.objects if _MANIFEST in one]
+    return str(manifests[0].get("source_bank_id", "")) if manifests else ""
+
+
+def _read_fact(record: Placed, origin: str, owner: str) -> SourceFact:
+    """Return the fact: it was said when it was mentioned, and holds while it occurred.
+
+    A moment has no length, so what occurred at one holds from then on. What somebody invalidated
+    ends then.
+    """
+    if not origin:
+        raise UnreadableRecord("it has no id")
+    start = read_time(record, "occurred_start")
+    end = read_time(record, "occurred_end")
+    occurred_until = end if start and end and end > start else None
+    invalidated = read_time(record, "invalidated_at")
+    return SourceFact(
+        line=record.line,
+        origin=origin,
+        content=read_text(record, "text"),
+        learned_at=read_time(record, "created_at"),
+        valid_from=start,
+        valid_until=occurred_until or invalidated,
+        end_learned_at=None if occurred_until else invalidated,
+        said_at=read_time(record, "mentioned_at") or read_time(record, "date"),
+        owner=owner,
+        words=drop_empty(
+            {
+                "entities": read_words(record.get("entities")),
+                "tags": read_words(record.get("tags")),
+            }
+        ),
+        details=drop_empty({name: record.get(name) for name in _DETAILS}),
+    )

@@ -1,0 +1,1 @@
+"""The HTTP dialects of mem0, over the HTTP client."""

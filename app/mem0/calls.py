@@ -1,0 +1,229 @@
+"""What each call of mem0 asks of the service."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from app.mem0.owners import Unsupported, find_ids, name_memory, name_session
+from app.mem0.parameters import (
+    Addition,
+    Filter,
+    read_expiration,
+    read_metadata,
+    read_time,
+    refuse_others,
+)
+from app.mem0.shapes import shape_event, shape_history, shape_hit, shape_memory
+from palimpsest_client import AsyncClient, NotFound
+
+# Of messages: longer calls are read later, when nobody can add metadata to their facts.
+_MOST_MESSAGES = 40
+_MOST_CHARACTERS = 20_000
+_LARGEST_PAGE = 1_000
+
+
+async def add(client: AsyncClient, addition: Addition) -> dict[str, Any]:
+    """Store messages and the facts in them; without `infer`, each message as it is."""
+    if addition.infer:
+        return await _capture(client, addition)
+    return await _store(client, addition)
+
+
+async def _store(client: AsyncClient, addition: Addition) -> dict[str, Any]:
+    items: list[Any] = []
+    for message in addition.messages:
+        if message["role"] != "system":
+            fields = {"session_id": addition.owner.session_id, "said_at": message.get("at")}
+            named = {name: value for name, value in fields.items() if value}
+            text = {"content": message["content"], "classify": False}
+            items.append(addition.fields | named | text)
+    if not items:
+        return _describe_addition([], None, "done", "Only system messages came.")
+    batch = await client.store_batch(items, atomic=True)
+    pairs = zip(batch["results"], items, strict=True)
+    events = [
+        shape_event(addition.owner.agent, {**result}, item["content"]) for result, item in pairs
+    ]
+    return _describe_addition(events, None, "done", "Memories stored successfully")
+
+
+async def _capture(client: AsyncClient, addition: Addition) -> dict[str, Any]:
+    characters = sum(len(message["content"]) for message in addition.messages)
+    is_long = len(addition.messages) > _MOST_MESSAGES or characters > _MOST_CHARACTERS
+    if addition.fields and is_long:
+        raise Unsupported(
+            "With metadata, a second id or expiration_date, a call takes at most "
+            f"{_MOST_MESSAGES} messages of {_MOST_CHARACTERS:,} characters, or infer=False."
+        )
+    answer = await client.capture(name_session(addition.owner), addition.messages)  # type: ignore[arg-type]
+    events = []
+    for message in answer["messages"]:
+        for fact in message["facts"]:
+            written = _read_written({**fact})
+            events.append(shape_event(addition.owner.agent, written, fact.get("content") or ""))
+            if addition.fields and fact["operation"] in ("ADD", "UPDATE"):
+                await _describe_fact(client, addition, written)
+    name = answer["capture_id"] and name_memory(addition.owner.agent, answer["capture_id"])
+    words = "Messages stored" if answer["state"] == "done" else "Messages stored; facts follow"
+    if answer["state"] != "done" and addition.fields:
+        words += " without metadata and further ids"
+    return _describe_addition(events, name, answer["state"], words)
+
+
+def _read_written(fact: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what storing a captured fact came to."""
+    named = {name: fact[name] for name in ("memory_id", "operation")}
+    return {**(fact.get("answer") or {}), **named}
+
+
+async def _describe_fact(
+    client: AsyncClient, addition: Addition, written: Mapping[str, Any]
+) -> None:
+    """Give a captured memory what the call says of all its memories."""
+    memory = written.get("memory") or {}
+    fields = dict(addition.fields)
+    if "tags" in fields:
+        fields["tags"] = list(dict.fromkeys([*(memory.get("tags") or []), *fields["tags"]]))
+    if "details" in fields:
+        fields["details"] = {**(memory.get("details") or {}), **fields["details"]}
+    await client.amend(memory.get("id") or written["memory_id"], **fields)
+
+
+_STATES = {"done": "SUCCEEDED", "pending": "PENDING", "failed": "FAILED"}
+
+
+def _describe_addition(
+    events: list[dict[str, Any]], event_id: str | None, state: str, message: str
+) -> dict[str, Any]:
+    status = _STATES.get(state, "PENDING")
+    return {"message": message, "status": status, "event_id": event_id, "results": events}
+
+
+async def get_event(client: AsyncClient, agent: str | None, capture_id: str) -> dict[str, Any]:
+    """Return how far an addition is."""
+    answer = await client.get_capture(UUID(capture_id))
+    facts = [fact for message in answer["messages"] for fact in message["facts"]]
+    events = [shape_event(agent, {**fact}, fact.get("content") or "") for fact in facts]
+    name = name_memory(agent, capture_id)
+    return _describe_addition(events, name, answer["state"], "") | {"id": name}
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+async def search(
+    client: AsyncClient, wanted: Filter, body: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    if wanted.metadata:
+        raise Unsupported("A search cannot filter by metadata: filter get_all, or by categories.")
+    if not isinstance(body.get("query"), str) or not body["query"].strip():
+        raise Unsupported("query must be a text.")
+    fields: dict[str, Any] = wanted.list_fields() | {"limit": body.get("top_k") or 10}
+    if moment := read_time(body.get("reference_date"), "reference_date"):
+        fields["as_of"] = moment
+    if body.get("threshold"):
+        # Only the score of a search by meaning is a similarity.
+        fields |= {"mode": "vector", "min_score": body["threshold"]}
+    answer = await client.search(body["query"], **fields)
+    hits = [shape_hit(wanted.owner.agent, {**hit}) for hit in answer["results"]]
+    names = body.get("fields")
+    if names and not isinstance(names, list):
+        raise Unsupported("fields must be a list of names.")
+    return [{name: hit.get(name) for name in ("id", *names)} for hit in hits] if names else hits
+
+
+async def list_all(client: AsyncClient, wanted: Filter) -> list[dict[str, Any]]:
+    """Return all memories that are meant, newest first."""
+    return [shape_memory(wanted.owner.agent, memory) async for memory in _list(client, wanted)]
+
+
+async def _list(client: AsyncClient, wanted: Filter) -> AsyncIterator[Mapping[str, Any]]:
+    async for memory in client.list_memories(limit=_LARGEST_PAGE, **wanted.list_fields()):
+        if wanted.matches(memory):
+            yield memory
+
+
+async def get_current(client: AsyncClient, memory_id: str) -> Mapping[str, Any]:
+    """Return the version of a chain that holds now. Raises NotFound if none does."""
+    page = await client.history(_read_uuid(memory_id)).page()
+    if page["current"] is None:
+        raise NotFound("No version of the memory holds now: its history shows why.", status=404)
+    return {**await client.get_memory(UUID(page["current"]))}
+
+
+async def show_history(
+    client: AsyncClient, agent: str | None, memory_id: str
+) -> list[dict[str, Any]]:
+    pages = client.history(_read_uuid(memory_id))
+    versions = {version["id"]: version async for version in pages}
+    return shape_history(agent, [{**version} for version in versions.values()])
+
+
+async def list_entities(client: AsyncClient) -> list[dict[str, Any]]:
+    """Return the agents of the key as the users, agents, apps and runs that they stand for."""
+    entities = []
+    async for agent in client.list_agents():
+        [(name, value)] = find_ids(agent["agent_id"]).items()
+        entities.append(
+            {
+                "id": value,
+                "name": value,
+                "type": name.removesuffix("_id"),
+                "total_memories": agent["memories"],
+                "created_at": agent["created_at"],
+                "updated_at": agent["last_known_at"],
+            }
+        )
+    return entities
+
+
+# --- changing ------------------------------------------------------------------------------------
+
+
+async def update(
+    client: AsyncClient, agent: str | None, memory_id: str, body: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Put another text in the place of a memory, or correct its metadata or its end."""
+    refuse_others(body, ("text", "data", "memory_id", "metadata", "timestamp", "expiration_date"))
+    memory = await get_current(client, memory_id)
+    text = body.get("text") or body.get("data")
+    changes: dict[str, Any] = {}
+    if metadata := read_metadata(body):
+        changes["details"] = {**(memory.get("details") or {}), **metadata}
+    if "expiration_date" in body:
+        changes["valid_until"] = read_expiration(body["expiration_date"])
+    said_at = read_time(body.get("timestamp"), "timestamp")
+    if text and text != memory.get("content"):
+        lasting = {"details": memory.get("details"), "tags": memory.get("tags")}
+        named = {"session_id": memory.get("session_id"), "said_at": said_at}
+        fields = {**lasting, **named, **changes}
+        taken = {name: value for name, value in fields.items() if value}
+        answer = await client.supersede(UUID(memory["id"]), content=text, **taken)
+    elif said_at is not None:
+        raise Unsupported("timestamp goes with a new text: it says when that was said.")
+    elif changes:
+        answer = await client.amend(UUID(memory["id"]), **changes)
+    else:
+        raise Unsupported("An update needs a text, metadata or expiration_date.")
+    return shape_memory(agent, {**(answer["memory"] or memory)})
+
+
+async def delete(client: AsyncClient, memory_id: str) -> None:
+    """Retract a memory: it ends now, and its history stays."""
+    memory = await get_current(client, memory_id)
+    await client.retract(UUID(memory["id"]), reason="Deleted over mem0.")
+
+
+async def delete_all(client: AsyncClient, wanted: Filter) -> int:
+    """Retract all memories that are meant, and return how many."""
+    ids = [memory["id"] async for memory in _list(client, wanted)]
+    for memory_id in ids:
+        await client.retract(UUID(memory_id), reason="Deleted over mem0.")
+    return len(ids)
+
+
+def _read_uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound(f"There is no memory {text}.", status=404) from None

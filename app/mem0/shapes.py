@@ -1,0 +1,83 @@
+"""Memories and histories as mem0 answers them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.mem0.owners import list_categories, list_ids, name_memory
+
+
+def shape_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a memory as mem0 answers it. Its id is that of its chain, so that it stays."""
+    content = memory.get("content") or ""
+    return {
+        "id": name_memory(agent, memory["chain_id"]),
+        "memory": content,
+        "hash": hashlib.md5(content.encode(), usedforsecurity=False).hexdigest(),
+        **list_ids(agent, memory),
+        "metadata": memory.get("details") or None,
+        "categories": list_categories(memory) or None,
+        "created_at": memory["created_at"],
+        "updated_at": memory.get("last_reinforced_at") or memory["created_at"],
+        "expiration_date": _find_last_day(memory.get("said_until")),
+        "valid_from": memory["valid_from"],
+        "valid_until": memory.get("valid_until"),
+    }
+
+
+def shape_hit(agent: str | None, hit: Mapping[str, Any]) -> dict[str, Any]:
+    return shape_memory(agent, hit["memory"]) | {"score": hit["score"]}
+
+
+def shape_event(agent: str | None, answer: Mapping[str, Any], content: str) -> dict[str, Any]:
+    """Return what became of an added text."""
+    memory = answer.get("memory") or {}
+    chain_id = memory.get("chain_id") or answer.get("memory_id")
+    text = memory.get("content") or content
+    events = {"ADD": "ADD", "UPDATE": "UPDATE", "AMEND": "UPDATE", "NOOP": "NONE", None: "PENDING"}
+    return {
+        "id": name_memory(agent, chain_id) if chain_id else None,
+        "memory": text,
+        "data": {"memory": text},
+        "event": events.get(answer.get("operation"), "UPDATE"),
+    }
+
+
+def shape_history(agent: str | None, versions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the versions as the events that led from one to the next, and to the end."""
+    events: list[dict[str, Any]] = []
+    ordered = sorted(versions, key=lambda version: str(version["created_at"]))
+    texts = [None, *(version.get("content") for version in ordered)]
+    for old, version in zip(texts, ordered, strict=False):
+        event = "UPDATE" if events else "ADD"
+        events.append(_shape_change(agent, version, old, version.get("content"), event))
+    if ordered and (ended := ordered[-1].get("retracted_at")):
+        last = _shape_change(agent, ordered[-1], texts[-1], None, "DELETE")
+        events.append(last | {"id": f"{last['id']}-end", "created_at": ended, "updated_at": ended})
+    return events
+
+
+def _shape_change(
+    agent: str | None, version: Mapping[str, Any], old: str | None, new: str | None, event: str
+) -> dict[str, Any]:
+    return {
+        "id": version["id"],
+        "memory_id": name_memory(agent, version["chain_id"]),
+        "input": None,
+        "old_memory": old,
+        "new_memory": new,
+        "event": event,
+        **list_ids(agent, version),
+        "metadata": version.get("details") or None,
+        "created_at": version["created_at"],
+        "updated_at": version["created_at"],
+        "is_deleted": event == "DELETE",
+    }
+
+
+def _find_last_day(until: str | None) -> str | None:
+    """Return the day on which a memory expires: its end is the end of that day."""
+    if until is None:
+        return None
+    return (datetime.fromisoformat(until) - timedelta(microseconds=1)).date().isoformat()

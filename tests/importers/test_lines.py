@@ -1,0 +1,115 @@
+"""Facts of other products become lines that keep both of their time axes."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.importers.facts import SourceFact
+from app.importers.lines import Earlier, Lines, build_lines, name_source
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+NOTHING = Earlier([])
+
+
+def day(year: int) -> datetime:
+    return datetime(year, 1, 1, tzinfo=UTC)
+
+
+def fact(**fields: Any) -> SourceFact:
+    return SourceFact(**{"line": 1, "origin": "a", "content": "Ann sings", **fields})
+
+
+def build(*facts: SourceFact, earlier: Earlier = NOTHING, with_known_times: bool = True) -> Lines:
+    return build_lines("mem0", facts, earlier, now=NOW, with_known_times=with_known_times)
+
+
+def test_an_end_that_became_known_later_is_a_second_version() -> None:
+    lines = build(fact(learned_at=day(2020), valid_until=day(2022), end_learned_at=day(2023)))
+    opened, ended = (line.fields for line in lines.lines)
+    assert "valid_until" not in opened
+    assert ended["valid_until"].startswith("2022")
+    assert (opened["created_at"][:4], ended["created_at"][:4]) == ("2020", "2023")
+    assert opened["valid_from"] == ended["valid_from"]
+    assert opened["key"] == ended["key"] == "mem0:a"
+    assert lines.fact_count == 1
+
+
+def test_without_known_times_it_is_one_version_that_was_said_then() -> None:
+    lines = build(
+        fact(learned_at=day(2020), valid_until=day(2022), end_learned_at=day(2023)),
+        with_known_times=False,
+    )
+    [line] = lines.lines
+    assert "created_at" not in line.fields
+    assert "key" not in line.fields
+    assert line.fields["said_at"].startswith("2020")
+    assert line.fields["valid_until"].startswith("2022")
+    assert line.fields["details"]["mem0"]["learned_at"].startswith("2020")
+
+
+def test_an_end_without_a_beginning_in_known_time_is_one_version() -> None:
+    [line] = build(fact(valid_until=day(2027), end_learned_at=day(2025))).lines
+    assert "created_at" not in line.fields
+    assert line.fields["valid_until"].startswith("2027")
+
+
+def test_lines_come_in_the_order_of_their_known_times_and_undated_ones_last() -> None:
+    lines = build(
+        fact(origin="c"), fact(origin="b", learned_at=day(2022)), fact(learned_at=day(2021))
+    )
+    assert [line.fact.origin for line in lines.lines] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"learned_at": day(2027)}, "in the future"),
+        ({"learned_at": day(2025), "valid_until": day(2024)}, "before it begins"),
+        ({"valid_until": day(2025)}, "before it begins"),
+    ],
+)
+def test_what_no_line_can_say_is_left_out(fields: dict[str, Any], words: str) -> None:
+    lines = build(fact(**fields))
+    assert lines.lines == []
+    assert words in lines.left_out[0].reason
+
+
+def test_what_was_said_after_it_became_known_was_said_then() -> None:
+    [line] = build(fact(learned_at=day(2020), said_at=day(2021))).lines
+    assert "said_at" not in line.fields
+
+
+def memory(source: str, content: str = "Ann sings") -> dict[str, Any]:
+    return {"id": "1", "content": content, "source": source, "sources": []}
+
+
+@pytest.mark.parametrize(
+    ("source", "again"),
+    [
+        ("mem0:a", fact()),
+        ("mem0:a/e1", fact()),
+        ("mem0:a/e1", fact(origin="a/e1", chain="a")),
+        ("mem0:a", fact(origin="a/e1", chain="a")),
+    ],
+)
+def test_what_an_earlier_import_stored_is_a_duplicate(source: str, again: SourceFact) -> None:
+    lines = build(again, earlier=Earlier([memory(source)]))
+    assert (lines.duplicates, lines.lines, lines.left_out) == (1, [], [])
+
+
+def test_what_changed_since_is_left_out_and_says_what_to_do() -> None:
+    lines = build(fact(), earlier=Earlier([memory("mem0:a", "Ann sang")]))
+    assert lines.duplicates == 0
+    assert "palimpsest supersede 1" in lines.left_out[0].reason
+
+
+def test_a_merged_memory_counts_by_all_of_its_sources() -> None:
+    merged = {"id": "1", "content": "Ann sings", "source": None, "sources": ["mem0:a"]}
+    assert build(fact(), earlier=Earlier([merged])).duplicates == 1
+
+
+def test_a_long_origin_has_a_short_name() -> None:
+    assert name_source("letta", "x") == "letta:x"
+    assert len(name_source("letta", "x" * 600)) < 100
+    assert name_source("letta", "x" * 600) != name_source("letta", "x" * 601)

@@ -1,0 +1,310 @@
+"""Calls as mem0's clients send them (mem0ai 2.2.1 for Python, 3.3.1 for Node; mem0's own server)."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from app.settings import load_settings
+from palimpsest_client import Client
+from support.builders import contents
+from support.service import running
+
+ROOT_KEY = "root-" + "k" * 40
+
+
+@pytest.fixture
+def mem0(service: str) -> Iterator[httpx.Client]:
+    """A client as mem0's: its key is a Token, and a service without a key takes any."""
+    headers = {"Authorization": "Token any", "Mem0-User-ID": "0cc175b9c0f1b6a831c399e269772661"}
+    with httpx.Client(base_url=f"{service}/mem0", headers=headers, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def ann(client: httpx.Client) -> str:
+    """A user whose agent the fixture `client` reads."""
+    return str(client.headers["X-Agent-Id"])
+
+
+def answer(response: httpx.Response) -> Any:
+    assert response.status_code == 200, response.text
+    assert response.headers["cache-control"] == "no-store"
+    return response.json()
+
+
+def add(mem0: httpx.Client, ann: str, text: str, **more: Any) -> list[dict[str, Any]]:
+    body = {"messages": [{"role": "user", "content": text}], "user_id": ann, **more}
+    results: list[dict[str, Any]] = answer(mem0.post("/v3/memories/add/", json=body))["results"]
+    return results
+
+
+def list_texts(mem0: httpx.Client, ann: str, **filters: Any) -> list[str]:
+    body = {"filters": {"user_id": ann, **filters}}
+    page = answer(mem0.post("/v3/memories/", json=body))
+    assert page["count"] == len(page["results"])
+    return [memory["memory"] for memory in page["results"]]
+
+
+def refused(response: httpx.Response, status: int = 422) -> str:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    return str(response.json()["detail"])
+
+
+def test_a_ping_names_what_clients_need(mem0: httpx.Client) -> None:
+    ping = answer(mem0.get("/v1/ping/"))
+    assert ping["status"] == "ok"
+    assert ping["org_id"]
+    assert ping["project_id"]
+
+
+def test_facts_of_messages_are_captured(mem0: httpx.Client, client: httpx.Client, ann: str) -> None:
+    results = add(mem0, ann, "I live in Porto. I like jazz.", metadata={"topic": "life"})
+    assert [(one["event"], one["memory"]) for one in results] == [
+        ("ADD", "I live in Porto"),
+        ("ADD", "I like jazz"),
+    ]
+    assert contents(client) == {"I live in Porto", "I like jazz"}
+    memory = answer(mem0.get(f"/v1/memories/{results[0]['id']}/"))
+    assert (memory["user_id"], memory["run_id"]) == (ann, None)
+    assert memory["metadata"] == {"topic": "life"}
+
+
+def test_a_change_keeps_the_id(mem0: httpx.Client, client: httpx.Client, ann: str) -> None:
+    [first] = add(mem0, ann, "I live in Porto")
+    [second] = add(mem0, ann, "I live in Lisbon now")
+    assert (second["event"], second["id"]) == ("UPDATE", first["id"])
+    assert contents(client) == {"I live in Lisbon now"}
+
+
+def test_without_infer_each_message_is_stored_as_it_is(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    messages = [
+        {"role": "system", "content": "You are kind."},
+        {"role": "user", "content": "What about tea?"},
+        {"role": "assistant", "content": "Ann drinks tea"},
+    ]
+    body = {"messages": messages, "user_id": ann, "infer": False, "run_id": "r1"}
+    assert len(answer(mem0.post("/v3/memories/add/", json=body))["results"]) == 2
+    assert contents(client, session_id="r1") == {"What about tea?", "Ann drinks tea"}
+    again = answer(mem0.post("/v3/memories/add/", json=body))["results"]
+    assert {one["event"] for one in again} == {"NONE"}
+
+
+def test_an_addition_without_infer_has_what_was_said_of_it(mem0: httpx.Client, ann: str) -> None:
+    [one] = add(
+        mem0,
+        ann,
+        "Badge 4711",
+        infer=False,
+        agent_id="desk",
+        metadata={"k": 1},
+        timestamp=1700000000,
+        expiration_date="2031-01-31",
+    )
+    memory = answer(mem0.get(f"/v1/memories/{one['id']}/"))
+    assert (memory["agent_id"], memory["metadata"]) == ("desk", {"k": 1})
+    assert memory["expiration_date"] == "2031-01-31"
+    assert memory["valid_from"].startswith("2023-11-14T22:13:20")
+    assert list_texts(mem0, ann, agent_id="desk") == ["Badge 4711"]
+    assert list_texts(mem0, ann, agent_id="other") == []
+
+
+def test_long_calls_with_metadata_are_refused_before_anything_is_stored(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    messages = [{"role": "user", "content": f"I like tea {n}"} for n in range(41)]
+    body = {"messages": messages, "user_id": ann, "metadata": {"k": 1}}
+    assert "at most 40 messages" in refused(mem0.post("/v3/memories/add/", json=body))
+    assert contents(client) == set()
+
+
+def test_a_long_call_is_pending_and_its_event_follows_it(mem0: httpx.Client, ann: str) -> None:
+    messages = [{"role": "user", "content": f"Hello {n}"} for n in range(41)]
+    added = answer(mem0.post("/v3/memories/add/", json={"messages": messages, "user_id": ann}))
+    assert added["status"] == "PENDING"
+    event = answer(mem0.get(f"/v1/event/{added['event_id']}/"))
+    assert event["id"] == added["event_id"]
+    assert event["status"] in ("PENDING", "SUCCEEDED")
+
+
+def test_search_finds_memories_of_one_user(mem0: httpx.Client, ann: str) -> None:
+    add(mem0, ann, "I live in Porto. I like jazz.")
+    add(mem0, f"{ann}-other", "I live in Ghent")
+    body = {"query": "Where do I live?", "filters": {"user_id": ann}, "top_k": 1}
+    [hit] = answer(mem0.post("/v3/memories/search/", json=body))["results"]
+    assert hit["memory"] == "I live in Porto"
+    assert hit["score"] > 0
+    body = {"query": "music", "filters": {"user_id": ann}, "fields": ["memory"], "threshold": 0.99}
+    assert answer(mem0.post("/v3/memories/search/", json=body))["results"] == []
+
+
+def test_a_search_can_look_at_an_earlier_day(mem0: httpx.Client, ann: str) -> None:
+    add(mem0, ann, "I live in Porto", timestamp="2020-01-01")
+    add(mem0, ann, "I live in Lisbon now", timestamp="2024-01-01")
+    body = {"query": "home", "filters": {"user_id": ann}, "reference_date": "2021-06-01"}
+    [hit] = answer(mem0.post("/v3/memories/search/", json=body))["results"]
+    assert hit["memory"] == "I live in Porto"
+
+
+def test_pages_count_all(mem0: httpx.Client, ann: str) -> None:
+    for n in range(3):
+        add(mem0, ann, f"Fact number {n} of tea", infer=False)
+    body = {"filters": {"user_id": ann}}
+    first = answer(mem0.post("/v3/memories/", json=body, params={"page": 1, "page_size": 2}))
+    assert (first["count"], len(first["results"]), first["previous"]) == (3, 2, None)
+    assert "page=2" in first["next"]
+    second = answer(mem0.post("/v3/memories/", json=body, params={"page": 2, "page_size": 2}))
+    assert (len(second["results"]), second["next"]) == (1, None)
+    assert "number from 1" in refused(
+        mem0.post("/v3/memories/", json=body, params={"page": 0, "page_size": 2})
+    )
+
+
+def test_lists_filter_by_metadata_and_searches_do_not(mem0: httpx.Client, ann: str) -> None:
+    add(mem0, ann, "Tea is green", infer=False, metadata={"k": 1})
+    add(mem0, ann, "The sea is blue", infer=False, metadata={"k": 2})
+    assert list_texts(mem0, ann, metadata={"k": 2}) == ["The sea is blue"]
+    body = {"query": "sea", "filters": {"user_id": ann, "metadata": {"k": 2}}}
+    assert "filter get_all" in refused(mem0.post("/v3/memories/search/", json=body))
+
+
+def test_an_update_supersedes_and_its_history_tells(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    [one] = add(mem0, ann, "Tea is green", infer=False, metadata={"k": 1})
+    place = f"/v1/memories/{one['id']}/"
+    updated = answer(mem0.put(place, json={"text": "Tea is black", "metadata": {"j": 2}}))
+    assert (updated["id"], updated["memory"]) == (one["id"], "Tea is black")
+    assert updated["metadata"] == {"k": 1, "j": 2}
+    answer(mem0.put(place, json={"expiration_date": "2031-01-31"}))
+    assert answer(mem0.get(place))["expiration_date"] == "2031-01-31"
+    answer(mem0.put(place, json={"expiration_date": None}))
+    assert answer(mem0.get(place))["expiration_date"] is None
+    assert answer(mem0.delete(place))["message"] == "Memory deleted successfully!"
+    events = answer(mem0.get(f"{place}history/"))
+    assert [(event["event"], event["old_memory"], event["new_memory"]) for event in events] == [
+        ("ADD", None, "Tea is green"),
+        ("UPDATE", "Tea is green", "Tea is black"),
+        ("DELETE", "Tea is black", None),
+    ]
+    assert {event["memory_id"] for event in events} == {one["id"]}
+    assert contents(client) == set()
+    assert contents(client, include_superseded=True) == {"Tea is green", "Tea is black"}
+
+
+def test_what_is_deleted_or_unknown_is_not_there(mem0: httpx.Client, ann: str) -> None:
+    [one] = add(mem0, ann, "Tea is green", infer=False)
+    place = f"/v1/memories/{one['id']}/"
+    answer(mem0.delete(place))
+    agent = one["id"].partition(".")[2]
+    for gone in (place, f"/v1/memories/{uuid4()}.{agent}/", f"/v1/memories/nothing.{agent}/"):
+        refused(mem0.get(gone), 404)
+        refused(mem0.delete(gone), 404)
+        refused(mem0.put(gone, json={"text": "x"}), 404)
+
+
+def test_delete_all_retracts_what_the_filter_names(mem0: httpx.Client, ann: str) -> None:
+    add(mem0, ann, "Tea is green", infer=False, run_id="r1")
+    add(mem0, ann, "The sea is blue", infer=False, run_id="r2")
+    answer(mem0.delete("/v1/memories/", params={"user_id": ann, "run_id": "r1"}))
+    assert list_texts(mem0, ann) == ["The sea is blue"]
+    answer(mem0.delete(f"/v2/entities/user/{ann}/"))
+    assert list_texts(mem0, ann) == []
+    assert "whose memory" in refused(mem0.delete("/v1/memories/"))
+
+
+def test_batches_update_and_delete(mem0: httpx.Client, ann: str) -> None:
+    [one] = add(mem0, ann, "Tea is green", infer=False)
+    [two] = add(mem0, ann, "The sea is blue", infer=False)
+    changes = [{"memory_id": one["id"], "text": "Tea is black"}]
+    answer(mem0.put("/v1/batch/", json={"memories": changes}))
+    answer(mem0.request("DELETE", "/v1/batch/", json={"memories": [{"memory_id": two["id"]}]}))
+    assert list_texts(mem0, ann) == ["Tea is black"]
+    refused(mem0.put("/v1/batch/", json={"memories": ["x"]}))
+
+
+def test_users_are_agents(mem0: httpx.Client, ann: str) -> None:
+    add(mem0, ann, "Tea is green", infer=False)
+    users = {user["name"]: user for user in answer(mem0.get("/v1/entities/"))["results"]}
+    assert (users[ann]["type"], users[ann]["total_memories"]) == ("user", 1)
+
+
+def test_the_dialect_of_its_own_server(mem0: httpx.Client, ann: str) -> None:
+    body = {"messages": [{"role": "user", "content": "I live in Porto"}], "user_id": ann}
+    [one] = answer(mem0.post("/memories", json=body))["results"]
+    assert answer(mem0.get(f"/memories/{one['id']}"))["memory"] == "I live in Porto"
+    assert len(answer(mem0.get("/memories", params={"user_id": ann}))["results"]) == 1
+    [hit] = answer(mem0.post("/search", json={"query": "home", "user_id": ann}))["results"]
+    assert hit["id"] == one["id"]
+    updated = answer(mem0.put(f"/memories/{one['id']}", json={"text": "I live in Faro"}))
+    assert updated["message"] == "Memory updated successfully!"
+    assert len(answer(mem0.get(f"/memories/{one['id']}/history"))) == 2
+    assert ann in {entity["id"] for entity in answer(mem0.get("/entities"))}
+    answer(mem0.delete(f"/memories/{one['id']}"))
+    answer(mem0.delete("/memories", params={"user_id": ann}))
+    assert answer(mem0.get("/memories", params={"user_id": ann})) == {"results": []}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/v1/exports/"),
+        ("POST", "/v1/feedback/"),
+        ("GET", "/api/v1/orgs/organizations/o/projects/p/"),
+        ("POST", "/configure"),
+        ("POST", "/reset"),
+    ],
+)
+def test_other_calls_are_refused_in_words(mem0: httpx.Client, method: str, path: str) -> None:
+    assert "no such call of mem0" in refused(mem0.request(method, path, json={}))
+
+
+def test_metrics_name_the_routes(mem0: httpx.Client, service: str, ann: str) -> None:
+    add(mem0, ann, "Tea is green", infer=False)
+    metrics = httpx.get(f"{service}/metrics").text
+    assert 'route="/mem0/v3/memories/add"' in metrics
+
+
+@pytest.mark.parametrize("body", ["{", "[]", "1"])
+def test_a_body_must_be_an_object(mem0: httpx.Client, body: str) -> None:
+    assert "body" in refused(mem0.post("/v3/memories/search/", content=body))
+
+
+def test_keys_agents_and_scopes_are_those_of_the_service(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, api_key=ROOT_KEY)
+    with running(settings) as address, Client(address, api_key=ROOT_KEY) as root:
+        own = root.issue_key("ann's", scopes=["read", "write"], agents=["ann"])["key"]
+        reads = root.issue_key("reads", scopes=["read"], agents=["ann"])["key"]
+
+        def call(key: str | None, user: str, **headers: str) -> httpx.Response:
+            named = {"Authorization": f"Token {key}"} if key else headers
+            body = {"messages": "Tea is green", "user_id": user, "infer": False}
+            return httpx.post(f"{address}/mem0/v3/memories/add/", json=body, headers=named)
+
+        assert call(None, "ann").status_code == 401
+        assert call("wrong", "ann").status_code == 401
+        assert httpx.get(f"{address}/mem0/v1/ping/").status_code == 401
+        refused(call(own, "bob"), 403)
+        assert "`write`" in refused(call(reads, "ann"), 403)
+        assert call(None, "ann", **{"X-API-Key": own}).status_code == 200
+        [one] = answer(call(own, "ann"))["results"]
+        other = one["id"].partition(".")[0] + ".Ym9i"
+        foreign = httpx.get(
+            f"{address}/mem0/v1/memories/{other}/", headers={"Authorization": f"Token {own}"}
+        )
+        refused(foreign, 403)
+
+
+def test_a_page_of_another_origin_is_refused(mem0: httpx.Client) -> None:
+    foreign = {"Origin": "https://example.org"}
+    refused(mem0.get("/v1/memories/", params={"user_id": "ann"}, headers=foreign), 403)
+
+
+def test_a_large_or_compressed_body_is_refused(mem0: httpx.Client) -> None:
+    refused(mem0.post("/search", content=b" " * 300_000), 413)
+    refused(mem0.post("/search", content=b"x", headers={"Content-Encoding": "gzip"}), 415)
