@@ -40,7 +40,17 @@ def _check_operators(name: str, wanted: Mapping[str, Any]) -> None:
 
 def passes_filter(value: Mapping[str, Any], condition: Mapping[str, Any] | None) -> bool:
     conditions = (condition or {}).items()
-    return all(_matches(value.get(name), wanted) for name, wanted in conditions)
+    return all(_matches(_read_field(value, name), wanted) for name, wanted in conditions)
+
+
+def _read_field(value: Any, name: str) -> Any:
+    """Return a field, by its name or by a path of names such as `user.level`; None without it."""
+    if not isinstance(value, Mapping):
+        return None
+    if name in value or "." not in name:
+        return value.get(name)
+    first, _, rest = name.partition(".")
+    return _read_field(value.get(first), rest)
 
 
 def _matches(value: Any, wanted: Any) -> bool:

@@ -117,9 +117,10 @@ def _list_newest(op: SearchOp) -> Steps[list[Any]]:
 
 
 def _rank(op: SearchOp) -> Steps[list[Any]]:
-    """Return the hits that pass the filter, best first: as many as the operation shows.
+    """Return the hits that pass the filter, nearest first: as many as the operation shows.
 
-    The service knows no filters on values: so many hits are read that enough pass.
+    The service knows no filters on values: so many hits are read that enough pass. Of hits that are
+    about as near, it puts the newest first; LangGraph's stores put the nearest first.
     """
     filters = filter_prefix(op.namespace_prefix)
     filters["tags_all"] = [*filters.get("tags_all", ()), INDEXED]
@@ -130,7 +131,7 @@ def _rank(op: SearchOp) -> Steps[list[Any]]:
         hits = [hit for hit in answer["results"] if _passes(hit, op)]
         has_more = answer["truncated"] or len(answer["results"]) == size
         if len(hits) >= most or not has_more:
-            return hits
+            return sorted(hits, key=lambda hit: -hit["score"])
         if size == MAX_HITS or answer["truncated"]:
             raise TooManyToFilter(
                 f"Only the best {len(answer['results'])} items of {op.namespace_prefix} are "
@@ -141,7 +142,7 @@ def _rank(op: SearchOp) -> Steps[list[Any]]:
 
 
 def _search_call(query: str | None, filters: Mapping[str, Any], size: int) -> Any:
-    return lambda client: client.search(query, **filters, limit=size)
+    return lambda client: client.search(query, **filters, mode="vector", limit=size)
 
 
 def _passes(hit: Mapping[str, Any], op: SearchOp) -> bool:
