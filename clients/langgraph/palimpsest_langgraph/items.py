@@ -57,7 +57,9 @@ def build_document(op: PutOp, fields: Sequence[str]) -> Document:
     """Return the item as a document, found by the texts in the fields that the put names."""
     value = dict(op.value or {})
     slot = build_slot(op.namespace, op.key)
-    texts = [] if op.index is False else _list_texts(value, fields if op.index is None else op.index)
+    texts = (
+        [] if op.index is False else _list_texts(value, fields if op.index is None else op.index)
+    )
     path = f"{slot['entity']}/{slot['key']}"
     content = build_content(texts, otherwise=path)
     tags = [name_entity(op.namespace[:end]) for end in range(1, len(op.namespace) + 1)]

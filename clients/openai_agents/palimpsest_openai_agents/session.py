@@ -1,18 +1,22 @@
-"""The session of OpenAI Agents on an asynchronous client."""
+"""The session of OpenAI Agents on a client."""
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from agents.memory import SessionSettings
-from agents.memory.session_settings import resolve_session_limit
-from palimpsest_client import AsyncClient
+from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
+from palimpsest_client import AsyncClient, Client
 from palimpsest_client.documents import (
     Document,
+    Result,
+    Steps,
     build_content,
     collect_memories,
     escape_word,
     retract_documents,
+    run,
     run_async,
     unpack_value,
     write_documents,
@@ -33,16 +37,19 @@ class PalimpsestSession:
     def __init__(
         self,
         session_id: str,
-        client: AsyncClient,
+        client: Client | AsyncClient,
         *,
-        session_settings: SessionSettings | None = None,
+        session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
         """Choose the conversation, and the client: its agent holds the history.
 
-        Give histories an agent of their own, so that no context of the user's facts shows them.
+        Give histories an agent of their own, so that no context of the user's facts shows them. An
+        AsyncClient serves one event loop, a Client any: with `Runner.run_sync` it has to be that.
         """
         self.session_id = session_id
-        self.session_settings: SessionSettings | None = session_settings or SessionSettings()
+        self.session_settings: SessionSettings | None = coerce_session_settings(
+            session_settings or SessionSettings()
+        )
         self._client = client
         # No text names such an entity, so no fact of another source ends an item.
         self._slot = {"entity": f"{CATEGORY}:{escape_word(session_id)}", "category": CATEGORY}
@@ -60,12 +67,12 @@ class PalimpsestSession:
         most = resolve_session_limit(limit, self.session_settings)
         if most is not None and most <= 0:
             return []
-        items = await run_async(collect_memories(self._slot, _read_item, most=most), self._client)
+        items = await self._run(collect_memories(self._slot, _read_item, most=most))
         return items[::-1]
 
     async def add_items(self, items: list["TResponseInputItem"]) -> None:
         """Add items at the end: up to a thousand at once, or none of them."""
-        await run_async(write_documents([self._build_document(item) for item in items]), self._client)
+        await self._run(write_documents([self._build_document(item) for item in items]))
 
     def _build_document(self, item: Any) -> Document:
         return Document(
@@ -79,19 +86,22 @@ class PalimpsestSession:
     async def pop_item(self) -> "TResponseInputItem | None":
         """Retract the newest item and return it; None if there is none."""
         while True:
-            newest = await run_async(
-                collect_memories(self._slot, lambda memory: memory, most=1), self._client
-            )
+            newest = await self._run(collect_memories(self._slot, lambda memory: memory, most=1))
             if not newest:
                 return None
             # Another call may have popped it in the meantime: then the next one is the newest.
             slot = {**self._slot, "key": newest[0]["key"]}
-            if await run_async(retract_documents(**slot), self._client):
+            if await self._run(retract_documents(**slot)):
                 return _read_item(newest[0])
 
     async def clear_session(self) -> None:
         """Retract every item."""
-        await run_async(retract_documents(**self._slot), self._client)
+        await self._run(retract_documents(**self._slot))
+
+    async def _run(self, steps: Steps[Result]) -> Result:
+        if isinstance(self._client, AsyncClient):
+            return await run_async(steps, self._client)
+        return await asyncio.to_thread(run, steps, self._client)
 
 
 def _read_item(memory: Any) -> Any:
