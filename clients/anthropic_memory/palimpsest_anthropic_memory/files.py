@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from anthropic.lib.tools import ToolError
+
 from palimpsest_client import documents
 from palimpsest_client.documents import Document, Steps, escape_word, unescape_word
 

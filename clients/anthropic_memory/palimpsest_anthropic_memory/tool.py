@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
+
 from palimpsest_anthropic_memory import files
 from palimpsest_client import AsyncClient, Client
 from palimpsest_client.documents import Steps, run, run_async

@@ -12,6 +12,7 @@ from langgraph.store.base import (
     SearchItem,
     get_text_at_path,
 )
+
 from palimpsest_client.documents import (
     Document,
     build_content,

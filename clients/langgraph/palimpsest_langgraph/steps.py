@@ -15,6 +15,7 @@ from langgraph.store.base import (
     SearchOp,
     validate_op_namespace,
 )
+
 from palimpsest_client import Conflict, NotFound
 from palimpsest_client.documents import (
     Steps,

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
+
 from palimpsest_client import AsyncClient, Client
 from palimpsest_client.documents import run, run_async
 from palimpsest_langgraph.items import ItemVersion

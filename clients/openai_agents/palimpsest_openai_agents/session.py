@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from agents.memory import SessionSettings
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
+
 from palimpsest_client import AsyncClient, Client
 from palimpsest_client.documents import (
     Document,

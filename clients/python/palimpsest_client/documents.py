@@ -119,10 +119,14 @@ def write_documents(documents: Sequence[Document]) -> Steps[list[Any]]:
     """
     memories: list[Any] = []
     for start in range(0, len(documents), MAX_ITEMS):
-        items = [document.build_item() for document in documents[start : start + MAX_ITEMS]]
-        answer = yield lambda client, items=items: client.store_batch(items, atomic=True)
+        answer = yield _store_call(documents[start : start + MAX_ITEMS])
         memories += [_get_memory(result) for result in answer["results"]]
     return memories
+
+
+def _store_call(documents: Sequence[Document]) -> Call:
+    items = [document.build_item() for document in documents]
+    return lambda client: client.store_batch(items, atomic=True)
 
 
 def _get_memory(result: Mapping[str, Any]) -> Any:
