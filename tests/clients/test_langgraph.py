@@ -1,8 +1,12 @@
 """LangGraph's store on the client, against the real service."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -127,8 +131,8 @@ def test_a_put_ends_no_fact_of_another_source(store: PalimpsestStore, memory: Cl
 
 
 def test_words_that_name_a_date_end_nothing(store: PalimpsestStore) -> None:
-    store.put(ADA, "stay", {"text": "Staying at the Ibis until 3 March 2020"})
-    assert store.get(ADA, "stay")
+    store.put(ADA, "stay", {"text": "Staying at the Ibis until 3 March 2099"})
+    assert [version.valid_until for version in store.history(ADA, "stay")] == [None]
 
 
 def test_what_is_over_is_gone_and_brings_nothing_back(store: PalimpsestStore) -> None:
@@ -318,3 +322,23 @@ def test_the_store_of_a_client_works_asynchronously_too(store: PalimpsestStore) 
         return await store.aget(ADA, "home")
 
     assert asyncio.run(use()).value == {"text": "Porto"}
+
+
+def test_the_lines_of_its_readme_work(service: str) -> None:
+    clients = Path(__file__).parents[2] / "clients"
+    code = (clients / "langgraph" / "README.md").read_text().split("```python\n")[1].split("```")[0]
+    environment = os.environ | {
+        "PALIMPSEST_URL": service,
+        "PALIMPSEST_AGENT": f"langgraph-{uuid4().hex}",
+        "PYTHONPATH": f"{clients / 'python'}{os.pathsep}{clients / 'langgraph'}",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "Ada lives in Lisbon",
+        "Ada lives in Porto",
+        "superseded Ada lives in Porto",
+        "current Ada lives in Lisbon",
+    ]

@@ -79,7 +79,8 @@ class PalimpsestStore(_Store):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        return await asyncio.to_thread(self.batch, ops)
+        results: list[Result] = await asyncio.to_thread(run, self._list_steps(ops), self._client)
+        return results
 
     def history(self, namespace: tuple[str, ...], key: str) -> list[ItemVersion]:
         """Return every version of an item, the oldest known first."""
