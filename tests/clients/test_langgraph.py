@@ -281,6 +281,18 @@ def test_a_frozen_agent_writes_nothing_and_says_so(store: PalimpsestStore, memor
     assert list_values(store, "home") == [{"text": "Porto"}]
 
 
+def test_in_shadow_mode_the_newest_version_is_read(store: PalimpsestStore, memory: Client) -> None:
+    store.put(ADA, "home", {"text": "Porto"})
+    memory.patch_agent(str(memory._view.agent), mode="shadow")
+    store.put(ADA, "home", {"text": "Lisbon"})
+    item = store.get(ADA, "home")
+    assert item
+    assert item.value == {"text": "Lisbon"}
+    assert len(list(memory.list_reviews())) == 1
+    store.delete(ADA, "home")
+    assert store.get(ADA, "home") is None
+
+
 def test_what_the_service_does_itself_cannot_be_set(memory: Client) -> None:
     with pytest.raises(ValueError, match="embed"):
         PalimpsestStore(memory, index={"dims": 3, "embed": lambda texts: []})  # type: ignore[typeddict-item]

@@ -12,7 +12,7 @@ from palimpsest_client.documents import Document, Steps, escape_word, unescape_w
 ROOT = "/memories"
 MAX_LINES = 999_999
 # No text names such an entity, so no other fact ends a file.
-_SLOT = {"entity": "anthropic-memory:files", "category": "anthropic-memory"}
+_SLOT: dict[str, Any] = {"entity": "anthropic-memory:files", "category": "anthropic-memory"}
 
 
 def _resolve(path: str) -> str:
@@ -62,8 +62,8 @@ def view(command: Any) -> Steps[str]:
         for depth in range(1, min(len(parts), 3) + 1):
             name = "/".join(parts[:depth]) + "/" * (1 < depth < len(parts))
             sizes[name] = sizes.get(name, 0) + len(text.encode())
-    shown = [name for name in sorted(sizes) if "/." not in name]
     header = f"Here're the files and directories up to 2 levels deep in {command.path}"
+    shown = (name for name in sorted(sizes) if "/." not in name)
     lines = [f"{sizes[name] / 1024:.1f}K\t{command.path}{name}" for name in shown]
     return "\n".join([f"{header}, excluding hidden items:", *lines])
 
@@ -72,8 +72,7 @@ def _show_file(command: Any, lines: list[str]) -> str:
     if len(lines) > MAX_LINES:
         raise ToolError(f"File {command.path} exceeds maximum line limit of 999,999 lines.")
     first, last = command.view_range if len(command.view_range or ()) == 2 else (1, -1)
-    first = max(1, first)
-    shown = _number(lines[first - 1 : len(lines) if last == -1 else last], first)
+    shown = _number(lines[max(0, first - 1) : len(lines) if last == -1 else last], max(1, first))
     return f"Here's the content of {command.path} with line numbers:\n{shown}"
 
 

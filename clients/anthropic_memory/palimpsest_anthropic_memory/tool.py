@@ -1,6 +1,6 @@
 """The memory tool, for a client and for an asynchronous one."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
@@ -12,11 +12,11 @@ from palimpsest_client.documents import Steps, run, run_async
 Command = Callable[[Any], Steps[str]]
 
 
-def _build_method(command: Command) -> Callable[[Any, Any], str]:
+def _build_method(command: Command) -> Any:
     return lambda tool, given: run(command(given), tool.client)
 
 
-def _build_async_method(command: Command) -> Callable[[Any, Any], Awaitable[str]]:
+def _build_async_method(command: Command) -> Any:
     return lambda tool, given: run_async(command(given), tool.client)
 
 

@@ -50,7 +50,7 @@ def name_entity(namespace: Sequence[str]) -> str:
     return _ROOT + "/".join(map(escape_word, namespace))
 
 
-def build_slot(namespace: Sequence[str], key: str) -> dict[str, str]:
+def build_slot(namespace: Sequence[str], key: str) -> dict[str, Any]:
     return {"entity": name_entity(namespace), "category": CATEGORY, "key": escape_word(key)}
 
 

@@ -93,7 +93,8 @@ class PalimpsestSession:
             # Another call may have popped it in the meantime: then the next one is the newest.
             slot = {**self._slot, "key": newest[0]["key"]}
             if await self._run(retract_documents(**slot)):
-                return _read_item(newest[0])
+                popped: TResponseInputItem = _read_item(newest[0])
+                return popped
 
     async def clear_session(self) -> None:
         """Retract every item."""
