@@ -47,8 +47,6 @@ class Document:
     value: Mapping[str, Any]
     content: str
     tags: Sequence[str] = ()
-    session_id: str | None = None
-    lifespan: str | None = None
     importance: float | None = None
 
     def build_item(self) -> dict[str, Any]:
@@ -65,8 +63,6 @@ class Document:
             "value": uuid4().hex,
             "details": pack_value(self.value),
             "tags": list(self.tags),
-            "session_id": self.session_id,
-            "lifespan": self.lifespan,
             "importance": self.importance,
             "classify": "rules",
             "read_dates": False,
