@@ -8,13 +8,17 @@ BIN := .venv/bin
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench judge measure-judge
+.PHONY: serve test test-adapters test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench judge measure-judge
 
 serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
 test: .venv/.dev
 	$(BIN)/pytest $(SIDE_BY_SIDE)
+
+# The tests of the adapters with the frameworks that they are for, which `make test` does without.
+test-adapters: .venv-adapters/.ready
+	.venv-adapters/bin/pytest $(SIDE_BY_SIDE) tests/clients
 
 test-deep: .venv/.dev
 	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_oracle.py tests/api/test_openapi_fuzz.py tests/classification tests/domain tests/planning
@@ -87,6 +91,7 @@ lock: .venv/.dev
 	$(COMPILE) pyproject.toml -o requirements.lock
 	echo "hatchling editables" | tr " " "\n" | $(COMPILE) - -o requirements-build.lock
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --extra dev --extra adapters pyproject.toml -o requirements-adapters.lock
 	echo cyclonedx-bom | $(COMPILE) - -o requirements-sbom.lock
 
 # What the service is made of, as CycloneDX. The image holds its own: docs/container.md.
@@ -112,6 +117,12 @@ sbom: .venv-sbom/.ready
 .venv-sbom/.ready: requirements-sbom.lock
 	$(PYTHON) -m venv .venv-sbom
 	.venv-sbom/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-sbom.lock
+	touch $@
+
+.venv-adapters/.ready: requirements-adapters.lock pyproject.toml
+	$(PYTHON) -m venv .venv-adapters
+	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-adapters.lock
+	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
 .venv-training/.ready: training/requirements.txt

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).parents[2]
@@ -56,3 +57,30 @@ def test_a_command_of_the_client_imports_the_client_and_nothing_of_the_service()
     imported = list_imports("search", "x", "--url", "ftp://127.0.0.1")
     assert "palimpsest_client" in imported
     assert imported & SLOW == set()
+
+
+ADAPTERS = {
+    "langgraph": ("palimpsest_langgraph", "langgraph-checkpoint"),
+    "anthropic_memory": ("palimpsest_anthropic_memory", "anthropic"),
+    "openai_agents": ("palimpsest_openai_agents", "openai-agents"),
+}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_an_adapter_is_a_distribution_of_its_own(name: str) -> None:
+    project, (package, framework) = ROOT / "clients" / name, ADAPTERS[name]
+    modules = {f"{package}/{path.name}" for path in (project / package).glob("*.*")}
+    assert f"{package}/py.typed" in modules
+    assert list_files(project) == modules
+    assert not list_files(ROOT) & modules
+    needed = tomllib.loads((project / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert sorted(one.split(">")[0] for one in needed) == sorted([framework, "palimpsest-client"])
+
+
+def test_what_the_adapters_are_for_is_in_their_lock() -> None:
+    """`make test-adapters` installs it; `make test` skips their tests."""
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extra = {one.split(">")[0] for one in named["optional-dependencies"]["adapters"]}
+    assert {framework for _, framework in ADAPTERS.values()} <= extra
+    lock = (ROOT / "requirements-adapters.lock").read_text()
+    assert [one for one in extra if f"\n{one}==" not in f"\n{lock}"] == []
