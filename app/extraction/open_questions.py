@@ -13,7 +13,7 @@ _QUESTION = re.compile(
     r"(?P<is>['’]s)?\s+(?P<rest>(?:do|does|did|is|are|was|were|have|has|your|you)\b.*)",
     re.IGNORECASE,
 )
-_LONGEST_ANSWER = 14
+_LONGEST_ANSWER = 8
 _NO_VALUE = re.compile(
     build_pattern(
         """

@@ -1,5 +1,6 @@
 """Reads facts from talk by rules: no model, no clock, no I/O."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -380,12 +381,23 @@ def _read_reply(proposed: Answers, answer: str) -> tuple[str, int] | None:
         corrected = correct_proposal(proposed.yes, answer)
         if corrected:
             return corrected, len(answer)
-        denial_end = find_denial_end(answer) if proposed.no else 0
-        return (proposed.no, denial_end) if proposed.no and denial_end else None
+        denial_end = find_denial_end(answer)
+        if proposed.no and denial_end and not _is_of_past(answer[:denial_end], proposed.no):
+            return proposed.no, denial_end
+        return None
     addition = answer[answer_end:]
     if is_addition(addition):
         return f"{proposed.yes}, {addition.rstrip(' .!')}", len(answer)
     return proposed.yes, answer_end
+
+
+_DID_NOT = re.compile(r"\bdid(?:\s+not|n['’]t)\b", re.IGNORECASE)
+_DO_NOT = re.compile(r"\bdo(?:es)?n't\b")
+
+
+def _is_of_past(denial: str, denied: str) -> bool:
+    """Return True for "I did not" where the question was what somebody does."""
+    return bool(_DID_NOT.search(denial) and _DO_NOT.search(denied))
 
 
 def _is_proposable(text: str) -> bool:

@@ -35,6 +35,7 @@ def test_the_users_words_are_quoted_before_the_assistants() -> None:
     ("proposal", "answer"),
     [
         ("So you're allergic to penicillin?", "No, I never was."),
+        ("Do you like fiction?", "I did not! Very interesting."),
         ("So you're allergic to penicillin?", "Yes, but only a little"),
         ("So you're allergic to penicillin?", "What makes you think so?"),
         ("Shall I write it for you?", "Yes, please."),

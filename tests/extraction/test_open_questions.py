@@ -41,6 +41,7 @@ def test_a_few_words_that_answer_an_open_question_are_a_fact(
         ("Where is Porto?", "Portugal"),
         ("Which do you like better, tea or coffee?", "Hard to say."),
         ("Which do you like better, tea or coffee?", "the second"),
+        ("Which violins do you like?", "Traditional ones seem appropriate for most settings here."),
         ("What are your thoughts on the mayor?", "he's fine"),
         ("What do you do?", "it's complicated"),
     ],
