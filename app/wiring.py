@@ -33,6 +33,7 @@ from app.services.context import ContextComposer
 from app.services.dating import FactDater
 from app.services.doctor import Doctor
 from app.services.erasures import Eraser
+from app.services.events import EventFeed
 from app.services.explicit import ExplicitChanger
 from app.services.idempotency import KeyLocks
 from app.services.import_agent import AgentImporter
@@ -104,6 +105,7 @@ class Services:
     import_agent: AgentImporter
     import_history: HistoryImporter
     exports: Exports
+    events: EventFeed
     usage: UsageCounter
     retention: Retention
     doctor: Doctor
@@ -146,6 +148,7 @@ async def open_services(
             chat=build_chat(settings, http),
             language_oid=language_oid,
         )
+        opened.push_async_callback(services.events.close)
         opened.push_async_callback(services.sweep_requests.wait_until_idle)
         opened.push_async_callback(services.captures.wait_until_idle)
         await opened.enter_async_context(services.usage.flush_in_background())
@@ -295,6 +298,7 @@ def _build_services(
         import_agent=AgentImporter(engine, embedder, setup),
         import_history=HistoryImporter(engine, embedder, setup),
         exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
+        events=EventFeed(engine),
         usage=usage,
         retention=Retention(engine, archives, build_retention_settings(settings)),
         doctor=Doctor(engine, archives),

@@ -37,6 +37,7 @@ SCOPES = {
     "link": Scope.WRITE,
     "list_agents": Scope.ADMIN,
     "list_captures": Scope.READ,
+    "list_events": Scope.READ,
     "list_keys": Scope.ADMIN,
     "list_log": Scope.READ,
     "list_memories": Scope.READ,

@@ -201,6 +201,18 @@ class SelectionArchived(PalimpsestError):
         self.until = until
 
 
+class EventsArchived(PalimpsestError):
+    """Operations behind the place of a reader were archived, the last of them `log_id`."""
+
+    def __init__(self, log_id: UUID, until: datetime) -> None:
+        super().__init__(
+            f"Operations after that one were archived, the last of them {log_id} of "
+            f"{format_utc(until)}. Their events are no longer to be had."
+        )
+        self.log_id = log_id
+        self.until = until
+
+
 class ArchivesUnavailable(Unavailable):
     """The archives of the log cannot be read or written; `reason` says in a sentence why."""
 

@@ -304,6 +304,7 @@ reviews = sa.Table(
     ),
     sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),
     sa.Index("reviews_memory", "agent_id", "memory_id"),
+    sa.Index("reviews_log", "agent_id", "log_id", postgresql_where=sa.text("log_id IS NOT NULL")),
 )
 
 log_checkpoints = sa.Table(

@@ -159,6 +159,9 @@ async def call_log_and_reviews(recorder: Recorder) -> None:
     await call("GET /v1/log", "narrowed", params={"operation": "ADD", "session_id": "x"})
     ids = {"log_id": page["items"][0]["id"]}
     await call("GET /v1/log/{log_id}", ids=ids)
+    await call("GET /v1/events")
+    await call("GET /v1/events", "after one", params={"after": ids["log_id"]})
+    await call("GET /v1/events", "from now on", params={"after": "latest"})
     await call("POST /v1/log/{log_id}/revert", ids=ids, json={"cascade": False})
     reviews = [await make_review(recorder, person) for person in ("Alice", "Bob", "Dora")]
     await call("GET /v1/reviews")

@@ -44,7 +44,9 @@ __all__ = [
     "ErasureRequest",
     "EventKind",
     "EventOut",
+    "EventsAnswer",
     "ExtractBy",
+    "FeedEvent",
     "FindingOut",
     "FlipFlopOut",
     "Health",
@@ -765,6 +767,47 @@ class EventOut(TypedDict):
     """The reasons that rules found, each with a confidence."""
     memory_ids: list[str]
     """The memories concerned."""
+
+
+class EventsAnswer(TypedDict):
+    """Events in their order, and where to go on."""
+
+    items: "list[FeedEvent]"
+    """The entries of this page."""
+    after: str
+    """Send it as `after` with the next call."""
+    archived_until: str | None
+    """Up to this time, operations have left the log for archives, and the events begin behind
+    it. Null: nothing is left out."""
+
+
+class FeedEvent(TypedDict):
+    """One operation in ids, without any text: `GET /v1/log/{id}` has the whole of it."""
+
+    id: str
+    """The operation; where to go on from, too."""
+    at: str
+    """When it became known to the service."""
+    operation: "Operation"
+    """What was done: ADD, UPDATE, NOOP and so on."""
+    relation: "Relation"
+    """How the incoming fact stands to the stored one."""
+    memory_id: str | None
+    """The memory that it wrote or is about."""
+    memory_ids: list[str]
+    """The memories that it read to decide, or changed; those that it erased."""
+    superseded: list[str]
+    """The memories whose place another one took by this operation."""
+    review_id: str | None
+    """The review that it left."""
+    decided_review_id: str | None
+    """The review that it decided."""
+    reverts: str | None
+    """The operation that it undid."""
+    decided_by: "Judge"
+    """Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer."""
+    actor: str | None
+    """Who wrote it: the caller's key, `anonymous` without one, or a sweep."""
 
 
 class FindingOut(TypedDict):

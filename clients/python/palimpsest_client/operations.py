@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         DoctorAnswer,
         EndAnswer,
         ErasureAnswer,
+        EventsAnswer,
         ExtractBy,
         Health,
         HistoryAnswer,
@@ -1304,6 +1305,37 @@ class Operations:
                 from the list.
         """
         answer: LogEntryOut = self._call(Request("GET", "/v1/log/{}", path=(log_id,), is_read=True))
+        return answer
+
+    def list_events(
+        self,
+        *,
+        after: Id | Literal["latest"] | None = None,
+        wait: float | None = None,
+        limit: int | None = None,
+        operation: Sequence[Operation | str] | None = None,
+    ) -> EventsAnswer:
+        """What happened to the agent, oldest first, in ids and without texts. Go on with `after`:
+        nothing is missed and nothing comes twice. `wait` holds the request open until there is
+        an event. With `Accept: text/event-stream` the answer is a stream of server-sent events
+        that goes on after `Last-Event-ID`. 410 if operations behind `after` were archived
+        meanwhile; `resume_after` says where to go on.
+
+        Args:
+            after: `id` of the last event that was seen, or `after` of the last answer.
+                `latest`: only what happens from now on. Default: from the beginning of the log.
+            wait: Seconds to wait for an event if there is none. A stream ignores it.
+            limit: How many items a page has.
+            operation: Only events of these operations; repeat the parameter for several.
+        """
+        answer: EventsAnswer = self._call(
+            Request(
+                "GET",
+                "/v1/events",
+                query={"after": after, "wait": wait, "limit": limit, "operation": operation},
+                is_read=True,
+            )
+        )
         return answer
 
     def revert(

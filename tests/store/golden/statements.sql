@@ -3865,6 +3865,85 @@ FROM consolidation_log
 WHERE agent_id = :agent AND id = :id;
 
 
+-- ===== GET /v1/events =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/events
+-- app/store/log/events.py find_last_archived
+SELECT created_at, id FROM folded_operations
+WHERE agent_id = :agent AND archive_id IS NOT NULL
+    AND (created_at, id) > (:after_at, :after_id)
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+-- GET /v1/events
+-- app/store/log/events.py list_events
+SELECT
+    l.id,
+    l.created_at AS at,
+    l.operation,
+    l.relation,
+    l.target_memory_id AS memory_id,
+    l.source_memory_ids AS memory_ids,
+    ARRAY(
+        SELECT CAST(after ->> 'id' AS uuid)
+        FROM jsonb_array_elements(l.after_state) AS after
+        WHERE after #>> '{belief,superseded_by}' IS NOT NULL
+            AND NOT EXISTS (
+                SELECT FROM jsonb_array_elements(l.before_state) AS before
+                WHERE before ->> 'id' = after ->> 'id'
+                    AND before #>> '{belief,superseded_by}' IS NOT NULL
+            )
+    ) AS superseded,
+    (SELECT r.id FROM reviews r WHERE r.agent_id = :agent AND r.log_id = l.id) AS review_id,
+    CAST(
+        jsonb_path_query_first(l.after_state, '$[*].settled.review_id') #>> '{}' AS uuid
+    ) AS decided_review_id,
+    l.reverts,
+    l.decided_by,
+    l.actor
+FROM consolidation_log l
+WHERE l.agent_id = :agent AND (l.created_at, l.id) > (:after_at, :after_id)
+    AND (CAST(:operations AS text[]) = '{}' OR l.operation = ANY(CAST(:operations AS text[])))
+ORDER BY l.created_at, l.id
+LIMIT :limit;
+
+-- GET /v1/events
+-- app/store/log/events.py get_last_position
+(
+    SELECT created_at, id FROM consolidation_log WHERE agent_id = :agent
+    ORDER BY created_at DESC, id DESC
+    LIMIT 1
+)
+UNION ALL
+    (
+        SELECT created_at, id FROM folded_operations WHERE agent_id = :agent
+        ORDER BY created_at DESC, id DESC
+        LIMIT 1
+    )
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+
+-- ===== GET /v1/events (after one) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/events (after one)
+-- app/store/log/events.py find_position
+SELECT created_at, id FROM consolidation_log WHERE agent_id = :agent AND id = :id
+UNION ALL
+SELECT created_at, id FROM folded_operations WHERE agent_id = :agent AND id = :id
+LIMIT 1;
+-- app/store/log/events.py find_last_archived: as for GET /v1/events
+-- app/store/log/events.py list_events: as for GET /v1/events
+-- app/store/log/events.py get_last_position: as for GET /v1/events
+
+
+-- ===== GET /v1/events (from now on) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/log/events.py get_last_position: as for GET /v1/events
+
+
 -- ===== POST /v1/log/{log_id}/revert =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
