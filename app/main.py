@@ -33,6 +33,7 @@ from app.api import (
     search,
     stats,
     sweeps,
+    webhooks,
     why,
 )
 from app.api.admission import Admission, EarlyRefusal, build_gates
@@ -121,6 +122,7 @@ def create_app(
         stats.router,  # before agents, whose ids may hold slashes
         agents.router,
         keys.router,
+        webhooks.router,
         doctor.router,
     ):
         guarded.include_router(router)

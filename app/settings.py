@@ -579,6 +579,17 @@ class Settings(BaseSettings):
             "once."
         ),
     )
+    webhooks_allow_http: bool = Field(
+        False,
+        description="Webhooks may be http addresses; anybody on the way can read what is sent.",
+    )
+    webhooks_allow_private: bool = Field(
+        False,
+        description=(
+            "Webhooks may lead to this machine and its network. Whoever may create webhooks can "
+            "then call what only this service can reach."
+        ),
+    )
     max_queue: int = Field(
         100,
         ge=0,

@@ -22,7 +22,7 @@ from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.events import EventsQuery
 from app.domain.agent import AgentId
-from app.domain.errors import EventsArchived
+from app.domain.errors import EventsArchived, UnknownLogEntry
 from app.services.events import EventFeed, EventPage, Leaving
 from app.store.log.events import Selection
 
@@ -64,7 +64,7 @@ async def list_events(
     agent: AgentDep,
     query: Annotated[EventsQuery, Query()],
     last_event_id: Annotated[
-        UUID | None,
+        str | None,
         Header(
             alias="Last-Event-ID",
             description="In a stream: the last event that was seen. It goes before `after`.",
@@ -73,7 +73,7 @@ async def list_events(
 ) -> Response:
     feed, selection = services.events, query.selection
     if EVENT_STREAM in request.headers.get("accept", ""):
-        page = await _read_first_page(feed, agent, last_event_id or query.after, selection)
+        page = await _read_first_page(feed, agent, _find_place(query, last_event_id), selection)
         return EventStream(feed, agent, page, selection)
     page = await _read_first_page(feed, agent, query.after, selection)
     async with _watch_leaving(request.receive) as leaving:
@@ -83,6 +83,16 @@ async def list_events(
     if query.wait and await has_key_ended(request.scope):
         raise HTTPException(401, "The key ended while the call waited.")
     return respond_with_answer(EventsAnswer.from_page(page))
+
+
+def _find_place(query: EventsQuery, last_event_id: str | None) -> UUID | str | None:
+    """Return the place where a stream goes on. Raises UnknownLogEntry."""
+    if not last_event_id:
+        return query.after
+    try:
+        return UUID(last_event_id)
+    except ValueError:
+        raise UnknownLogEntry(last_event_id[:100]) from None
 
 
 async def _read_first_page(

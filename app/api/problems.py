@@ -339,6 +339,21 @@ _PROBLEMS = [
         "{fact} GET /v1/keys lists them.",
     ),
     _Row(
+        errors.UnknownWebhook,
+        404,
+        "unknown-webhook",
+        "No such webhook",
+        "{fact} GET /v1/webhooks lists them.",
+    ),
+    _Row(
+        errors.AddressNotAllowed,
+        422,
+        "address-not-allowed",
+        "Nothing is sent there",
+        "{fact} Name an https address in the public internet. Whoever runs the service may allow "
+        "others: PALIMPSEST_WEBHOOKS_ALLOW_HTTP, PALIMPSEST_WEBHOOKS_ALLOW_PRIVATE.",
+    ),
+    _Row(
         errors.KeyEnded,
         409,
         "key-ended",

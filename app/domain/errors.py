@@ -435,6 +435,23 @@ class KeysOff(PalimpsestError):
         super().__init__("This service asks for no key, so a key would protect nothing.")
 
 
+# --- webhooks ------------------------------------------------------------------------------------
+
+
+class UnknownWebhook(PalimpsestError):
+    """There is no such webhook, or it is for agents that the key of the call is not for."""
+
+    def __init__(self, webhook_id: UUID) -> None:
+        super().__init__(f"There is no webhook {webhook_id} here.")
+
+
+class AddressNotAllowed(PalimpsestError):
+    """Nothing may be sent to the address; `reason` says in a sentence why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Nothing is sent to this address. {reason}")
+
+
 # --- calls under an idempotency key --------------------------------------------------------------
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "DecidedOut",
     "DecisionOut",
     "DecisionRequest",
+    "DeliveryOut",
     "DerivedSlotOut",
     "DoctorAnswer",
     "EndAnswer",
@@ -78,6 +79,7 @@ __all__ = [
     "MessageRequest",
     "MessagesRequest",
     "Mode",
+    "NewWebhookOut",
     "Operation",
     "OperationOut",
     "Origin",
@@ -136,6 +138,10 @@ __all__ = [
     "UsageOut",
     "ValueOut",
     "Version",
+    "WebhookOut",
+    "WebhookRequest",
+    "WebhookWithDeliveriesOut",
+    "WebhooksAnswer",
     "WhyAnswer",
     "WriteAnswer",
 ]
@@ -647,6 +653,27 @@ class DecisionRequest(TypedDict):
 
     note: NotRequired[str | None]
     """A reason, for people."""
+
+
+class DeliveryOut(TypedDict):
+    """One try to send a message."""
+
+    message_id: str
+    """The header `webhook-id`: the id of the event."""
+    type: str
+    """`ping`, or `operation.` and the operation."""
+    agent_id: str | None
+    """Whose event it was; null for a ping."""
+    attempt: int
+    """Which try of this message it was, from 1."""
+    at: str
+    """When it was sent."""
+    status: int | None
+    """The status of the answer; null: there was none."""
+    problem: str | None
+    """Why it was not taken; null: it was."""
+    duration_ms: float
+    """How long it took, in milliseconds."""
 
 
 class DerivedSlotOut(TypedDict):
@@ -1332,6 +1359,33 @@ class MessagesRequest(TypedDict):
     dry_run: NotRequired[bool]
     """true: answer with what would be done and write nothing; for messages of at most 1,000
     facts."""
+
+
+class NewWebhookOut(TypedDict):
+    """A new webhook, with its secret."""
+
+    id: str
+    """Its id."""
+    url: str
+    """Where events are sent."""
+    agents: str
+    """Whose events: an agent's id, `acme/*`, or `*` for all."""
+    operations: "list[Operation]"
+    """Only events of these; empty: all."""
+    created_at: str
+    """When it became known to the service."""
+    created_by: str
+    """Who created it, as `actor` in the log."""
+    failures: int
+    """How many tries failed in a row."""
+    next_try_at: str | None
+    """When what failed is tried again; null: nothing has to wait."""
+    disabled_at: str | None
+    """When it was disabled; null: it is not."""
+    disabled_because: str | None
+    """Why it was disabled."""
+    secret: str
+    """What the receiver verifies signatures with. It is shown only here."""
 
 
 class OperationOut(TypedDict):
@@ -2280,6 +2334,79 @@ class Version(TypedDict):
     """The version of this service."""
     encoder: str
     """The model that makes the vectors of this service."""
+
+
+class WebhookOut(TypedDict):
+    """A webhook, without its secret."""
+
+    id: str
+    """Its id."""
+    url: str
+    """Where events are sent."""
+    agents: str
+    """Whose events: an agent's id, `acme/*`, or `*` for all."""
+    operations: "list[Operation]"
+    """Only events of these; empty: all."""
+    created_at: str
+    """When it became known to the service."""
+    created_by: str
+    """Who created it, as `actor` in the log."""
+    failures: int
+    """How many tries failed in a row."""
+    next_try_at: str | None
+    """When what failed is tried again; null: nothing has to wait."""
+    disabled_at: str | None
+    """When it was disabled; null: it is not."""
+    disabled_because: str | None
+    """Why it was disabled."""
+
+
+class WebhookRequest(TypedDict):
+    """A webhook to create."""
+
+    url: str
+    """Where events are sent: an https address in the public internet."""
+    agents: NotRequired[str | None]
+    """Whose events: an agent's id, `acme/*` for every id that begins with `acme/`, or `*` for
+    all. Default: the agent of the call."""
+    operations: NotRequired["Sequence[Operation | str]"]
+    """Only events of these operations. Default: all."""
+
+
+class WebhookWithDeliveriesOut(TypedDict):
+    """A webhook, and its last tries."""
+
+    id: str
+    """Its id."""
+    url: str
+    """Where events are sent."""
+    agents: str
+    """Whose events: an agent's id, `acme/*`, or `*` for all."""
+    operations: "list[Operation]"
+    """Only events of these; empty: all."""
+    created_at: str
+    """When it became known to the service."""
+    created_by: str
+    """Who created it, as `actor` in the log."""
+    failures: int
+    """How many tries failed in a row."""
+    next_try_at: str | None
+    """When what failed is tried again; null: nothing has to wait."""
+    disabled_at: str | None
+    """When it was disabled; null: it is not."""
+    disabled_because: str | None
+    """Why it was disabled."""
+    deliveries: "list[DeliveryOut]"
+    """The last 20 tries, newest first."""
+
+
+class WebhooksAnswer(TypedDict):
+    """Webhooks in order of their ids."""
+
+    items: "list[WebhookOut]"
+    """The entries of this page."""
+    next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class WhyAnswer(TypedDict):
