@@ -96,7 +96,7 @@ class RetryDecision:
 def decide_retry(answer: Answer, failures: int) -> RetryDecision:
     """Return what follows on the last of so many failures in a row."""
     if answer.status == GONE:
-        return RetryDecision(None, "The receiver answered 410: it wants nothing more.")
+        return RetryDecision(None, "The receiver answered that it is gone for good.")
     if failures <= len(DELAYS):
         return RetryDecision(DELAYS[failures - 1], None)
     status = f" (status {answer.status})" if answer.status else ""

@@ -132,13 +132,13 @@ class WebhookSender:
     async def _resolve(self, url: httpx.URL) -> Sequence[IPAddress]:
         """Return addresses of the host. Raises AddressRefused if any of all is not public."""
         try:
-            found = await asyncio.to_thread(
+            entries = await asyncio.to_thread(
                 socket.getaddrinfo, url.host, url.port, type=socket.SOCK_STREAM
             )
         except (OSError, UnicodeError):
             reason = "The name of its host cannot be resolved."
             raise AddressRefused(reason, DeliveryProblem.UNKNOWN_HOST) from None
-        hosts = [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
+        hosts = [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in entries]
         if not self.allows_private and not all(map(is_public, hosts)):
             raise AddressRefused("Its host is not in the public internet.")
         return list(dict.fromkeys(hosts))[:MOST_ADDRESSES]

@@ -213,7 +213,7 @@ class _Service:
 
 
 def encode_event(event: Event) -> dict[str, object]:
-    """Return the event as JSON has it, the same as GET /v1/events answers."""
+    """Return the event as JSON has it, the same as readers of the feed get it."""
     return {name: _encode_value(value) for name, value in asdict(event).items()}
 
 

@@ -176,7 +176,7 @@ def test_a_receiver_that_is_gone_is_left_in_peace(database_url: str) -> None:
         webhook = create(client, receiver.url)
         store(client)
         deliver(settings)
-        assert "410" in look_up(client, webhook)["disabled_because"]
+        assert "gone" in look_up(client, webhook)["disabled_because"]
 
 
 def test_a_receiver_that_is_down_is_a_failure(database_url: str) -> None:

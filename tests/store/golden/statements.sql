@@ -7810,3 +7810,93 @@ WHERE id = :id
 RETURNING
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at;
+
+
+-- ===== POST /v1/webhooks =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/engine.py: as for GET /v1/reviews
+
+-- POST /v1/webhooks
+-- app/store/webhooks.py insert_webhook
+INSERT INTO webhooks (
+    id, agents, url, operations, secret, created_at, created_by, failures
+)
+VALUES (
+    :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
+);
+
+
+-- ===== POST /v1/webhooks/{webhook_id}/ping =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- POST /v1/webhooks/{webhook_id}/ping
+-- app/store/webhooks.py lock_webhook
+SELECT
+    id, agents, url, operations, secret, created_at, created_by,
+    failures, next_try_at, disabled_at, disabled_because
+FROM webhooks WHERE id = :id FOR UPDATE;
+
+-- POST /v1/webhooks/{webhook_id}/ping
+-- app/store/webhooks.py remember_delivery
+INSERT INTO webhook_deliveries (
+    webhook_id, id, message_id, type, agent, attempt, at, status, problem, duration_ms
+)
+VALUES (
+    :webhook, :id, :message_id, :type, :agent, :attempt, :at, :status, :problem, :duration_ms
+);
+
+-- POST /v1/webhooks/{webhook_id}/ping
+-- app/store/webhooks.py remember_delivery
+DELETE FROM webhook_deliveries
+WHERE webhook_id = :webhook AND id <= (
+    SELECT id FROM webhook_deliveries WHERE webhook_id = :webhook
+    ORDER BY id DESC
+        OFFSET :remembered LIMIT 1
+);
+
+
+-- ===== POST /v1/webhooks/{webhook_id}/enable =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/webhooks.py lock_webhook: as for POST /v1/webhooks/{webhook_id}/ping
+
+-- POST /v1/webhooks/{webhook_id}/enable
+-- app/store/webhooks.py enable_webhook
+UPDATE webhooks SET
+    failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL
+WHERE id = :id
+RETURNING
+    id, agents, url, operations, secret, created_at, created_by,
+    failures, next_try_at, disabled_at, disabled_because;
+
+
+-- ===== GET /v1/webhooks =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/webhooks
+-- app/store/webhooks.py list_webhooks
+SELECT
+    id, agents, url, operations, secret, created_at, created_by,
+    failures, next_try_at, disabled_at, disabled_because
+FROM webhooks WHERE id > :after ORDER BY id;
+
+
+-- ===== GET /v1/webhooks/{webhook_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/webhooks.py lock_webhook: as for POST /v1/webhooks/{webhook_id}/ping
+
+-- GET /v1/webhooks/{webhook_id}
+-- app/store/webhooks.py list_deliveries
+SELECT webhook_id, id, message_id, type, agent, attempt, at, status, problem, duration_ms
+FROM webhook_deliveries
+WHERE webhook_id = :webhook
+ORDER BY id DESC
+LIMIT :limit;
+
+
+-- ===== DELETE /v1/webhooks/{webhook_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/webhooks.py lock_webhook: as for POST /v1/webhooks/{webhook_id}/ping
+
+-- DELETE /v1/webhooks/{webhook_id}
+-- app/store/webhooks.py delete_webhook
+DELETE FROM webhooks WHERE id = :id;
