@@ -27,7 +27,7 @@ NEW_WEBHOOK: Examples = {
     "changes": _make_example(
         "What replaces or ends a fact, for one agent",
         {
-            "url": "https://example.com/palimpsest",
+            "url": "https://hooks.example/palimpsest",
             "operations": ["UPDATE", "DELETE", "SUPERSEDE", "MERGE"],
         },
     ),
