@@ -8,6 +8,7 @@ import asyncio
 import logging
 import resource
 
+from starlette.datastructures import State
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -86,6 +87,13 @@ class BoundedConnection(HttpToolsProtocol):
         if self.cycle.response_complete:
             self.waits_since = self.loop.time()
 
+    def shutdown(self) -> None:
+        """End as the server does. Whoever waits for events is answered first, and at once."""
+        state = _get_state(self.config)
+        if hasattr(state, "services"):
+            state.services.events.stop_waiting()
+        super().shutdown()
+
     def pause_writing(self) -> None:
         """Note that the caller reads more slowly than the answer is sent."""
         super().pause_writing()
@@ -140,11 +148,16 @@ def _make_room(present: list[BoundedConnection], most: int) -> None:
 
 def _get_settings(config: Config) -> Settings:
     """Return the settings of the application that the connections lead to."""
+    settings: Settings = _get_state(config).settings
+    return settings
+
+
+def _get_state(config: Config) -> State:
     app = config.loaded_app
     while not hasattr(app, "state"):
         app = app.app
-    settings: Settings = app.state.settings
-    return settings
+    state: State = app.state
+    return state
 
 
 def raise_descriptor_limit(settings: Settings) -> None:

@@ -15,6 +15,7 @@ from app.api import (
     context,
     doctor,
     erasures,
+    events,
     export,
     health,
     idempotency,
@@ -32,6 +33,7 @@ from app.api import (
     search,
     stats,
     sweeps,
+    webhooks,
     why,
 )
 from app.api.admission import Admission, EarlyRefusal, build_gates
@@ -109,6 +111,7 @@ def create_app(
         reviews.router,
         reviews.shadow_router,
         log.router,
+        events.router,
         reverts.log_router,
         reverts.router,
         lifespans.router,
@@ -120,6 +123,7 @@ def create_app(
         stats.router,  # before agents, whose ids may hold slashes
         agents.router,
         keys.router,
+        webhooks.router,
         doctor.router,
     ):
         guarded.include_router(router)

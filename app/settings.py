@@ -570,6 +570,26 @@ class Settings(BaseSettings):
             "connections."
         ),
     )
+    max_event_readers: int = Field(
+        100,
+        ge=1,
+        le=100_000,
+        description=(
+            "Readers of /v1/events at once, per process, those who wait included. More get 503 at "
+            "once."
+        ),
+    )
+    webhooks_allow_http: bool = Field(
+        False,
+        description="Webhooks may be http addresses; anybody on the way can read what is sent.",
+    )
+    webhooks_allow_private: bool = Field(
+        False,
+        description=(
+            "Webhooks may lead to this machine and its network. Whoever may create webhooks can "
+            "then call what only this service can reach."
+        ),
+    )
     max_queue: int = Field(
         100,
         ge=0,
@@ -673,6 +693,7 @@ class Settings(BaseSettings):
             "read": self.max_reads or 2 * self.pool_size,
             "write": self.max_writes or max(1, self.pool_size // 2) + for_model,
             "transfer": self.max_transfers or max(1, self.pool_size // 4),
+            "events": self.max_event_readers,
         }
 
     @property

@@ -25,14 +25,17 @@ from app.extraction.model.extractor import ModelExtractor
 from app.networks import FairThreads
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
+from app.remote.webhooks import WebhookSender, open_webhook_client
 from app.services.agent_write import WriteSetup
 from app.services.capture_reading import TurnReader
 from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings
 from app.services.context import ContextComposer
 from app.services.dating import FactDater
+from app.services.deliveries import Deliverer
 from app.services.doctor import Doctor
 from app.services.erasures import Eraser
+from app.services.events import EventFeed
 from app.services.explicit import ExplicitChanger
 from app.services.idempotency import KeyLocks
 from app.services.import_agent import AgentImporter
@@ -53,6 +56,7 @@ from app.services.search import Searcher
 from app.services.sweep_requests import SweepRequests
 from app.services.sweeps import Sweeper
 from app.services.usage import UsageCounter
+from app.services.webhooks import WebhookKeeper
 from app.settings import InvalidSettings, Settings
 from app.store import schema
 from app.store.engine import Patience, create_engine, lower_backend_priority
@@ -104,6 +108,9 @@ class Services:
     import_agent: AgentImporter
     import_history: HistoryImporter
     exports: Exports
+    events: EventFeed
+    webhooks: WebhookKeeper
+    deliveries: Deliverer
     usage: UsageCounter
     retention: Retention
     doctor: Doctor
@@ -124,6 +131,7 @@ async def open_services(
         engine = _create_engine(settings, database_url, process)
         opened.push_async_callback(engine.dispose)
         http = await opened.enter_async_context(httpx.AsyncClient())
+        webhook_http = await opened.enter_async_context(open_webhook_client())
         threads = opened.enter_context(closing(FairThreads(settings.network_threads)))
         if embedder is None:
             embedder = await _open_embedder(settings, process, threads, opened)
@@ -144,8 +152,14 @@ async def open_services(
             embedder=embedder,
             local_judge=local_judge,
             chat=build_chat(settings, http),
+            sender=WebhookSender(
+                webhook_http,
+                allows_http=settings.webhooks_allow_http,
+                allows_private=settings.webhooks_allow_private,
+            ),
             language_oid=language_oid,
         )
+        opened.push_async_callback(services.events.close)
         opened.push_async_callback(services.sweep_requests.wait_until_idle)
         opened.push_async_callback(services.captures.wait_until_idle)
         await opened.enter_async_context(services.usage.flush_in_background())
@@ -227,6 +241,7 @@ def _build_services(
     embedder: Embedder,
     local_judge: LocalJudge | None,
     chat: ChatClient | None,
+    sender: WebhookSender,
     language_oid: int,
 ) -> Services:
     """Compose the services. `language_oid` names the text search configuration in the database."""
@@ -295,6 +310,9 @@ def _build_services(
         import_agent=AgentImporter(engine, embedder, setup),
         import_history=HistoryImporter(engine, embedder, setup),
         exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
+        events=EventFeed(engine),
+        webhooks=WebhookKeeper(engine, sender),
+        deliveries=Deliverer(engine, sender),
         usage=usage,
         retention=Retention(engine, archives, build_retention_settings(settings)),
         doctor=Doctor(engine, archives),

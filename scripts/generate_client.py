@@ -29,6 +29,8 @@ ITEMS = {"history": "versions"}
 EXPORT, IMPORT = "export", "import_history"
 # The client itself knows them.
 OF_THE_CLIENT = {"X-Agent-Id"}
+# For streams of events, which the client does not read: it waits for pages of them.
+OF_STREAMS = {"Last-Event-ID"}
 NAMES = {"Idempotency-Key": "idempotency_key", "If-Match": "if_match"}
 # Of these the client knows more than the document, or less is enough.
 DESCRIPTIONS = {
@@ -223,7 +225,7 @@ _LINES = Parameter(
 
 
 def _is_taken(parameter: Schema) -> bool:
-    return parameter["name"] not in OF_THE_CLIENT and not _is_alias(parameter)
+    return parameter["name"] not in OF_THE_CLIENT | OF_STREAMS and not _is_alias(parameter)
 
 
 def _is_alias(described: Schema) -> bool:

@@ -16,6 +16,7 @@ logger = logging.getLogger(__name__)
 LOG_EVERY = 10.0  # seconds
 STARVED_AFTER = 10.0  # seconds
 _TRANSFERS = frozenset({"/v1/import", "/v1/export"})
+_EVENTS = "/v1/events"
 _READ_BY_POST = frozenset({"/v1/search"})
 _UNDER_WAY = Gauge(
     "palimpsest_in_flight",
@@ -40,8 +41,14 @@ _SHED = Counter(
 
 
 def build_gates(places: Mapping[str, int], queue: int, patience: float) -> dict[str, "Gate"]:
-    """Return a gate for each kind of request, with so many places."""
-    return {kind: Gate(kind, count, queue, patience) for kind, count in places.items()}
+    """Return a gate for each kind of request, with so many places.
+
+    Nobody queues for a place of those who wait for events: none may come free for hours.
+    """
+    gates: dict[str, Gate] = {}
+    for kind, count in places.items():
+        gates[kind] = Gate(kind, count, 0 if kind == "events" else queue, patience)
+    return gates
 
 
 class _GateKeeper:
@@ -86,8 +93,8 @@ class Admission(_GateKeeper):
     Some more of each kind may wait, for a while. All others are refused. Their bodies have arrived
     by then; `TimelyBody` sees to it.
 
-    Reads, writes and transfers have places of their own, so that stores that wait for a slow model
-    or an import of an hour cannot keep searches out.
+    Reads, writes, transfers and readers of events have places of their own, so that stores that
+    wait for a slow model, an import of an hour or who waits for events cannot keep searches out.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,9 +111,11 @@ class Admission(_GateKeeper):
 
 
 def classify_request(method: str, path: str) -> str:
-    """Return "read", "write" or "transfer"."""
+    """Return "read", "write", "transfer" or "events"."""
     if path in _TRANSFERS:
         return "transfer"
+    if path == _EVENTS:
+        return "events"
     is_read = method in ("GET", "HEAD") or path in _READ_BY_POST
     return "read" if is_read else "write"
 

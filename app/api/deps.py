@@ -60,20 +60,21 @@ async def check_keys_on(services: ServicesDep) -> None:
         raise KeysOff
 
 
-async def get_calling_agent(
-    request: HttpRequest,
-    actor: ActorDep,
-    agent: Annotated[
-        str | None,
-        Header(
-            alias="X-Agent-Id",
-            pattern=AGENT_ID_PATTERN,
-            description=(
-                "Whose memory this is about: 1 to 128 printable ASCII characters. Default: the "
-                "only agent of the key, else `default`."
-            ),
+AgentHeader = Annotated[
+    str | None,
+    Header(
+        alias="X-Agent-Id",
+        pattern=AGENT_ID_PATTERN,
+        description=(
+            "Whose memory this is about: 1 to 128 printable ASCII characters. Default: the "
+            "only agent of the key, else `default`."
         ),
-    ] = None,
+    ),
+]
+
+
+async def get_calling_agent(
+    request: HttpRequest, actor: ActorDep, agent: AgentHeader = None
 ) -> AgentId:
     """Return the agent of the call. Raises AgentForbidden and AgentNotNamed."""
     chosen = actor.rights.choose_agent(agent)

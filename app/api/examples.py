@@ -23,6 +23,16 @@ STORE_ANSWERS: dict[str, Any] = json.loads(
 )
 
 
+NEW_WEBHOOK: Examples = {
+    "changes": _make_example(
+        "What replaces or ends a fact, for one agent",
+        {
+            "url": "https://hooks.example/palimpsest",
+            "operations": ["UPDATE", "DELETE", "SUPERSEDE", "MERGE"],
+        },
+    ),
+}
+
 STORE: Examples = {
     "plain": _make_example("A sentence, and nothing else", {"content": "Allergic to peanuts"}),
     "preference": _make_example(

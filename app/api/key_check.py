@@ -85,14 +85,19 @@ class KeyCheck:
 
 async def refuse_ended_key(scope: Scope) -> None:
     """Raise a 401 if the key of the call ended since the call began: a long body takes hours."""
+    if await has_key_ended(scope):
+        raise HTTPException(401, "The key ended before the body did. Nothing of it was stored.")
+
+
+async def has_key_ended(scope: Scope) -> bool:
+    """Return True if the key of the call ended since the call began."""
     actor: Actor = scope["actor"]
     presented = PresentedKey.parse(_find_key(Headers(scope=scope)) or "")
     has_ended = actor.expires_at is not None and actor.expires_at <= datetime.now(UTC)
     if presented and actor not in (ROOT, ANONYMOUS):
         reader: KeyReader = scope["app"].state.services.key_reader
         has_ended = await reader.find_actor(presented) is None
-    if has_ended:
-        raise HTTPException(401, "The key ended before the body did. Nothing of it was stored.")
+    return has_ended
 
 
 def _find_key(headers: Headers) -> str | None:

@@ -108,6 +108,7 @@ GROUPS = [
     ("erasures", "Erase for privacy: texts, vectors and hashes go everywhere, with a receipt."),
     ("agents", "Whose memories there are, their figures, and how changes are made."),
     ("keys", "Keys for callers: for some agents, some kinds of calls and some time."),
+    ("webhooks", "Have events sent to an address of yours, signed and tried again."),
     ("operations", "The state of the process and of its data."),
 ]
 

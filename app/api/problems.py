@@ -70,6 +70,13 @@ _PROBLEMS = [
         "{fact} To undo what came later, send `since` after that time.",
     ),
     _Row(
+        errors.EventsArchived,
+        410,
+        "archived",
+        "Events are archived",
+        "{fact} Go on with `after={log_id}`, and read again what you derive from events.",
+    ),
+    _Row(
         errors.ArchiveFolderMissing,
         503,
         "archives-unavailable",
@@ -332,6 +339,21 @@ _PROBLEMS = [
         "{fact} GET /v1/keys lists them.",
     ),
     _Row(
+        errors.UnknownWebhook,
+        404,
+        "unknown-webhook",
+        "No such webhook",
+        "{fact} GET /v1/webhooks lists them.",
+    ),
+    _Row(
+        errors.AddressNotAllowed,
+        422,
+        "address-not-allowed",
+        "Nothing is sent there",
+        "{fact} Name an https address in the public internet. Whoever runs the service may allow "
+        "others: PALIMPSEST_WEBHOOKS_ALLOW_HTTP, PALIMPSEST_WEBHOOKS_ALLOW_PRIVATE.",
+    ),
+    _Row(
         errors.KeyEnded,
         409,
         "key-ended",
@@ -421,6 +443,8 @@ def _collect_members(error: errors.PalimpsestError) -> dict[str, Any]:
             return {"log_ids": [str(i) for i in error.log_ids]}
         case errors.OperationArchived():
             return {"archive": error.file, "known_at": format_time(error.at)}
+        case errors.EventsArchived(log_id=log_id, until=until):
+            return {"resume_after": str(log_id), "archived_until": format_time(until)}
         case errors.SelectionArchived():
             return {"archived_until": format_time(error.until)}
         case errors.Conflict():

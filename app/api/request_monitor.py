@@ -27,6 +27,8 @@ _SECONDS = Histogram(
     registry=REGISTRY,
     buckets=_BUCKETS,
 )
+# Routes that wait for something to happen: how long they take says nothing about the service.
+_WAITING = frozenset({"/v1/events"})
 _QUIET = frozenset({"/livez", "/readyz", "/metrics"})
 
 
@@ -75,7 +77,8 @@ def _record_request(scope: Scope, status: int, seconds: float) -> None:
     _REQUESTS.labels(method, route, str(status)).inc()
     if route == _SHED:
         return  # Logging each refusal would cost more than the refusal itself.
-    _SECONDS.labels(route).observe(seconds)
+    if route not in _WAITING:
+        _SECONDS.labels(route).observe(seconds)
     level = logging.DEBUG if route in _QUIET and status < 400 else logging.INFO
     if logger.isEnabledFor(level):
         details = {

@@ -201,6 +201,18 @@ class SelectionArchived(PalimpsestError):
         self.until = until
 
 
+class EventsArchived(PalimpsestError):
+    """Operations behind the place of a reader were archived, the last of them `log_id`."""
+
+    def __init__(self, log_id: UUID, until: datetime) -> None:
+        super().__init__(
+            f"Operations after that one were archived, the last of them {log_id} of "
+            f"{format_utc(until)}. Their events are no longer to be had."
+        )
+        self.log_id = log_id
+        self.until = until
+
+
 class ArchivesUnavailable(Unavailable):
     """The archives of the log cannot be read or written; `reason` says in a sentence why."""
 
@@ -421,6 +433,23 @@ class KeysOff(PalimpsestError):
 
     def __init__(self) -> None:
         super().__init__("This service asks for no key, so a key would protect nothing.")
+
+
+# --- webhooks ------------------------------------------------------------------------------------
+
+
+class UnknownWebhook(PalimpsestError):
+    """There is no such webhook, or it is for agents that the key of the call is not for."""
+
+    def __init__(self, webhook_id: UUID) -> None:
+        super().__init__(f"There is no webhook {webhook_id} here.")
+
+
+class AddressNotAllowed(PalimpsestError):
+    """Nothing may be sent to the address; `reason` says in a sentence why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Nothing is sent to this address. {reason}")
 
 
 # --- calls under an idempotency key --------------------------------------------------------------

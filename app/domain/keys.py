@@ -55,7 +55,7 @@ class Rights:
             raise ScopeMissing(scope)
 
     def allows_agent(self, agent: str) -> bool:
-        return any(_covers(allowed, agent) for allowed in self.agents)
+        return any(covers_agents(allowed, agent) for allowed in self.agents)
 
     def require_agent(self, agent: str) -> AgentId:
         """Raise AgentForbidden unless calls for this agent are allowed."""
@@ -121,7 +121,7 @@ def is_pattern(agents: str) -> bool:
     return agents == EVERY_AGENT or agents.endswith(_EVERY_ID_BELOW)
 
 
-def _covers(allowed: str, agents: str) -> bool:
+def covers_agents(allowed: str, agents: str) -> bool:
     """Return True if `allowed` stands for an agent, or for every agent of a pattern."""
     if allowed in (EVERY_AGENT, agents):
         return True

@@ -25,8 +25,13 @@ _NO_VALUE = re.compile(
     ),
     re.IGNORECASE,
 )
+_SEEMING = frozenset("seem seems look looks sound sounds".split())
 _VERBS = (
-    (lists.AUXILIARIES - {"may"}) | lists.THIRD_VERBS | lists.IRREGULAR_PAST | lists.FIRST_PERSON
+    _SEEMING
+    | (lists.AUXILIARIES - {"may"})
+    | lists.THIRD_VERBS
+    | lists.IRREGULAR_PAST
+    | lists.FIRST_PERSON
 )
 _PREPOSITIONS = frozenset("in at on near with by from to outside around about since for".split())
 _LEAD = re.compile(r"(?:oh|ah|well|um+|uh|so|just|hm+)[,\s]+", re.IGNORECASE)

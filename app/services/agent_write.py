@@ -104,8 +104,8 @@ class Outcome:
 
 def list_texts(ids: Iterable[UUID], memories: Mapping[UUID, Memory]) -> dict[UUID, str | None]:
     """Return the texts of those of the memories that are at hand, None for erased ones."""
-    found = [memories[memory_id] for memory_id in ids if memory_id in memories]
-    return {each.id: None if each.erased_at else each.fact.content for each in found}
+    at_hand = [memories[memory_id] for memory_id in ids if memory_id in memories]
+    return {each.id: None if each.erased_at else each.fact.content for each in at_hand}
 
 
 def _wake_nobody(_agent: AgentId) -> None: ...

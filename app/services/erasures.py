@@ -16,7 +16,7 @@ from app.domain.agent import AgentId
 from app.domain.errors import Erased, MergedElsewhere, NothingToErase, StaleVersion, UnknownMemory
 from app.services import metrics
 from app.services.agent_write import Call, agent_write
-from app.store import erasures, redactions
+from app.store import erasures, redactions, webhooks
 from app.store.log import archived as archived_log
 from app.store.log.archive_files import Archives, File
 from app.store.redactions import Redaction
@@ -116,6 +116,8 @@ class Eraser:
             if not (anything or replaced):
                 raise NothingToErase(str(scope))
             digests = _digest_texts(key, texts)
+            if scope.whole_agent:
+                await webhooks.delete_webhooks_of_agent(connection, agent)
             await erasures.log_erasure(
                 connection,
                 agent,

@@ -311,6 +311,20 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("name", Erasure.NAME),
         OtherColumn("agents", Erasure.NAME),
     ),
+    "webhooks": (
+        *_list_plain("id", "url", "operations", "secret", "created_at", "created_by", "failures"),
+        *_list_plain("next_try_at", "disabled_at", "disabled_because", "runner", "alive_at"),
+        OtherColumn("agents", Erasure.NAME),
+    ),
+    "webhook_positions": (
+        *_list_plain("webhook_id", "at", "id"),
+        OtherColumn("agent", Erasure.NAME),
+    ),
+    "webhook_deliveries": (
+        *_list_plain("webhook_id", "id", "message_id", "type", "attempt", "at", "status"),
+        *_list_plain("problem", "duration_ms"),
+        OtherColumn("agent", Erasure.NAME),
+    ),
 }
 
 # The job library makes and owns the tables of this schema. A job names an agent, and a sweep or a

@@ -304,6 +304,7 @@ reviews = sa.Table(
     ),
     sa.Index("reviews_created", "agent_id", "status", "created_at", "id"),
     sa.Index("reviews_memory", "agent_id", "memory_id"),
+    sa.Index("reviews_log", "agent_id", "log_id", postgresql_where=sa.text("log_id IS NOT NULL")),
 )
 
 log_checkpoints = sa.Table(
@@ -546,4 +547,56 @@ api_keys = sa.Table(
     sa.Column("expires_at", _TIME),
     sa.Column("revoked_at", _TIME),
     sa.Column("last_used_at", _TIME),
+)
+
+webhooks = sa.Table(
+    "webhooks",
+    metadata,
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("agents", sa.Text, nullable=False),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("operations", ARRAY(sa.Text), nullable=False),
+    sa.Column("secret", BYTEA, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("created_by", sa.Text, nullable=False),
+    sa.Column("failures", sa.Integer, nullable=False),
+    sa.Column("next_try_at", _TIME),
+    sa.Column("disabled_at", _TIME),
+    sa.Column("disabled_because", sa.Text),
+    sa.Column("runner", UUID),
+    sa.Column("alive_at", _TIME),
+)
+
+webhook_positions = sa.Table(
+    "webhook_positions",
+    metadata,
+    sa.Column(
+        "webhook_id",
+        UUID,
+        sa.ForeignKey("webhooks.id", name="webhook_positions_webhook_fkey", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    sa.Column("agent", sa.Text, primary_key=True),
+    sa.Column("at", _TIME, nullable=False),
+    sa.Column("id", UUID, nullable=False),
+)
+
+webhook_deliveries = sa.Table(
+    "webhook_deliveries",
+    metadata,
+    sa.Column(
+        "webhook_id",
+        UUID,
+        sa.ForeignKey("webhooks.id", name="webhook_deliveries_webhook_fkey", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    sa.Column("id", UUID, primary_key=True),
+    sa.Column("message_id", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("at", _TIME, nullable=False),
+    sa.Column("status", sa.SmallInteger),
+    sa.Column("problem", sa.Text),
+    sa.Column("duration_ms", sa.Double, nullable=False),
 )

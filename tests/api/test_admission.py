@@ -232,6 +232,7 @@ def test_fifty_stores_that_wait_for_a_slow_model_all_get_in_and_searches_pass_th
         ("DELETE", "/v1/memories/x", "write"),
         ("POST", "/v1/import", "transfer"),
         ("GET", "/v1/export", "transfer"),
+        ("GET", "/v1/events", "events"),
     ],
 )
 def test_reads_writes_and_transfers_are_told_apart(method: str, path: str, kind: str) -> None:
@@ -239,17 +240,15 @@ def test_reads_writes_and_transfers_are_told_apart(method: str, path: str, kind:
 
 
 def test_places_follow_from_the_connections_and_the_model() -> None:
-    assert load_settings(pool_size=10).places == {"read": 20, "write": 5, "transfer": 2}
+    events = {"events": 100}
+    assert load_settings(pool_size=10).places == events | {"read": 20, "write": 5, "transfer": 2}
     assert (
         load_settings(pool_size=10, llm_base_url="http://m/v1", llm_concurrency=8).places["write"]
         == 37
     )
-    assert load_settings(pool_size=1).places == {"read": 2, "write": 1, "transfer": 1}
-    assert load_settings(max_reads=3, max_writes=2, max_transfers=7).places == {
-        "read": 3,
-        "write": 2,
-        "transfer": 7,
-    }
+    assert load_settings(pool_size=1).places == events | {"read": 2, "write": 1, "transfer": 1}
+    chosen = load_settings(max_reads=3, max_writes=2, max_transfers=7, max_event_readers=9)
+    assert chosen.places == {"read": 3, "write": 2, "transfer": 7, "events": 9}
 
 
 def test_a_process_where_nothing_moves_on_is_not_ready(

@@ -31,6 +31,7 @@ PASTED = {
     "sweep_id": lambda answer: answer["sweep_id"],
     "capture_id": lambda answer: answer["capture_id"],
     "key_id": lambda answer: answer["key_id"],
+    "webhook_id": lambda answer: answer["webhook_id"],
 }
 
 
@@ -38,6 +39,8 @@ PASTED = {
 PASTED_IN_BODY = {
     "target_id": lambda client: store(client, "Walks in the park every morning")["memory"]["id"]
 }
+
+NOWHERE = "https://no-such-host.invalid/"
 
 # An import brings history: it is for an agent that knows nothing later yet.
 FOR_A_NEW_AGENT = {"/v1/import"}
@@ -141,6 +144,7 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
         "review_id": waits,
         "key_id": "no key is issued here",
         "sweep_id": sweep,
+        "webhook_id": client.post("/v1/webhooks", json={"url": NOWHERE}).json()["id"],
         "capture_id": capture(client, "My boat is called Ada.")["capture_id"],
     }
     ids = {name: found(stored) for name, found in PASTED.items()}

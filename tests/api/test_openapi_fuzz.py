@@ -45,6 +45,10 @@ MET_BY_CHANCE = {
     "POST /v1/memories/{memory_id}/supersede",
     "GET /v1/sweeps/{sweep_id}",
     "POST /v1/sweeps/{sweep_id}/cancel",
+    "GET /v1/webhooks/{webhook_id}",
+    "DELETE /v1/webhooks/{webhook_id}",
+    "POST /v1/webhooks/{webhook_id}/enable",
+    "POST /v1/webhooks/{webhook_id}/ping",
 }
 SUCCESS = {"200", "201", "202"}
 CHANCE = [] if DEEP else ["--generation-deterministic"]

@@ -325,7 +325,14 @@ def test_a_key_reaches_the_routes_of_its_scopes_only(root: httpx.Client, scope: 
     refused = set()
     with calling(str(root.base_url), key) as client:
         for name, (method, path) in routes().items():
-            for place in ("memory_id", "log_id", "review_id", "sweep_id", "capture_id"):
+            for place in (
+                "memory_id",
+                "log_id",
+                "review_id",
+                "sweep_id",
+                "capture_id",
+                "webhook_id",
+            ):
                 path = path.replace(f"{{{place}}}", nothing)  # noqa: PLW2901 - filled step by step
             filled = path.format(
                 agent_id="ann", key_id="0" * 16, category="c", key="k", session_id="s", project="p"

@@ -42,7 +42,11 @@ def list_fields(operation: dict[str, Any]) -> list[str]:
 
 def list_parameters(operation: dict[str, Any], place: str) -> list[str]:
     parameters = [p for p in operation.get("parameters", []) if p["in"] == place]
-    return [p["name"] for p in parameters if not is_alias(p) and p["name"] != "X-Agent-Id"]
+    return [p["name"] for p in parameters if not is_alias(p) and p["name"] not in NOT_OF_A_METHOD]
+
+
+# The client sends the agent of itself, and reads no stream of events.
+NOT_OF_A_METHOD = {"X-Agent-Id", "Last-Event-ID"}
 
 
 def list_arguments(operation: dict[str, Any]) -> set[str]:

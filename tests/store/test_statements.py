@@ -103,6 +103,7 @@ async def record_every_route(url: str) -> list[RecordedCall]:
         await call_transfer(recorder)
         await call_endings(recorder)
         await call_keys(recorder)
+        await call_webhooks(recorder)
         return recorder.calls
 
 
@@ -159,6 +160,9 @@ async def call_log_and_reviews(recorder: Recorder) -> None:
     await call("GET /v1/log", "narrowed", params={"operation": "ADD", "session_id": "x"})
     ids = {"log_id": page["items"][0]["id"]}
     await call("GET /v1/log/{log_id}", ids=ids)
+    await call("GET /v1/events")
+    await call("GET /v1/events", "after one", params={"after": ids["log_id"]})
+    await call("GET /v1/events", "from now on", params={"after": "latest"})
     await call("POST /v1/log/{log_id}/revert", ids=ids, json={"cascade": False})
     reviews = [await make_review(recorder, person) for person in ("Alice", "Bob", "Dora")]
     await call("GET /v1/reviews")
@@ -245,6 +249,18 @@ async def call_keys(recorder: Recorder) -> None:
     ids = {"key_id": issued["id"]}
     await call("POST /v1/keys/{key_id}/rotate", ids=ids, status=201)
     await call("DELETE /v1/keys/{key_id}", ids=ids)
+
+
+async def call_webhooks(recorder: Recorder) -> None:
+    call = recorder.call
+    wanted = {"url": "https://no-such-host.invalid/", "operations": ["UPDATE"]}
+    created = await call("POST /v1/webhooks", status=201, json=wanted)
+    ids = {"webhook_id": created["id"]}
+    await call("POST /v1/webhooks/{webhook_id}/ping", ids=ids)
+    await call("POST /v1/webhooks/{webhook_id}/enable", ids=ids)
+    await call("GET /v1/webhooks")
+    await call("GET /v1/webhooks/{webhook_id}", ids=ids)
+    await call("DELETE /v1/webhooks/{webhook_id}", ids=ids)
 
 
 @pytest.fixture

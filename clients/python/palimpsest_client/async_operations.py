@@ -25,9 +25,11 @@ if TYPE_CHECKING:
         Classify,
         ContextAnswer,
         DecideAnswer,
+        DeliveryOut,
         DoctorAnswer,
         EndAnswer,
         ErasureAnswer,
+        EventsAnswer,
         ExtractBy,
         Health,
         HistoryAnswer,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
         MemoryOut,
         MessageRequest,
         Mode,
+        NewWebhookOut,
         Operation,
         Relation,
         RelationshipOut,
@@ -72,6 +75,9 @@ if TYPE_CHECKING:
         Tier,
         Version,
         View,
+        WebhookOut,
+        WebhooksAnswer,
+        WebhookWithDeliveriesOut,
         WhyAnswer,
         WriteAnswer,
     )
@@ -1366,6 +1372,37 @@ class AsyncOperations:
         )
         return answer
 
+    async def list_events(
+        self,
+        *,
+        after: Id | Literal["latest"] | None = None,
+        wait: float | None = None,
+        limit: int | None = None,
+        operation: Sequence[Operation | str] | None = None,
+    ) -> EventsAnswer:
+        """What happened to the agent, oldest first, in ids and without texts. Go on with `after`:
+        nothing is missed and nothing comes twice. `wait` holds the request open until there is
+        an event. With `Accept: text/event-stream` the answer is a stream of server-sent events
+        that goes on after `Last-Event-ID`. 410 if operations behind `after` were archived
+        meanwhile; `resume_after` says where to go on.
+
+        Args:
+            after: `id` of the last event that was seen, or `after` of the last answer.
+                `latest`: only what happens from now on. Default: from the beginning of the log.
+            wait: Seconds to wait for an event if there is none. A stream ignores it.
+            limit: How many items a page has.
+            operation: Only events of these operations; repeat the parameter for several.
+        """
+        answer: EventsAnswer = await self._call(
+            Request(
+                "GET",
+                "/v1/events",
+                query={"after": after, "wait": wait, "limit": limit, "operation": operation},
+                is_read=True,
+            )
+        )
+        return answer
+
     async def revert(
         self,
         log_id: Id,
@@ -1838,6 +1875,90 @@ class AsyncOperations:
         """
         answer: IssuedKeyOut = await self._call(
             Request("POST", "/v1/keys/{}/rotate", path=(key_id,), body={"overlap": overlap})
+        )
+        return answer
+
+    async def create_webhook(
+        self,
+        url: str,
+        *,
+        agents: str | None = None,
+        operations: Sequence[Operation | str] | None = None,
+    ) -> NewWebhookOut:
+        """Have events sent to an address, from now on, signed as Standard Webhooks says. The
+        secret is shown only in this answer. The key of the call must be for the agents.
+
+        Args:
+            url: Where events are sent: an https address in the public internet.
+            agents: Whose events: an agent's id, `acme/*` for every id that begins with `acme/`,
+                or `*` for all. Default: the agent of the call.
+            operations: Only events of these operations. Default: all.
+        """
+        answer: NewWebhookOut = await self._call(
+            Request(
+                "POST",
+                "/v1/webhooks",
+                body={"url": url, "agents": agents, "operations": operations},
+            )
+        )
+        return answer
+
+    def list_webhooks(
+        self, *, limit: int | None = None, cursor: Id | None = None
+    ) -> AsyncPages[WebhooksAnswer, WebhookOut]:
+        """The webhooks for agents that the key of the call is for, without their secrets.
+
+        Args:
+            limit: How many items a page has.
+            cursor: Begin at the page that this `next_cursor` of another one names.
+        """
+        return AsyncPages(
+            self._call,
+            Request("GET", "/v1/webhooks", query={"limit": limit, "cursor": cursor}, is_read=True),
+            "items",
+        )
+
+    async def get_webhook(self, webhook_id: Id) -> WebhookWithDeliveriesOut:
+        """A webhook, whether it works, and what became of its last messages.
+
+        Args:
+            webhook_id: `id` of a webhook: paste one from the answer to a POST, or the list.
+        """
+        answer: WebhookWithDeliveriesOut = await self._call(
+            Request("GET", "/v1/webhooks/{}", path=(webhook_id,), is_read=True)
+        )
+        return answer
+
+    async def delete_webhook(self, webhook_id: Id) -> WebhookOut:
+        """Remove a webhook, with its secret and its deliveries.
+
+        Args:
+            webhook_id: `id` of a webhook: paste one from the answer to a POST, or the list.
+        """
+        answer: WebhookOut = await self._call(
+            Request("DELETE", "/v1/webhooks/{}", path=(webhook_id,))
+        )
+        return answer
+
+    async def ping_webhook(self, webhook_id: Id) -> DeliveryOut:
+        """Send a message of type `ping` now, once, and answer what became of it.
+
+        Args:
+            webhook_id: `id` of a webhook: paste one from the answer to a POST, or the list.
+        """
+        answer: DeliveryOut = await self._call(
+            Request("POST", "/v1/webhooks/{}/ping", path=(webhook_id,))
+        )
+        return answer
+
+    async def enable_webhook(self, webhook_id: Id) -> WebhookOut:
+        """Let a disabled webhook, or one that waits for its next try, go on at once.
+
+        Args:
+            webhook_id: `id` of a webhook: paste one from the answer to a POST, or the list.
+        """
+        answer: WebhookOut = await self._call(
+            Request("POST", "/v1/webhooks/{}/enable", path=(webhook_id,))
         )
         return answer
 

@@ -46,6 +46,7 @@ __all__ = [
     "DecidedOut",
     "DecisionOut",
     "DecisionRequest",
+    "DeliveryOut",
     "DerivedSlotOut",
     "DoctorAnswer",
     "EndAnswer",
@@ -55,7 +56,9 @@ __all__ = [
     "ErasureRequest",
     "EventKind",
     "EventOut",
+    "EventsAnswer",
     "ExtractBy",
+    "FeedEvent",
     "FindingOut",
     "FlipFlopOut",
     "Health",
@@ -87,6 +90,7 @@ __all__ = [
     "MessageRequest",
     "MessagesRequest",
     "Mode",
+    "NewWebhookOut",
     "Operation",
     "OperationOut",
     "Origin",
@@ -147,6 +151,10 @@ __all__ = [
     "ValueOut",
     "Version",
     "View",
+    "WebhookOut",
+    "WebhookRequest",
+    "WebhookWithDeliveriesOut",
+    "WebhooksAnswer",
     "WhyAnswer",
     "WriteAnswer",
 ]
@@ -812,6 +820,27 @@ class DecisionRequest(TypedDict):
     """A reason, for people."""
 
 
+class DeliveryOut(TypedDict):
+    """One try to send a message."""
+
+    message_id: str
+    """The header `webhook-id`: the id of the event."""
+    type: str
+    """`ping`, or `operation.` and the operation."""
+    agent_id: str | None
+    """Whose event it was; null for a ping."""
+    attempt: int
+    """Which try of this message it was, from 1."""
+    at: str
+    """When it was sent."""
+    status: int | None
+    """The status of the answer; null: there was none."""
+    problem: str | None
+    """Why it was not taken; null: it was."""
+    duration_ms: float
+    """How long it took, in milliseconds."""
+
+
 class DerivedSlotOut(TypedDict):
     """What a text was read to be about. It finds candidates and decides nothing; a key that
     the caller gives wins."""
@@ -930,6 +959,47 @@ class EventOut(TypedDict):
     """The reasons that rules found, each with a confidence."""
     memory_ids: list[str]
     """The memories concerned."""
+
+
+class EventsAnswer(TypedDict):
+    """Events in their order, and where to go on."""
+
+    items: "list[FeedEvent]"
+    """The entries of this page."""
+    after: str
+    """Send it as `after` with the next call."""
+    archived_until: str | None
+    """Up to this time, operations have left the log for archives, and the events begin behind
+    it. Null: nothing is left out."""
+
+
+class FeedEvent(TypedDict):
+    """One operation in ids, without any text: `GET /v1/log/{id}` has the whole of it."""
+
+    id: str
+    """The operation; where to go on from, too."""
+    at: str
+    """When it became known to the service."""
+    operation: "Operation"
+    """What was done: ADD, UPDATE, NOOP and so on."""
+    relation: "Relation"
+    """How the incoming fact stands to the stored one."""
+    memory_id: str | None
+    """The memory that it wrote or is about."""
+    memory_ids: list[str]
+    """The memories that it read to decide, or changed; those that it erased."""
+    superseded: list[str]
+    """The memories whose place another one took by this operation."""
+    review_id: str | None
+    """The review that it left."""
+    decided_review_id: str | None
+    """The review that it decided."""
+    reverts: str | None
+    """The operation that it undid."""
+    decided_by: "Judge"
+    """Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer."""
+    actor: str | None
+    """Who wrote it: the caller's key, `anonymous` without one, or a sweep."""
 
 
 class FindingOut(TypedDict):
@@ -1454,6 +1524,33 @@ class MessagesRequest(TypedDict):
     dry_run: NotRequired[bool]
     """true: answer with what would be done and write nothing; for messages of at most 1,000
     facts."""
+
+
+class NewWebhookOut(TypedDict):
+    """A new webhook, with its secret."""
+
+    id: str
+    """Its id."""
+    url: str
+    """Where events are sent."""
+    agents: str
+    """Whose events: an agent's id, `acme/*`, or `*` for all."""
+    operations: "list[Operation]"
+    """Only events of these; empty: all."""
+    created_at: str
+    """When it became known to the service."""
+    created_by: str
+    """Who created it, as `actor` in the log."""
+    failures: int
+    """How many tries failed in a row."""
+    next_try_at: str | None
+    """When what failed is tried again; null: nothing has to wait."""
+    disabled_at: str | None
+    """When it was disabled; null: it is not."""
+    disabled_because: str | None
+    """Why it was disabled."""
+    secret: str
+    """What the receiver verifies signatures with. It is shown only here."""
 
 
 class OperationOut(TypedDict):
@@ -2411,6 +2508,79 @@ class Version(TypedDict):
     """The version of this service."""
     encoder: str
     """The model that makes the vectors of this service."""
+
+
+class WebhookOut(TypedDict):
+    """A webhook, without its secret."""
+
+    id: str
+    """Its id."""
+    url: str
+    """Where events are sent."""
+    agents: str
+    """Whose events: an agent's id, `acme/*`, or `*` for all."""
+    operations: "list[Operation]"
+    """Only events of these; empty: all."""
+    created_at: str
+    """When it became known to the service."""
+    created_by: str
+    """Who created it, as `actor` in the log."""
+    failures: int
+    """How many tries failed in a row."""
+    next_try_at: str | None
+    """When what failed is tried again; null: nothing has to wait."""
+    disabled_at: str | None
+    """When it was disabled; null: it is not."""
+    disabled_because: str | None
+    """Why it was disabled."""
+
+
+class WebhookRequest(TypedDict):
+    """A webhook to create."""
+
+    url: str
+    """Where events are sent: an https address in the public internet."""
+    agents: NotRequired[str | None]
+    """Whose events: an agent's id, `acme/*` for every id that begins with `acme/`, or `*` for
+    all. Default: the agent of the call."""
+    operations: NotRequired["Sequence[Operation | str]"]
+    """Only events of these operations. Default: all."""
+
+
+class WebhookWithDeliveriesOut(TypedDict):
+    """A webhook, and its last tries."""
+
+    id: str
+    """Its id."""
+    url: str
+    """Where events are sent."""
+    agents: str
+    """Whose events: an agent's id, `acme/*`, or `*` for all."""
+    operations: "list[Operation]"
+    """Only events of these; empty: all."""
+    created_at: str
+    """When it became known to the service."""
+    created_by: str
+    """Who created it, as `actor` in the log."""
+    failures: int
+    """How many tries failed in a row."""
+    next_try_at: str | None
+    """When what failed is tried again; null: nothing has to wait."""
+    disabled_at: str | None
+    """When it was disabled; null: it is not."""
+    disabled_because: str | None
+    """Why it was disabled."""
+    deliveries: "list[DeliveryOut]"
+    """The last 20 tries, newest first."""
+
+
+class WebhooksAnswer(TypedDict):
+    """Webhooks in order of their ids."""
+
+    items: "list[WebhookOut]"
+    """The entries of this page."""
+    next_cursor: str | None
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class WhyAnswer(TypedDict):

@@ -3865,6 +3865,85 @@ FROM consolidation_log
 WHERE agent_id = :agent AND id = :id;
 
 
+-- ===== GET /v1/events =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/events
+-- app/store/log/events.py find_last_archived
+SELECT created_at, id FROM folded_operations
+WHERE agent_id = :agent AND archive_id IS NOT NULL
+    AND (created_at, id) > (:after_at, :after_id)
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+-- GET /v1/events
+-- app/store/log/events.py list_events
+SELECT
+    l.id,
+    l.created_at AS at,
+    l.operation,
+    l.relation,
+    l.target_memory_id AS memory_id,
+    l.source_memory_ids AS memory_ids,
+    ARRAY(
+        SELECT CAST(after ->> 'id' AS uuid)
+        FROM jsonb_array_elements(l.after_state) AS after
+        WHERE after #>> '{belief,superseded_by}' IS NOT NULL
+            AND NOT EXISTS (
+                SELECT FROM jsonb_array_elements(l.before_state) AS before
+                WHERE before ->> 'id' = after ->> 'id'
+                    AND before #>> '{belief,superseded_by}' IS NOT NULL
+            )
+    ) AS superseded,
+    (SELECT r.id FROM reviews r WHERE r.agent_id = :agent AND r.log_id = l.id) AS review_id,
+    CAST(
+        jsonb_path_query_first(l.after_state, '$[*].settled.review_id') #>> '{}' AS uuid
+    ) AS decided_review_id,
+    l.reverts,
+    l.decided_by,
+    l.actor
+FROM consolidation_log l
+WHERE l.agent_id = :agent AND (l.created_at, l.id) > (:after_at, :after_id)
+    AND (CAST(:operations AS text[]) = '{}' OR l.operation = ANY(CAST(:operations AS text[])))
+ORDER BY l.created_at, l.id
+LIMIT :limit;
+
+-- GET /v1/events
+-- app/store/log/events.py get_last_position
+(
+    SELECT created_at, id FROM consolidation_log WHERE agent_id = :agent
+    ORDER BY created_at DESC, id DESC
+    LIMIT 1
+)
+UNION ALL
+    (
+        SELECT created_at, id FROM folded_operations WHERE agent_id = :agent
+        ORDER BY created_at DESC, id DESC
+        LIMIT 1
+    )
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+
+-- ===== GET /v1/events (after one) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/events (after one)
+-- app/store/log/events.py find_position
+SELECT created_at, id FROM consolidation_log WHERE agent_id = :agent AND id = :id
+UNION ALL
+SELECT created_at, id FROM folded_operations WHERE agent_id = :agent AND id = :id
+LIMIT 1;
+-- app/store/log/events.py find_last_archived: as for GET /v1/events
+-- app/store/log/events.py list_events: as for GET /v1/events
+-- app/store/log/events.py get_last_position: as for GET /v1/events
+
+
+-- ===== GET /v1/events (from now on) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/log/events.py get_last_position: as for GET /v1/events
+
+
 -- ===== POST /v1/log/{log_id}/revert =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
@@ -7731,3 +7810,93 @@ WHERE id = :id
 RETURNING
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at;
+
+
+-- ===== POST /v1/webhooks =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/engine.py: as for GET /v1/reviews
+
+-- POST /v1/webhooks
+-- app/store/webhooks.py insert_webhook
+INSERT INTO webhooks (
+    id, agents, url, operations, secret, created_at, created_by, failures
+)
+VALUES (
+    :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
+);
+
+
+-- ===== POST /v1/webhooks/{webhook_id}/ping =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- POST /v1/webhooks/{webhook_id}/ping
+-- app/store/webhooks.py lock_webhook
+SELECT
+    id, agents, url, operations, secret, created_at, created_by,
+    failures, next_try_at, disabled_at, disabled_because
+FROM webhooks WHERE id = :id FOR UPDATE;
+
+-- POST /v1/webhooks/{webhook_id}/ping
+-- app/store/webhooks.py remember_delivery
+INSERT INTO webhook_deliveries (
+    webhook_id, id, message_id, type, agent, attempt, at, status, problem, duration_ms
+)
+VALUES (
+    :webhook, :id, :message_id, :type, :agent, :attempt, :at, :status, :problem, :duration_ms
+);
+
+-- POST /v1/webhooks/{webhook_id}/ping
+-- app/store/webhooks.py remember_delivery
+DELETE FROM webhook_deliveries
+WHERE webhook_id = :webhook AND id <= (
+    SELECT id FROM webhook_deliveries WHERE webhook_id = :webhook
+    ORDER BY id DESC
+        OFFSET :remembered LIMIT 1
+);
+
+
+-- ===== POST /v1/webhooks/{webhook_id}/enable =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/webhooks.py lock_webhook: as for POST /v1/webhooks/{webhook_id}/ping
+
+-- POST /v1/webhooks/{webhook_id}/enable
+-- app/store/webhooks.py enable_webhook
+UPDATE webhooks SET
+    failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL
+WHERE id = :id
+RETURNING
+    id, agents, url, operations, secret, created_at, created_by,
+    failures, next_try_at, disabled_at, disabled_because;
+
+
+-- ===== GET /v1/webhooks =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /v1/webhooks
+-- app/store/webhooks.py list_webhooks
+SELECT
+    id, agents, url, operations, secret, created_at, created_by,
+    failures, next_try_at, disabled_at, disabled_because
+FROM webhooks WHERE id > :after ORDER BY id;
+
+
+-- ===== GET /v1/webhooks/{webhook_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/webhooks.py lock_webhook: as for POST /v1/webhooks/{webhook_id}/ping
+
+-- GET /v1/webhooks/{webhook_id}
+-- app/store/webhooks.py list_deliveries
+SELECT webhook_id, id, message_id, type, agent, attempt, at, status, problem, duration_ms
+FROM webhook_deliveries
+WHERE webhook_id = :webhook
+ORDER BY id DESC
+LIMIT :limit;
+
+
+-- ===== DELETE /v1/webhooks/{webhook_id} =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/webhooks.py lock_webhook: as for POST /v1/webhooks/{webhook_id}/ping
+
+-- DELETE /v1/webhooks/{webhook_id}
+-- app/store/webhooks.py delete_webhook
+DELETE FROM webhooks WHERE id = :id;

@@ -1,0 +1,95 @@
+"""Answers of the routes of webhooks."""
+
+from collections.abc import Iterable
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.answers.base import AnswerBase
+from app.api.times import Time
+from app.domain.relation import Operation
+from app.domain.webhooks import Delivery, Webhook
+from app.services.webhooks import NewWebhook
+
+
+class DeliveryOut(AnswerBase):
+    """One try to send a message."""
+
+    message_id: str = Field(description="The header `webhook-id`: the id of the event.")
+    type: str = Field(description="`ping`, or `operation.` and the operation.")
+    agent_id: str | None = Field(description="Whose event it was; null for a ping.")
+    attempt: int = Field(description="Which try of this message it was, from 1.")
+    at: Time = Field(description="When it was sent.")
+    status: int | None = Field(description="The status of the answer; null: there was none.")
+    problem: str | None = Field(description="Why it was not taken; null: it was.")
+    duration_ms: float = Field(description="How long it took, in milliseconds.")
+
+    @classmethod
+    def from_delivery(cls, delivery: Delivery) -> Self:
+        return cls.model_construct(
+            message_id=delivery.message_id,
+            type=delivery.type,
+            agent_id=delivery.agent,
+            attempt=delivery.attempt,
+            at=delivery.at,
+            status=delivery.answer.status,
+            problem=delivery.answer.problem,
+            duration_ms=delivery.answer.duration_ms,
+        )
+
+
+class WebhookOut(AnswerBase):
+    """A webhook, without its secret."""
+
+    id: UUID
+    url: str = Field(description="Where events are sent.")
+    agents: str = Field(description="Whose events: an agent's id, `acme/*`, or `*` for all.")
+    operations: list[Operation] = Field(description="Only events of these; empty: all.")
+    created_at: Time
+    created_by: str = Field(description="Who created it, as `actor` in the log.")
+    failures: int = Field(description="How many tries failed in a row.")
+    next_try_at: Time | None = Field(
+        description="When what failed is tried again; null: nothing has to wait."
+    )
+    disabled_at: Time | None = Field(description="When it was disabled; null: it is not.")
+    disabled_because: str | None = Field(description="Why it was disabled.")
+
+    @classmethod
+    def from_webhook(cls, webhook: Webhook) -> Self:
+        return cls.model_construct(**_collect_values(webhook))
+
+
+class NewWebhookOut(WebhookOut):
+    """A new webhook, with its secret."""
+
+    secret: str = Field(
+        description="What the receiver verifies signatures with. It is shown only here."
+    )
+
+    @classmethod
+    def from_new(cls, new: NewWebhook) -> Self:
+        return cls.model_construct(**_collect_values(new.webhook), secret=new.secret)
+
+
+class WebhookWithDeliveriesOut(WebhookOut):
+    """A webhook, and its last tries."""
+
+    deliveries: list[DeliveryOut] = Field(description="The last 20 tries, newest first.")
+
+    @classmethod
+    def from_deliveries(cls, webhook: Webhook, deliveries: Iterable[Delivery]) -> Self:
+        tries = [DeliveryOut.from_delivery(delivery) for delivery in deliveries]
+        return cls.model_construct(**_collect_values(webhook), deliveries=tries)
+
+
+class WebhooksAnswer(AnswerBase):
+    """Webhooks in order of their ids."""
+
+    items: list[WebhookOut]
+    next_cursor: str | None
+
+
+def _collect_values(webhook: Webhook) -> dict[str, Any]:
+    values = {name: getattr(webhook, name) for name in WebhookOut.model_fields}
+    return values | {"operations": list(webhook.operations)}

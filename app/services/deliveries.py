@@ -1,0 +1,225 @@
+"""Sending events to webhooks: at least once, and in order for each webhook.
+
+A worker looks every second which webhooks are due, and claims each as captures are claimed. Sweeps
+run for hours in the one place for jobs, so these do not wait there. Each event that is taken is
+noted before the next one is sent; one that is not taken stops its webhook until the next try.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+from uuid_utils.compat import uuid7
+
+from app.domain.agent import AgentId
+from app.domain.events import Event, Position
+from app.domain.webhooks import Delivery, Webhook, WebhookId, decide_retry, end_of
+from app.remote.webhooks import WebhookSender
+from app.services.webhooks import build_message
+from app.store import webhooks
+from app.store.engine import begin_as_operator, begin_for_agent, begin_for_keys
+from app.store.log import events
+from app.store.log.events import Selection
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY = 1.0  # seconds
+# Webhooks that one worker serves at a time.
+AT_ONCE = 8
+PAGE = 100
+
+Due = Sequence[tuple[AgentId, datetime]]
+
+
+class Stopped(Exception):
+    """A message was not taken, or another runner has the webhook. This runner sends no more."""
+
+
+class Deliverer:
+    """Sends the events of agents to their webhooks."""
+
+    def __init__(self, engine: AsyncEngine, sender: WebhookSender) -> None:
+        self._engine = engine
+        self._sender = sender
+        self._running: dict[WebhookId, asyncio.Task[None]] = {}
+
+    @asynccontextmanager
+    async def deliver_in_background(self) -> AsyncIterator[None]:
+        """Deliver what is due during the block. What is under way at its end is broken off."""
+        looking = asyncio.create_task(self._keep_looking())
+        try:
+            yield
+        finally:
+            tasks = [looking, *self._running.values()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await self._start_due()
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def _start_due(self) -> None:
+        try:
+            due = await self._list_due()
+        except Exception as problem:
+            logger.warning("Webhooks cannot be looked at: %s", type(problem).__name__)
+            return
+        for webhook_id, agents in due.items():
+            if webhook_id not in self._running and len(self._running) < AT_ONCE:
+                task = asyncio.create_task(self._serve(webhook_id, agents))
+                self._running[webhook_id] = task
+                task.add_done_callback(partial(self._running.pop, webhook_id))
+
+    async def deliver_due(self) -> None:
+        """Deliver what is due now, and return when each webhook has all or has failed."""
+        for webhook_id, agents in (await self._list_due()).items():
+            await self._serve(webhook_id, agents)
+
+    async def _list_due(self) -> Mapping[WebhookId, Due]:
+        async with begin_as_operator(self._engine) as connection:
+            return await webhooks.list_due(connection)
+
+    async def _serve(self, webhook_id: WebhookId, agents: Due) -> None:
+        """Send a webhook what is due of these agents, if no other runner has it."""
+        try:
+            async with self._claim(webhook_id) as service:
+                for agent, last_known_at in agents:
+                    await service.send_events(agent, last_known_at)
+        except Stopped:
+            return
+        except Exception as problem:
+            logger.warning("A webhook could not be served: %s", type(problem).__name__)
+
+    @asynccontextmanager
+    async def _claim(self, webhook_id: WebhookId) -> AsyncIterator["_Service"]:
+        """Claim a webhook during the block. Raises Stopped if another runner has it."""
+        runner = uuid7()
+        async with begin_for_keys(self._engine) as connection:
+            webhook = await webhooks.claim_webhook(connection, webhook_id, runner)
+        if webhook is None:
+            raise Stopped
+        try:
+            yield _Service(self._engine, self._sender, webhook, runner)
+        finally:
+            async with begin_for_keys(self._engine) as connection:
+                await webhooks.release_webhook(connection, webhook_id, runner)
+
+
+class _Service:
+    """One claim of a webhook by a runner."""
+
+    def __init__(
+        self, engine: AsyncEngine, sender: WebhookSender, webhook: Webhook, runner: UUID
+    ) -> None:
+        self._engine = engine
+        self._sender = sender
+        self._webhook = webhook
+        self._runner = runner
+        self._failures = webhook.failures
+
+    async def send_events(self, agent: AgentId, last_known_at: datetime) -> None:
+        """Send the events of an agent, at least up to a known time that was seen.
+
+        Everything up to that time is seen now, as writes are seen in the order of their times.
+        """
+        position = await self._find_position(agent)
+        selection = Selection(PAGE, self._webhook.operations)
+        page: list[Event] | None = None
+        while page is None or len(page) == PAGE:
+            async with begin_for_agent(self._engine, agent) as connection:
+                page = await events.list_events(connection, agent, position, selection)
+            for event in page:
+                await self._send_event(agent, event)
+                position = event.position
+        await self._set_position(agent, max(position, end_of(last_known_at)))
+
+    async def _find_position(self, agent: AgentId) -> Position:
+        async with begin_for_keys(self._engine) as connection:
+            position = await webhooks.find_position(connection, self._webhook.id, agent)
+        return position or self._webhook.beginning
+
+    async def _set_position(self, agent: AgentId, position: Position) -> None:
+        async with begin_for_keys(self._engine) as connection:
+            await webhooks.set_position(connection, self._webhook.id, self._runner, agent, position)
+
+    async def _send_event(self, agent: AgentId, event: Event) -> None:
+        """Send an event. Raises Stopped if it is not taken."""
+        await self._renew_lease()
+        kind, at = f"operation.{event.operation.lower()}", datetime.now(UTC)
+        body = build_message(kind, event.at, {"agent_id": agent, **encode_event(event)})
+        webhook, message_id = self._webhook, str(event.id)
+        answer = await self._sender.send(webhook.url, webhook.secret, message_id, body)
+        delivery = Delivery(
+            id=uuid7(),
+            message_id=message_id,
+            type=kind,
+            agent=agent,
+            attempt=self._failures + 1,
+            at=at,
+            answer=answer,
+        )
+        if answer.problem is None:
+            await self._note_success(agent, event, delivery)
+        else:
+            await self._note_failure(delivery)
+            raise Stopped
+
+    async def _renew_lease(self) -> None:
+        async with begin_for_keys(self._engine) as connection:
+            if not await webhooks.renew_lease(connection, self._webhook.id, self._runner):
+                raise Stopped
+
+    async def _note_success(self, agent: AgentId, event: Event, delivery: Delivery) -> None:
+        self._failures = 0
+        webhook_id = self._webhook.id
+        async with begin_for_keys(self._engine) as connection:
+            if not await webhooks.renew_lease(connection, webhook_id, self._runner):
+                raise Stopped
+            await webhooks.record_success(connection, webhook_id)
+            await webhooks.set_position(connection, webhook_id, self._runner, agent, event.position)
+            await webhooks.remember_delivery(connection, webhook_id, delivery)
+
+    async def _note_failure(self, delivery: Delivery) -> None:
+        decision = decide_retry(delivery.answer, delivery.attempt)
+        # Receivers that were down together are not called together again.
+        delay = decision.delay and decision.delay * random.uniform(1, 1.2)  # noqa: S311
+        webhook_id = self._webhook.id
+        async with begin_for_keys(self._engine) as connection:
+            if not await webhooks.renew_lease(connection, webhook_id, self._runner):
+                raise Stopped
+            await webhooks.record_failure(
+                connection,
+                webhook_id,
+                self._runner,
+                delay=delay,
+                reason=decision.disabled_because,
+            )
+            await webhooks.remember_delivery(connection, webhook_id, delivery)
+        if decision.disabled_because:
+            logger.warning(
+                "a webhook is disabled: %s",
+                decision.disabled_because,
+                extra={"webhook_id": str(webhook_id)},
+            )
+
+
+def encode_event(event: Event) -> dict[str, object]:
+    """Return the event as JSON has it, the same as readers of the feed get it."""
+    return {name: _encode_value(value) for name, value in asdict(event).items()}
+
+
+def _encode_value(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if isinstance(value, list):
+        return [str(one) for one in value]
+    return str(value) if isinstance(value, UUID) else value

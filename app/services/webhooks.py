@@ -1,0 +1,140 @@
+"""Creating, listing and removing webhooks, and trying them out."""
+
+import base64
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from uuid_utils.compat import uuid7
+
+from app.domain.errors import AddressNotAllowed, AgentForbidden, UnknownWebhook
+from app.domain.keys import Actor
+from app.domain.relation import Operation
+from app.domain.webhooks import PING, Delivery, Webhook, WebhookId
+from app.remote.webhooks import AddressRefused, WebhookSender
+from app.store import webhooks
+from app.store.engine import begin_for_keys, read_clock
+
+logger = logging.getLogger(__name__)
+
+SECRET_BYTES = 32
+# Tries that are shown with a webhook.
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class NewWebhook:
+    """A new webhook. `secret` is what its receiver verifies with; it is shown this once."""
+
+    webhook: Webhook
+    secret: str = field(repr=False)
+
+
+class WebhookKeeper:
+    """Keeps webhooks. Nobody sees or changes one that is for agents that their key is not for."""
+
+    def __init__(self, engine: AsyncEngine, sender: WebhookSender) -> None:
+        self._engine = engine
+        self._sender = sender
+
+    async def create_webhook(
+        self, actor: Actor, *, agents: str, url: str, operations: Sequence[Operation]
+    ) -> NewWebhook:
+        """Store a new webhook and return it with its secret.
+
+        Raises AgentForbidden and AddressNotAllowed.
+        """
+        if not actor.rights.allows_agent(agents):
+            raise AgentForbidden(agents)
+        await self._check_address(url)
+        secret = secrets.token_bytes(SECRET_BYTES)
+        async with begin_for_keys(self._engine) as connection:
+            webhook = Webhook(
+                id=WebhookId(uuid7()),
+                agents=agents,
+                url=url,
+                operations=tuple(operations),
+                secret=secret,
+                created_at=await read_clock(connection),
+                created_by=actor.name,
+            )
+            await webhooks.insert_webhook(connection, webhook)
+        _log_change("a webhook was created", actor, webhook.id)
+        return NewWebhook(webhook, f"whsec_{base64.b64encode(secret).decode()}")
+
+    async def _check_address(self, url: str) -> None:
+        try:
+            await self._sender.check_address(url)
+        except AddressRefused as refused:
+            raise AddressNotAllowed(str(refused)) from None
+
+    async def list_webhooks(self, actor: Actor, *, limit: int, after: UUID) -> list[Webhook]:
+        """Return webhooks in order of their ids, beginning after the id `after`."""
+        async with begin_for_keys(self._engine) as connection:
+            listed = await webhooks.list_webhooks(connection, after=after)
+        return [one for one in listed if actor.rights.allows_agent(one.agents)][:limit]
+
+    async def get_webhook(
+        self, actor: Actor, webhook_id: WebhookId
+    ) -> tuple[Webhook, Sequence[Delivery]]:
+        """Return a webhook and its last tries, newest first. Raises UnknownWebhook."""
+        async with self._lock_webhook(actor, webhook_id) as (connection, webhook):
+            return webhook, await webhooks.list_deliveries(connection, webhook_id, limit=SHOWN)
+
+    async def delete_webhook(self, actor: Actor, webhook_id: WebhookId) -> Webhook:
+        """Remove a webhook. Raises UnknownWebhook."""
+        async with self._lock_webhook(actor, webhook_id) as (connection, webhook):
+            await webhooks.delete_webhook(connection, webhook_id)
+        _log_change("a webhook was removed", actor, webhook_id)
+        return webhook
+
+    async def enable_webhook(self, actor: Actor, webhook_id: WebhookId) -> Webhook:
+        """Let a webhook go on from where it was, at once. Raises UnknownWebhook."""
+        async with self._lock_webhook(actor, webhook_id) as (connection, _):
+            return await webhooks.enable_webhook(connection, webhook_id)
+
+    async def ping_webhook(self, actor: Actor, webhook_id: WebhookId) -> Delivery:
+        """Send a message that says nothing, and return what became of it. Raises UnknownWebhook."""
+        async with self._lock_webhook(actor, webhook_id) as (_, webhook):
+            pass
+        now, ping_id = datetime.now(UTC), uuid7()
+        message_id = f"{PING}_{ping_id}"
+        body = build_message(PING, now, {"webhook_id": str(webhook_id)})
+        answer = await self._sender.send(webhook.url, webhook.secret, message_id, body)
+        delivery = Delivery(
+            id=ping_id,
+            message_id=message_id,
+            type=PING,
+            agent=None,
+            attempt=1,
+            at=now,
+            answer=answer,
+        )
+        async with self._lock_webhook(actor, webhook_id) as (connection, _):
+            await webhooks.remember_delivery(connection, webhook_id, delivery)
+        return delivery
+
+    @asynccontextmanager
+    async def _lock_webhook(
+        self, actor: Actor, webhook_id: WebhookId
+    ) -> AsyncIterator[tuple[AsyncConnection, Webhook]]:
+        async with begin_for_keys(self._engine) as connection:
+            webhook = await webhooks.lock_webhook(connection, webhook_id)
+            if webhook is None or not actor.rights.allows_agent(webhook.agents):
+                raise UnknownWebhook(webhook_id)
+            yield connection, webhook
+
+
+def build_message(kind: str, at: datetime, data: dict[str, object]) -> str:
+    """Return the body of a message, as Standard Webhooks has it."""
+    return json.dumps({"type": kind, "timestamp": at.isoformat(), "data": data})
+
+
+def _log_change(what: str, actor: Actor, webhook_id: WebhookId) -> None:
+    logger.info(what, extra={"webhook_id": str(webhook_id), "actor": actor.name})

@@ -1,0 +1,311 @@
+"""Webhooks, how far each has come with each agent, and what became of its last messages."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.agent import AgentId
+from app.domain.events import Position
+from app.domain.relation import Operation
+from app.domain.webhooks import Answer, Delivery, DeliveryProblem, Webhook, WebhookId
+from app.store.engine import fetch_rows
+
+# A runner that has not renewed its lease for this long is taken to be dead. A try takes less.
+LEASE = timedelta(seconds=60)
+# Tries of each webhook that are remembered.
+REMEMBERED = 100
+
+_COLUMNS = """
+    id, agents, url, operations, secret, created_at, created_by,
+    failures, next_try_at, disabled_at, disabled_because
+"""
+
+# --- webhooks ------------------------------------------------------------------------------------
+
+# Store a new webhook.
+_INSERT = """
+    INSERT INTO webhooks (
+        id, agents, url, operations, secret, created_at, created_by, failures
+    )
+    VALUES (
+        :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
+    )
+"""
+
+# List webhooks in order.
+_LIST = f"SELECT {_COLUMNS} FROM webhooks WHERE id > :after ORDER BY id"
+
+# Find a webhook, and let nobody else change it until the transaction ends.
+_LOCK = f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id FOR UPDATE"
+
+_DELETE = "DELETE FROM webhooks WHERE id = :id"
+
+# Let a disabled webhook go on from where it was.
+_ENABLE = f"""
+    UPDATE webhooks SET
+        failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL
+    WHERE id = :id
+    RETURNING {_COLUMNS}
+"""
+
+# Remove the webhooks that are for this agent alone.
+_DELETE_OF_AGENT = "DELETE FROM webhooks WHERE agents = :agent"
+
+
+async def insert_webhook(connection: AsyncConnection, webhook: Webhook) -> None:
+    values = {
+        "id": webhook.id,
+        "agents": webhook.agents,
+        "url": webhook.url,
+        "operations": list(webhook.operations),
+        "secret": webhook.secret,
+        "created_at": webhook.created_at,
+        "created_by": webhook.created_by,
+    }
+    await fetch_rows(connection, _INSERT, values)
+
+
+async def list_webhooks(connection: AsyncConnection, *, after: UUID) -> list[Webhook]:
+    """Return the webhooks in order of their ids, beginning after the id `after`."""
+    return list(map(_to_webhook, await fetch_rows(connection, _LIST, {"after": after})))
+
+
+async def lock_webhook(connection: AsyncConnection, webhook_id: WebhookId) -> Webhook | None:
+    """Return the webhook, which nobody else can change until the transaction ends."""
+    rows = await fetch_rows(connection, _LOCK, {"id": webhook_id})
+    return _to_webhook(rows[0]) if rows else None
+
+
+async def delete_webhook(connection: AsyncConnection, webhook_id: WebhookId) -> None:
+    await fetch_rows(connection, _DELETE, {"id": webhook_id})
+
+
+async def enable_webhook(connection: AsyncConnection, webhook_id: WebhookId) -> Webhook:
+    [row] = await fetch_rows(connection, _ENABLE, {"id": webhook_id})
+    return _to_webhook(row)
+
+
+async def delete_webhooks_of_agent(connection: AsyncConnection, agent: AgentId) -> None:
+    """Remove the webhooks that are for this agent alone."""
+    await fetch_rows(connection, _DELETE_OF_AGENT, {"agent": agent})
+
+
+def _to_webhook(row: Mapping[str, Any]) -> Webhook:
+    operations = tuple(map(Operation, row["operations"]))
+    return Webhook(**{**row, "secret": bytes(row["secret"]), "operations": operations})
+
+
+# --- what is due ---------------------------------------------------------------------------------
+
+# Find the webhooks that may be tried now and that no living runner has, with the agents that were
+# written to since they were served last. `agents` is an id, a beginning and a star, or a star.
+_DUE = """
+    SELECT w.id AS webhook_id, a.agent_id, a.last_known_at
+    FROM webhooks w
+    JOIN agents a
+        ON a.agent_id = w.agents
+        OR w.agents = '*'
+        OR (
+            w.agents LIKE '%/*'
+            AND starts_with(a.agent_id, left(w.agents, -1))
+            AND a.agent_id <> left(w.agents, -1)
+        )
+    LEFT JOIN webhook_positions p ON p.webhook_id = w.id AND p.agent = a.agent_id
+    WHERE w.disabled_at IS NULL
+      AND (w.next_try_at IS NULL OR w.next_try_at <= clock_timestamp())
+      AND (w.alive_at IS NULL OR w.alive_at <= clock_timestamp() - CAST(:lease AS interval))
+      AND a.last_known_at > coalesce(p.at, w.created_at)
+    ORDER BY a.last_known_at
+    LIMIT 1000
+"""
+
+
+async def list_due(
+    connection: AsyncConnection,
+) -> dict[WebhookId, list[tuple[AgentId, datetime]]]:
+    """Return the webhooks that are due, each with agents and the time of their last write."""
+    due: dict[WebhookId, list[tuple[AgentId, datetime]]] = {}
+    for row in await fetch_rows(connection, _DUE, {"lease": LEASE}):
+        agents = due.setdefault(WebhookId(row["webhook_id"]), [])
+        agents.append((AgentId(row["agent_id"]), row["last_known_at"]))
+    return due
+
+
+# Claim a webhook that no living runner has.
+_CLAIM = f"""
+    UPDATE webhooks SET runner = :runner, alive_at = clock_timestamp()
+    WHERE id = :id AND disabled_at IS NULL
+      AND (next_try_at IS NULL OR next_try_at <= clock_timestamp())
+      AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+    RETURNING {_COLUMNS}
+"""
+
+# Renew the lease of a webhook.
+_RENEW = """
+    UPDATE webhooks SET alive_at = clock_timestamp()
+    WHERE id = :id AND runner = :runner AND disabled_at IS NULL
+    RETURNING id
+"""
+
+# Release a webhook, so that another runner may go on at once.
+_RELEASE = "UPDATE webhooks SET alive_at = NULL WHERE id = :id AND runner = :runner"
+
+
+async def claim_webhook(
+    connection: AsyncConnection, webhook_id: WebhookId, runner: UUID
+) -> Webhook | None:
+    """Claim the webhook. Return None if it is not due any more, or if a living runner has it."""
+    values = {"id": webhook_id, "runner": runner, "lease": LEASE}
+    rows = await fetch_rows(connection, _CLAIM, values)
+    return _to_webhook(rows[0]) if rows else None
+
+
+async def renew_lease(connection: AsyncConnection, webhook_id: WebhookId, runner: UUID) -> bool:
+    """Return False if the webhook is gone, or another runner has it."""
+    return bool(await fetch_rows(connection, _RENEW, {"id": webhook_id, "runner": runner}))
+
+
+async def release_webhook(connection: AsyncConnection, webhook_id: WebhookId, runner: UUID) -> None:
+    await fetch_rows(connection, _RELEASE, {"id": webhook_id, "runner": runner})
+
+
+_FIND_POSITION = """
+    SELECT at, id FROM webhook_positions WHERE webhook_id = :webhook AND agent = :agent
+"""
+
+# Note how far a webhook has come with an agent, if this runner still has it.
+_SET_POSITION = """
+    INSERT INTO webhook_positions (webhook_id, agent, at, id)
+    SELECT id, :agent, :at, :last_id FROM webhooks WHERE id = :webhook AND runner = :runner
+    ON CONFLICT (webhook_id, agent) DO UPDATE SET at = excluded.at, id = excluded.id
+"""
+
+
+async def find_position(
+    connection: AsyncConnection, webhook_id: WebhookId, agent: AgentId
+) -> Position | None:
+    """Return how far the webhook has come with the agent, if it has begun."""
+    rows = await fetch_rows(connection, _FIND_POSITION, {"webhook": webhook_id, "agent": agent})
+    return Position(rows[0]["at"], rows[0]["id"]) if rows else None
+
+
+async def set_position(
+    connection: AsyncConnection,
+    webhook_id: WebhookId,
+    runner: UUID,
+    agent: AgentId,
+    position: Position,
+) -> None:
+    values = {
+        "webhook": webhook_id,
+        "runner": runner,
+        "agent": agent,
+        "at": position.at,
+        "last_id": position.id,
+    }
+    await fetch_rows(connection, _SET_POSITION, values)
+
+
+# --- tries ---------------------------------------------------------------------------------------
+
+# Note that a message was taken.
+_SUCCEED = "UPDATE webhooks SET failures = 0, next_try_at = NULL WHERE id = :id AND failures > 0"
+
+# Note that a message was not taken, and what follows.
+_FAIL = """
+    UPDATE webhooks SET
+        failures = failures + 1,
+        next_try_at = clock_timestamp() + CAST(:delay AS interval),
+        disabled_at = CASE WHEN CAST(:reason AS text) IS NOT NULL THEN clock_timestamp() END,
+        disabled_because = :reason
+    WHERE id = :id AND runner = :runner
+"""
+
+# Remember a try, and forget the oldest ones.
+_REMEMBER = """
+    INSERT INTO webhook_deliveries (
+        webhook_id, id, message_id, type, agent, attempt, at, status, problem, duration_ms
+    )
+    VALUES (
+        :webhook, :id, :message_id, :type, :agent, :attempt, :at, :status, :problem, :duration_ms
+    )
+"""
+_FORGET = """
+    DELETE FROM webhook_deliveries
+    WHERE webhook_id = :webhook AND id <= (
+        SELECT id FROM webhook_deliveries WHERE webhook_id = :webhook
+        ORDER BY id DESC
+        OFFSET :remembered LIMIT 1
+    )
+"""
+
+# List the last tries of some webhooks, newest first.
+_DELIVERIES = """
+    SELECT webhook_id, id, message_id, type, agent, attempt, at, status, problem, duration_ms
+    FROM webhook_deliveries
+    WHERE webhook_id = :webhook
+    ORDER BY id DESC
+    LIMIT :limit
+"""
+
+
+async def record_success(connection: AsyncConnection, webhook_id: WebhookId) -> None:
+    await fetch_rows(connection, _SUCCEED, {"id": webhook_id})
+
+
+async def record_failure(
+    connection: AsyncConnection,
+    webhook_id: WebhookId,
+    runner: UUID,
+    *,
+    delay: timedelta | None,
+    reason: str | None,
+) -> None:
+    """Note a failure: the next try comes after `delay`, or the webhook is disabled for `reason`."""
+    values = {"id": webhook_id, "runner": runner, "delay": delay, "reason": reason}
+    await fetch_rows(connection, _FAIL, values)
+
+
+async def remember_delivery(
+    connection: AsyncConnection, webhook_id: WebhookId, delivery: Delivery
+) -> None:
+    """Remember a try."""
+    values = {
+        "webhook": webhook_id,
+        "id": delivery.id,
+        "message_id": delivery.message_id,
+        "type": delivery.type,
+        "agent": delivery.agent,
+        "attempt": delivery.attempt,
+        "at": delivery.at,
+        "status": delivery.answer.status,
+        "problem": delivery.answer.problem,
+        "duration_ms": delivery.answer.duration_ms,
+    }
+    await fetch_rows(connection, _REMEMBER, values)
+    forgotten = {"webhook": webhook_id, "remembered": REMEMBERED}
+    await fetch_rows(connection, _FORGET, forgotten)
+
+
+async def list_deliveries(
+    connection: AsyncConnection, webhook_id: WebhookId, *, limit: int
+) -> Sequence[Delivery]:
+    """Return the last tries, newest first."""
+    values = {"webhook": webhook_id, "limit": limit}
+    return list(map(_to_delivery, await fetch_rows(connection, _DELIVERIES, values)))
+
+
+def _to_delivery(row: Mapping[str, Any]) -> Delivery:
+    problem = DeliveryProblem(row["problem"]) if row["problem"] else None
+    return Delivery(
+        id=row["id"],
+        message_id=row["message_id"],
+        type=row["type"],
+        agent=row["agent"],
+        attempt=row["attempt"],
+        at=row["at"],
+        answer=Answer(row["status"], problem, row["duration_ms"]),
+    )

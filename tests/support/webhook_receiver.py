@@ -1,0 +1,56 @@
+"""A receiver of webhooks: an HTTP server in a thread that keeps what it was sent."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from standardwebhooks import Webhook
+
+
+@dataclass
+class Receiver:
+    """`statuses` are answered in turn, and the last of them from then on."""
+
+    url: str = ""
+    statuses: list[int] = field(default_factory=lambda: [204])
+    requests: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+
+    def choose_status(self) -> int:
+        return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
+
+    def verify(self, secret: str) -> list[dict[str, Any]]:
+        """Return all messages. Each must be signed with the secret, as the library says."""
+        return [Webhook(secret).verify(body, headers) for headers, body in self.requests]
+
+    @property
+    def ids(self) -> list[str]:
+        return [headers["webhook-id"] for headers, _ in self.requests]
+
+
+@contextmanager
+def receiving(*statuses: int) -> Iterator[Receiver]:
+    receiver = Receiver(statuses=list(statuses) or [204])
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            receiver.requests.append((headers, body))
+            self.send_response(receiver.choose_status())
+            self.send_header("Location", f"{receiver.url}/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Keep silent."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        receiver.url = f"http://127.0.0.1:{server.server_port}/hooks?of=palimpsest"
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield receiver
+        server.shutdown()
+        thread.join()
