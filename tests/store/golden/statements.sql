@@ -269,124 +269,6 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     :content_salt);
 
 -- POST /v1/memories (a new value of a slot)
--- app/store/relationships.py find_made_stale
-WITH
-moment AS MATERIALIZED (
-    SELECT
-        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-),
-touched AS (
-    SELECT tie.memory_id,
-        jsonb_agg(
-            DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of
-                FROM moment))
-        )
-        AS because
-    FROM (
-        SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-        FROM memory_relationships
-        WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential', 'causes',
-            'enables', 'references')
-        UNION ALL
-        SELECT target_id, source_id, type, created_at
-        FROM memory_relationships
-        WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential', 'causes',
-            'enables', 'references')
-    ) AS tie
-    CROSS JOIN LATERAL (
-        SELECT
-            o.id,
-            CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END AS
-                erased_at,
-            b.*
-        FROM
-            memories o
-        CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
-            o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary, o.tier,
-            o.covered, o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-        WHERE o.agent_id = :agent AND o.id = tie.other_id
-    ) AS e
-    WHERE tie.created_at <= (SELECT known_at FROM moment)
-        AND (
-            e.erased_at > tie.created_at
-            OR (
-                (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false))
-                AND (
-                    (NOT e.void AND e.valid_until > tie.created_at)
-                    OR EXISTS (
-                        SELECT FROM memory_beliefs x
-                        WHERE x.agent_id = :agent
-                            AND x.memory_id = e.id
-                            AND x.known_until > tie.created_at
-                            AND x.known_until <= e.known_from
-                            AND NOT x.void
-                            AND (e.void OR x.valid_until IS NULL OR x.valid_until > tie.created_at)
-                    )
-                )
-            )
-        )
-        AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-        AND tie.other_id = ANY(:ended)
-        AND
-        (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
-            ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
-    GROUP BY tie.memory_id
-)
-SELECT touched.*
-FROM touched
-CROSS JOIN
-    memories m
-CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
-    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-    m.superseded_by, m.superseded_at, m.known_from) AS b
-WHERE m.agent_id = :agent
-    AND m.id = touched.memory_id
-    AND m.erased_at IS NULL
-    AND
-    b.valid_from <= (SELECT as_of FROM moment)
-    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
-ORDER BY touched.memory_id;
-
--- POST /v1/memories (a new value of a slot)
--- app/store/idempotency.py save_idempotency_record
-WITH expired AS (
-    DELETE FROM idempotency_keys
-    WHERE agent_id = :agent AND key IN (
-        SELECT key FROM idempotency_keys
-        WHERE agent_id = :agent
-            AND key <> :key
-            AND created_at <= now() - CAST(:kept_for AS interval)
-        ORDER BY created_at
-        LIMIT :swept
-    )
-)
-INSERT INTO idempotency_keys (
-    agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at
-)
-VALUES (
-    :agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now()
-)
-ON CONFLICT (agent_id, key) DO UPDATE SET
-    fingerprint = excluded.fingerprint,
-    status = excluded.status,
-    headers = excluded.headers,
-    answer = excluded.answer,
-    mentioned_ids = excluded.mentioned_ids,
-    created_at = excluded.created_at;
-
-
--- ===== POST /v1/memories (a dry run) =====
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
--- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
--- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
--- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
-
--- POST /v1/memories (a dry run)
 -- app/store/memories.py find_memories
 WITH
 moment AS MATERIALIZED (
@@ -509,6 +391,125 @@ FROM moment LEFT JOIN (
         m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 ) AS page ON true;
+
+-- POST /v1/memories (a new value of a slot)
+-- app/store/relationships.py find_made_stale
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+touched AS (
+    SELECT tie.memory_id,
+        jsonb_agg(
+            DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type, 'as_of', (SELECT as_of
+                FROM moment))
+        )
+        AS because
+    FROM (
+        SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+        FROM memory_relationships
+        WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential', 'causes',
+            'enables', 'references')
+        UNION ALL
+        SELECT target_id, source_id, type, created_at
+        FROM memory_relationships
+        WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential', 'causes',
+            'enables', 'references')
+    ) AS tie
+    CROSS JOIN LATERAL (
+        SELECT
+            o.id,
+            CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END AS
+                erased_at,
+            b.*
+        FROM
+            memories o
+        CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+            o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary, o.tier,
+            o.covered, o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+        WHERE o.agent_id = :agent AND o.id = tie.other_id
+    ) AS e
+    WHERE tie.created_at <= (SELECT known_at FROM moment)
+        AND (
+            e.erased_at > tie.created_at
+            OR (
+                (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false))
+                AND (
+                    (NOT e.void AND e.valid_until > tie.created_at)
+                    OR EXISTS (
+                        SELECT FROM memory_beliefs x
+                        WHERE x.agent_id = :agent
+                            AND x.memory_id = e.id
+                            AND x.known_until > tie.created_at
+                            AND x.known_until <= e.known_from
+                            AND NOT x.void
+                            AND (e.void OR x.valid_until IS NULL OR x.valid_until > tie.created_at)
+                    )
+                )
+            )
+        )
+        AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+        AND tie.other_id = ANY(:ended)
+        AND
+        (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND type IN
+            ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')))
+    GROUP BY tie.memory_id
+)
+SELECT touched.*
+FROM touched
+CROSS JOIN
+    memories m
+CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+    m.superseded_by, m.superseded_at, m.known_from) AS b
+WHERE m.agent_id = :agent
+    AND m.id = touched.memory_id
+    AND m.erased_at IS NULL
+    AND
+    b.valid_from <= (SELECT as_of FROM moment)
+    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+ORDER BY touched.memory_id;
+
+-- POST /v1/memories (a new value of a slot)
+-- app/store/idempotency.py save_idempotency_record
+WITH expired AS (
+    DELETE FROM idempotency_keys
+    WHERE agent_id = :agent AND key IN (
+        SELECT key FROM idempotency_keys
+        WHERE agent_id = :agent
+            AND key <> :key
+            AND created_at <= now() - CAST(:kept_for AS interval)
+        ORDER BY created_at
+        LIMIT :swept
+    )
+)
+INSERT INTO idempotency_keys (
+    agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at
+)
+VALUES (
+    :agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now()
+)
+ON CONFLICT (agent_id, key) DO UPDATE SET
+    fingerprint = excluded.fingerprint,
+    status = excluded.status,
+    headers = excluded.headers,
+    answer = excluded.answer,
+    mentioned_ids = excluded.mentioned_ids,
+    created_at = excluded.created_at;
+
+
+-- ===== POST /v1/memories (a dry run) =====
+-- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
+-- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -822,7 +823,7 @@ WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at, log_head = :log
 -- app/store/apply.py apply_plans
 UPDATE memories SET revision=(memories.revision + :revision_1), importance=:importance WHERE
     memories.agent_id = :agent_id_1 AND memories.id = :id_1;
--- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== POST /v1/memories/{memory_id}/supersede =====
@@ -830,6 +831,7 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -876,12 +878,13 @@ WITH part0 AS (
     :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
     :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
     :content_salt);
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== GET /v1/memories/{memory_id} =====
 -- app/store/memories.py find_memory: as for POST /v1/memories (a first fact)
--- app/store/memories.py find_memory: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memory: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== GET /v1/memories/{memory_id}/history =====
@@ -4062,7 +4065,7 @@ WHERE r.agent_id = :agent
 -- app/store/apply.py apply_plans
 UPDATE memory_usage SET access_count = access_count - 1
 WHERE agent_id = :agent AND memory_id = :unconfirmed;
--- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== GET /v1/reviews =====
@@ -4127,7 +4130,7 @@ ORDER BY created_at DESC, id DESC;
 -- app/store/reviews/reviews.py find_review_row
 SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
--- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== POST /v1/reviews/{review_id}/reject =====
@@ -4147,7 +4150,7 @@ UPDATE reviews SET
     decision_log_id = :log_id,
     memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
 WHERE agent_id = :agent AND id = :id;
--- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== POST /v1/reviews/{review_id}/accept =====
@@ -4159,7 +4162,7 @@ WHERE agent_id = :agent AND id = :id;
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
--- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -4187,7 +4190,7 @@ ORDER BY created_at DESC, id DESC;
 -- app/store/reviews/reviews.py find_stored_review: as for GET /v1/reviews/{review_id}
 -- app/store/apply.py apply_plans: as for PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
--- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
 
 -- ===== GET /v1/shadow/report =====
@@ -6558,7 +6561,7 @@ LIMIT :limit;
 -- app/store/apply.py apply_plans
 DELETE FROM memory_relationships
 WHERE agent_id = :agent_id AND source_id = :source_id AND target_id = :target_id AND type = :type;
--- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -7160,6 +7163,7 @@ ORDER BY chain_id, created_at, id;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
@@ -7300,7 +7304,7 @@ INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_fr
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
--- app/store/memories.py find_memories: as for POST /v1/memories (a dry run)
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
 
