@@ -21,6 +21,7 @@ from app.commands.client import changing, control, lifespans, reading, relations
 from app.commands.client.calling import AsJson, Failure, drop_unset
 from app.commands.client.captures import capture, captures
 from app.commands.client.demo import demo
+from app.commands.client.hooks import hook
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
 from app.commands.client.why import why
@@ -511,6 +512,7 @@ for command in (
     sweep,
     capture,
     captures,
+    hook,
     insights,
     demo,
     *control.COMMANDS,

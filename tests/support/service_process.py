@@ -14,10 +14,13 @@ from pathlib import Path
 import httpx
 
 
-def palimpsest(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def palimpsest(
+    *words: str, stdin: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "app.cli", *words]
     return subprocess.run(
         command,
+        input=stdin,
         capture_output=True,
         text=True,
         timeout=60,
