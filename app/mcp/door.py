@@ -21,12 +21,15 @@ class Door:
         self._app = app
         self._max_body_bytes = max_body_bytes
         self._manager: StreamableHTTPSessionManager | None = None
+        # Other methods than POST are answered 405.
+        self._route = Route("/mcp", self, methods=["POST"], include_in_schema=False)
+        self._route_of_agent = Route(
+            "/mcp/{agent:path}", self, methods=["POST"], include_in_schema=False
+        )
 
     @property
     def routes(self) -> list[Route]:
-        """Return the routes; other methods than POST are answered 405."""
-        paths = ("/mcp", "/mcp/{agent:path}")
-        return [Route(path, self, methods=["POST"], include_in_schema=False) for path in paths]
+        return [self._route, self._route_of_agent]
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -44,6 +47,7 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self._manager is not None, "the application is not open"
+        _name_call(scope, self._route, self._route_of_agent)
         # Some clients accept streams only, and can read JSON.
         MutableHeaders(scope=scope)["accept"] = "application/json, text/event-stream"
         await self._manager.handle_request(scope, receive, send)
@@ -55,3 +59,11 @@ class Door:
         transport = CallerTransport(self._app, context.request, agent)
         async with AsyncClient("http://localhost", transport=transport) as client:
             yield client
+
+
+def _name_call(scope: Scope, route: Route, route_of_agent: Route) -> None:
+    """Note the route and the agent of a call, for metrics and the log."""
+    agent = scope["path_params"].get("agent")
+    scope["route"] = route_of_agent if agent else route
+    if agent:
+        scope["agent_id"] = agent

@@ -9,8 +9,15 @@ from mcp.server.lowlevel import Server
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     TextContent,
     Tool,
 )
@@ -18,6 +25,7 @@ from mcp_types import (
 from app import __version__
 from app.mcp.arguments import BadArguments, read_arguments
 from app.mcp.calls import CALLS, may_review
+from app.mcp.resources import PROMPTS, RESOURCES, TEMPLATES, compose_prompt, read_resource
 from app.mcp.tools import INSTRUCTIONS, REVIEW, TOOLS
 from palimpsest_client import AsyncClient, PalimpsestError, TooBusy
 
@@ -48,6 +56,14 @@ def build_server(open_client: OpenClient) -> Server[Any]:
         async with open_client(context) as client:
             return await _call(client, tool, arguments)
 
+    async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        async with open_client(context) as client:
+            return await read_resource(client, str(params.uri))
+
+    async def get_prompt(context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        async with open_client(context) as client:
+            return await compose_prompt(client, params.name, params.arguments)
+
     return Server(
         "palimpsest",
         version=__version__,
@@ -55,7 +71,26 @@ def build_server(open_client: OpenClient) -> Server[Any]:
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=_list_resources,
+        on_list_resource_templates=_list_templates,
+        on_read_resource=read,
+        on_list_prompts=_list_prompts,
+        on_get_prompt=get_prompt,
     )
+
+
+async def _list_resources(_: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
+    return RESOURCES
+
+
+async def _list_templates(
+    _: Context, __: PaginatedRequestParams | None
+) -> ListResourceTemplatesResult:
+    return TEMPLATES
+
+
+async def _list_prompts(_: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
+    return PROMPTS
 
 
 async def _call(client: AsyncClient, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from mcp import Client as Host
 from mcp import StdioServerParameters
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 from app.mcp.arguments import BadArguments, read_arguments
@@ -294,3 +295,43 @@ def test_arguments_are_read_as_meant(tool: Any, sent: dict[str, Any], read: Any)
 def test_arguments_that_mean_nothing_are_refused(tool: Any, sent: dict[str, Any] | None) -> None:
     with pytest.raises(BadArguments):
         read_arguments(tool, sent)
+
+
+def test_the_context_and_a_history_can_be_attached(server: Any) -> None:
+    async def work(host: Host) -> None:
+        home = {"content": "Lives in Porto", "key": "home", "value": "Porto"}
+        stored = get_fields(await host.call_tool("memory_store", home))
+        [resource] = (await host.list_resources()).resources
+        [context] = (await host.read_resource(resource.uri)).contents
+        assert "Lives in Porto" in context.text
+        [template] = (await host.list_resource_templates()).resource_templates
+        uri = template.uri_template.replace("{memory_id}", stored["memory_id"])
+        [history] = (await host.read_resource(uri)).contents
+        assert "Lives in Porto" in history.text
+        for unknown in ("palimpsest://all", f"palimpsest://memories/{uuid4()}"):
+            with pytest.raises(MCPError):
+                await host.read_resource(unknown)
+
+    talk(server, work)
+
+
+def test_the_prompt_brings_what_is_known_about_its_task(server: Any) -> None:
+    async def work(host: Host) -> None:
+        await host.call_tool("memory_store", {"content": "Never deploy on Fridays"})
+        [prompt] = (await host.list_prompts()).prompts
+        [message] = (await host.get_prompt(prompt.name, {"task": "Plan the deploy"})).messages
+        assert isinstance(message.content, TextContent)
+        assert "Never deploy on Fridays" in message.content.text
+        assert message.content.text.endswith("Plan the deploy")
+        assert len((await host.get_prompt(prompt.name)).messages) == 1
+        with pytest.raises(MCPError):
+            await host.get_prompt("sing")
+
+    talk(server, work)
+
+
+def test_calls_are_counted_by_their_route(service: str, agent: str) -> None:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    httpx.post(f"{service}/mcp/{agent}", json=asked).raise_for_status()
+    counted = httpx.get(f"{service}/metrics").text
+    assert 'route="/mcp/{agent:path}"' in counted
