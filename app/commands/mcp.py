@@ -1,6 +1,7 @@
 """MCP over standard input and output: between a host on this machine and a service."""
 
 import asyncio
+import ctypes
 import signal
 import socket
 import subprocess
@@ -47,7 +48,11 @@ def _run_service() -> Iterator[str]:
     command = [sys.executable, "-m", "app.cli", "serve", "--host", "127.0.0.1"]
     # Standard output belongs to the protocol.
     process = subprocess.Popen(  # noqa: S603 - the command is our own
-        [*command, "--port", str(port)], stdin=subprocess.DEVNULL, stdout=sys.stderr
+        [*command, "--port", str(port)],
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr,
+        # This process has no threads yet.
+        preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
     )
     try:
         _await_readiness(process, address)
@@ -55,6 +60,14 @@ def _run_service() -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(END_PATIENCE)
+
+
+_PR_SET_PDEATHSIG = 1  # of prctl(2)
+
+
+def _end_with_parent() -> None:
+    """Let Linux stop this process when its parent is gone, however that ended."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _find_free_port() -> int:
