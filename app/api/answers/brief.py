@@ -115,9 +115,9 @@ class BriefOperation(BriefAnswer):
 class BriefHistoryAnswer(BriefAnswer):
     """The chain of a memory, oldest first, and the operations on it."""
 
-    current: UUID | None = None
+    current: UUID | None = Field(None, description="The version that holds at as_of.")
     versions: list[BriefMemory] = Field([])
-    operations: list[BriefOperation] = Field([])
+    operations: list[BriefOperation] = Field([], description="What changed them.")
     next_cursor: str | None = None
 
     @classmethod
@@ -163,7 +163,7 @@ class BriefPart(BriefAnswer):
     """A part of a text that was split, and what storing it came to."""
 
     text: str
-    answer: BriefWriteAnswer | Problem
+    answer: BriefWriteAnswer | Problem = Field(description="What storing it came to.")
 
     @classmethod
     def from_part(cls, part: PartOut) -> Self:
@@ -177,7 +177,7 @@ def _shorten_result(answer: WriteAnswer | Problem) -> BriefWriteAnswer | Problem
 class BriefStoreAnswer(BriefWriteAnswer):
     """What a store did; of a text that was split, what the first of its parts did."""
 
-    parts: list[BriefPart] = Field([])
+    parts: list[BriefPart] = Field([], description="The parts of a text that was split, in order.")
 
     @classmethod
     def from_store(cls, answer: StoreAnswer) -> Self:

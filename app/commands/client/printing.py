@@ -34,7 +34,7 @@ def print_change(answer: Mapping[str, Any]) -> None:
     if operation and review_id:
         console.print(f"waits for a person: review {review_id}")
     if answer["superseded"]:
-        ended = (memory["content"] or memory["id"] for memory in answer["superseded"])
+        ended = (f"{memory['id']} {memory['content'] or ''}" for memory in answer["superseded"])
         console.print("ended: " + escape("; ".join(ended)))
     if answer["stale"]:
         ids = ", ".join(stale["memory_id"] for stale in answer["stale"])

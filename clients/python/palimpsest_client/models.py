@@ -392,10 +392,11 @@ class BriefHistoryAnswer(TypedDict):
     """The chain of a memory, oldest first, and the operations on it."""
 
     current: NotRequired[str | None]
+    """The version that holds at as_of."""
     versions: NotRequired["list[BriefMemory]"]
     """The versions, oldest first."""
     operations: NotRequired["list[BriefOperation]"]
-    """The operations that made and changed these versions, oldest first."""
+    """What changed them."""
     next_cursor: NotRequired[str | None]
     """Send it as `cursor` for the next page; null: this page is the last."""
 
@@ -447,6 +448,7 @@ class BriefPart(TypedDict):
     text: str
     """The words."""
     answer: "BriefWriteAnswer | Problem"
+    """What storing it came to."""
 
 
 class BriefResult(TypedDict):
@@ -497,6 +499,7 @@ class BriefStoreAnswer(TypedDict):
     stale: NotRequired[list[str]]
     """What rests on a memory that it ended."""
     parts: NotRequired["list[BriefPart]"]
+    """The parts of a text that was split, in order."""
 
 
 class BriefWriteAnswer(TypedDict):
