@@ -1,7 +1,9 @@
 import warnings
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 import psycopg
@@ -17,7 +19,7 @@ from app.store import schema
 from app.store.engine import sqlalchemy_url
 from app.store.tables import metadata
 from app.store.unfit import UnfitDatabase
-from support.databases import fresh_database
+from support.databases import fresh_database, with_user
 from support.service import running
 
 COLUMNS = """
@@ -104,6 +106,44 @@ def test_earlier_beliefs_get_the_chain_of_their_version(database_url: str) -> No
     with psycopg.connect(database_url) as connection:
         rows = connection.execute("SELECT memory_id, chain_id FROM memory_beliefs").fetchall()
     assert rows == [(UUID(first), UUID(first))]
+
+
+def test_an_owner_who_is_no_superuser_sees_the_rows_to_change(database_url: str) -> None:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        home = {"content": "Lives in Porto", "key": "home", "value": "Porto"}
+        client.post("/v1/memories", json=home).raise_for_status()
+        client.post("/v1/memories", json=home | {"value": "Braga"}).raise_for_status()
+    schema.migrate_down(database_url, "2026_11_22_i")
+    with plain_owner(database_url) as url, schema._open_migration(url) as (_, config):
+        command.upgrade(config, "2026_11_23_a")
+    with psycopg.connect(database_url) as connection:
+        [row] = connection.execute("SELECT count(*), count(chain_id) FROM memory_beliefs")
+        assert row == (1, 1)
+        forced = connection.execute(
+            "SELECT relforcerowsecurity FROM pg_class WHERE relname IN ('memories', 'memory_beliefs')"
+        )
+        assert forced.fetchall() == [(True,), (True,)]
+
+
+@contextmanager
+def plain_owner(url: str) -> Iterator[str]:
+    """The address of the database for an owner of its tables who is no superuser."""
+    name = f"owner_{uuid4().hex}"
+    with psycopg.connect(url, autocommit=True) as superuser:
+        superuser.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'secret'")
+        superuser.execute(f"GRANT ALL ON SCHEMA public TO {name}")
+        tables = superuser.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        for (table,) in tables.fetchall():
+            superuser.execute(f'ALTER TABLE public."{table}" OWNER TO {name}')
+        try:
+            yield with_user(url, name, "secret")
+        finally:
+            superuser.execute(f"REASSIGN OWNED BY {name} TO CURRENT_USER")
+            superuser.execute(f"DROP OWNED BY {name}")
+            superuser.execute(f"DROP ROLE {name}")
 
 
 def test_the_tables_in_code_are_those_of_the_migrations(database_url: str) -> None:

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from app.store import schema
 from app.store.roles import Role
-from support.databases import fresh_database
+from support.databases import fresh_database, with_user
 
 
 @pytest.fixture
@@ -22,12 +22,6 @@ def new_login(server_url: str) -> Iterator[str]:
     yield name
     with psycopg.connect(server_url, autocommit=True) as superuser:
         superuser.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
-
-
-def with_user(url: str, user: str, password: str) -> str:
-    parsed = psycopg.conninfo.conninfo_to_dict(url)
-    host, name = parsed["host"], parsed["dbname"]
-    return f"postgresql://{user}:{password}@/{name}?host={host}&port={parsed.get('port', 5432)}"
 
 
 def test_a_missing_login_is_created_with_its_password(server_url: str, new_login: str) -> None:

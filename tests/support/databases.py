@@ -34,3 +34,9 @@ def with_database(url: str, name: str) -> str:
 
 def name_of(url: str) -> str:
     return str(psycopg.conninfo.conninfo_to_dict(url)["dbname"])
+
+
+def with_user(url: str, user: str, password: str) -> str:
+    parsed = psycopg.conninfo.conninfo_to_dict(url)
+    host, name = parsed["host"], parsed["dbname"]
+    return f"postgresql://{user}:{password}@/{name}?host={host}&port={parsed.get('port', 5432)}"
