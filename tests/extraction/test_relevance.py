@@ -1,13 +1,15 @@
 """The second reader: which statements are about the user's own life."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
 
 from app.domain.talk import Role, Turn
-from app.embedding.local import LocalEmbedder
-from app.extraction.relevance import Weights, list_names, list_stated
+from app.extraction.relevance import find_irrelevant, list_names, list_stated
+from app.extraction.relevance_network import RelevanceNetwork
 from app.extraction.rules import extract_by_rules
 from app.networks import FairThreads
 
@@ -15,17 +17,18 @@ NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def embedder() -> LocalEmbedder:
-    return LocalEmbedder(FairThreads(1))
+def network() -> Iterator[RelevanceNetwork]:
+    with closing(FairThreads(1)) as threads:
+        yield RelevanceNetwork(threads)
 
 
-def list_irrelevant(embedder: LocalEmbedder, *contents: str) -> list[str]:
+def list_irrelevant(network: RelevanceNetwork, *contents: str) -> list[str]:
     """Return what the second reader drops of what the rules read from a user."""
     extraction = extract_by_rules([Turn(Role.USER, content, NOW) for content in contents])
     texts = [statement.text for statement in list_stated(extraction)]
     assert texts, "the rules read a statement"
-    vectors = asyncio.run(embedder.encode(texts))
-    return [each.text for each in Weights.load().find_irrelevant(extraction, vectors)]
+    likely = asyncio.run(network.measure(texts))
+    return [each.text for each in find_irrelevant(extraction, likely)]
 
 
 @pytest.mark.parametrize(
@@ -45,8 +48,8 @@ def list_irrelevant(embedder: LocalEmbedder, *contents: str) -> list[str]:
         "Actually the studio is on the 3rd floor, not the 2nd",
     ],
 )
-def test_what_is_of_the_users_life_stays(embedder: LocalEmbedder, content: str) -> None:
-    assert list_irrelevant(embedder, content) == []
+def test_what_is_of_the_users_life_stays(network: RelevanceNetwork, content: str) -> None:
+    assert list_irrelevant(network, content) == []
 
 
 @pytest.mark.parametrize(
@@ -58,24 +61,26 @@ def test_what_is_of_the_users_life_stays(embedder: LocalEmbedder, content: str) 
         "Engineers often make more than the average football player",
     ],
 )
-def test_what_is_of_the_world_is_dropped(embedder: LocalEmbedder, content: str) -> None:
-    assert list_irrelevant(embedder, content) == [content]
+def test_what_is_of_the_world_is_dropped(network: RelevanceNetwork, content: str) -> None:
+    assert list_irrelevant(network, content) == [content]
 
 
-def test_who_is_named_in_a_relevant_statement_is_of_the_users_life(embedder: LocalEmbedder) -> None:
-    assert list_irrelevant(embedder, "Figo is terrified of fireworks") != []
-    assert list_irrelevant(embedder, "Figo is my dog", "Figo is terrified of fireworks") == []
-    assert list_irrelevant(embedder, "Figolina is my dog", "Figo is terrified of fireworks") != []
+def test_who_is_named_in_a_relevant_statement_is_of_the_users_life(
+    network: RelevanceNetwork,
+) -> None:
+    assert list_irrelevant(network, "Figo is terrified of fireworks") != []
+    assert list_irrelevant(network, "Figo is my dog", "Figo is terrified of fireworks") == []
+    assert list_irrelevant(network, "Figolina is my dog", "Figo is terrified of fireworks") != []
 
 
-def test_a_taste_makes_nobody_an_acquaintance(embedder: LocalEmbedder) -> None:
+def test_a_taste_makes_nobody_an_acquaintance(network: RelevanceNetwork) -> None:
     said = "Brady is a quarterback"
-    assert list_irrelevant(embedder, "I like watching Brady", said) == [said]
-    assert list_irrelevant(embedder, "My favourite player is Brady", said) == [said]
-    assert list_irrelevant(embedder, "I like my brother Brady", said) == []
+    assert list_irrelevant(network, "I like watching Brady", said) == [said]
+    assert list_irrelevant(network, "My favourite player is Brady", said) == [said]
+    assert list_irrelevant(network, "I like my brother Brady", said) == []
 
 
-def test_what_is_confirmed_of_others_is_in_question_too(embedder: LocalEmbedder) -> None:
+def test_what_is_confirmed_of_others_is_in_question_too(network: RelevanceNetwork) -> None:
     asked = Turn(Role.ASSISTANT, "Does Lady Gaga have any children?", NOW)
     extraction = extract_by_rules([asked, Turn(Role.USER, "No, she doesn't.", NOW)])
     assert [statement.text for statement in list_stated(extraction)] == [

@@ -1,0 +1,37 @@
+"""The network of the second reader: all-MiniLM-L6-v2, fine-tuned on labelled talk."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
+
+# A statement is shorter; of a longer one the beginning is read.
+MAX_TOKENS: Final = 96
+
+
+class RelevanceNetwork:
+    """Reads statements, one at a time, on threads that agents share fairly."""
+
+    def __init__(self, threads: FairThreads) -> None:
+        self._tokenizer = load_tokenizer()
+        self._session = open_session("relevance.onnx")
+        self._threads = threads
+
+    async def measure(self, texts: Sequence[str]) -> list[float]:
+        """Return how likely each text is about the user's own life, 0 to 1, in order.
+
+        Raises CallerLeft.
+        """
+        measuring = [self._threads.run(partial(self._measure_text, text)) for text in texts]
+        return await asyncio.gather(*measuring)
+
+    def _measure_text(self, text: str) -> float:
+        encodable = text.encode("utf-8", "replace").decode("utf-8")
+        ids = self._tokenizer.encode(encodable, add_special_tokens=False).ids[:MAX_TOKENS]
+        inputs = {"ids": np.array([[START_TOKEN, *ids, END_TOKEN]], np.int64)}
+        [[(against, in_favour)]] = self._session.run(["logits"], inputs)
+        return float(1 / (1 + np.exp(against - in_favour)))
