@@ -34,11 +34,10 @@ _CHANGE = re.compile(
 _CORRECTION = re.compile(r"actually\b.*,\s+not\b", re.I)
 _OWN = re.compile(r"(?:(?:and|but|so)\s+)?(?:my|our)\b", re.I)
 
-# The least probability, chosen on talk for development: of what names the speaker, of what does
-# not, and of what users confirmed of themselves, which they may have done by mistake only.
-LEAST: Final = 0.75
-LEAST_OF_OTHERS: Final = 0.8
-LEAST_CONFIRMED: Final = 0.1
+# The least probability, chosen on talk for development: of any statement, and of one whose form
+# speaks for it, or which the user confirmed.
+LEAST: Final = 0.985
+LEAST_OF_LIFE: Final = 0.5
 
 
 def find_irrelevant(extraction: Extraction, likely: Sequence[float]) -> list[Statement]:
@@ -59,18 +58,13 @@ def find_irrelevant(extraction: Extraction, likely: Sequence[float]) -> list[Sta
 
 def _is_relevant(statement: Statement, probability: float) -> bool:
     is_of_life = any(form.match(statement.text) for form in (_CHANGE, _CORRECTION, _OWN))
-    return is_of_life or probability >= _find_least(statement)
+    least = LEAST_OF_LIFE if is_of_life or _is_confirmed(statement) else LEAST
+    return probability >= least
 
 
 def list_stated(extraction: Extraction) -> list[Statement]:
     """Return what users stated or confirmed by the way, not what they want to be remembered."""
     return [each for each in extraction.statements if not each.is_note]
-
-
-def _find_least(statement: Statement) -> float:
-    if _is_confirmed(statement):
-        return LEAST_CONFIRMED
-    return LEAST if _SPEAKER.search(statement.text) else LEAST_OF_OTHERS
 
 
 def _is_confirmed(statement: Statement) -> bool:
