@@ -21,7 +21,7 @@ from support.sweeps import Place
 
 pytest.importorskip("langgraph.store.base", reason="pip install langgraph-checkpoint")
 
-from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
+from langgraph.store.base import GetOp, InvalidNamespaceError, Item, PutOp, SearchOp
 
 from palimpsest_langgraph import AsyncPalimpsestStore, PalimpsestStore, steps
 from palimpsest_langgraph.filters import check_filter, passes_filter
@@ -320,12 +320,45 @@ async def use_in_process(database_url: str) -> None:
             assert len(await store.ahistory(ADA, "home")) == 2
             in_thread = await asyncio.to_thread(store.get, ADA, "home")
             assert in_thread == item
+            assert await asyncio.to_thread(read_before, store, before) == then
             with pytest.raises(asyncio.InvalidStateError, match="asynchronous"):
                 store.get(ADA, "home")
 
 
+def read_before(store: AsyncPalimpsestStore, before: datetime) -> Item | None:
+    return store.at(known_at=before).get(ADA, "home")
+
+
 def test_the_asynchronous_store_works_in_the_process_of_the_service(database_url: str) -> None:
     asyncio.run(use_in_process(database_url))
+
+
+class NotingTransport(httpx.AsyncHTTPTransport):
+    """Notes what is sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[tuple[str, str]] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append((request.method, request.url.path))
+        return await super().handle_async_request(request)
+
+
+async def use_side_by_side(service: str) -> None:
+    keys, transport = [str(n) for n in range(50)], NotingTransport()
+    async with AsyncClient(
+        service, agent=f"langgraph-{uuid4().hex}", transport=transport
+    ) as client:
+        store = AsyncPalimpsestStore(client)
+        await asyncio.gather(*(store.aput(ADA, key, {"text": key}) for key in keys))
+        found = await asyncio.gather(*(store.asearch(ADA, limit=99) for _ in keys))
+        assert {len(items) for items in found} == {50}
+    assert transport.sent == [("POST", "/v1/memories/batch"), ("GET", "/v1/memories")]
+
+
+def test_calls_side_by_side_are_one_batch(service: str) -> None:
+    asyncio.run(use_side_by_side(service))
 
 
 def test_the_store_of_a_client_works_asynchronously_too(store: PalimpsestStore) -> None:
