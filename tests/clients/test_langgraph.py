@@ -210,10 +210,22 @@ def test_a_search_that_cannot_rank_far_enough_says_so(
     for number in range(3):
         store.put(ADA, str(number), {"text": f"note {number}", "number": number})
     with pytest.raises(steps.TooManyToFilter, match="Name a longer namespace"):
-        store.search((), query="note", filter={"number": 7})
+        store.search((), query="note", filter={"number": {"$gt": 7}})
 
 
-@pytest.mark.parametrize(
+def test_a_search_for_a_value_reads_only_what_has_it(
+    store: PalimpsestStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        store.put(ADA, str(number), {"text": f"note {number}", "number": number})
+    monkeypatch.setattr(steps, "MAX_HITS", 2)
+    [hit] = store.search((), query="note", filter={"number": 0}, limit=1)
+    assert hit.key == "0"
+    assert store.search((), query="note", filter={"number": 7}) == []
+
+
+VALUE = {"a": 1, "b": "x", "c": {"d": 1, "more": 0}, "e.f": 2, "list": ["x", "y"]}
+CONDITIONS = pytest.mark.parametrize(
     ("condition", "passes"),
     [
         ({"a": 1}, True),
@@ -236,13 +248,34 @@ def test_a_search_that_cannot_rank_far_enough_says_so(
         ({"list": ["x"]}, False),
         ({"missing": None}, True),
         ({}, True),
+        ({"a": {"$eq": 1, "$gt": 1}}, False),
+        ({"a": 2**70}, False),
+        ({"b": "\x00"}, False),
+        ({"c": {}}, True),
+        ({"b": {}}, False),
         (None, True),
     ],
 )
+
+
+@CONDITIONS
 def test_conditions_on_values(condition: Any, passes: bool) -> None:
-    value = {"a": 1, "b": "x", "c": {"d": 1, "more": 0}, "e.f": 2, "list": ["x", "y"]}
     check_filter(condition)
-    assert passes_filter(value, condition) is passes
+    assert passes_filter(VALUE, condition) is passes
+
+
+@CONDITIONS
+def test_items_are_found_by_their_values(
+    store: PalimpsestStore, condition: Any, passes: bool
+) -> None:
+    """Also those that `details` cannot hold as they are."""
+    store.put(ADA, "packed", VALUE | {"text": "a note", "long": "x" * 17_000})
+    store.put(ADA, "plain", VALUE | {"text": "a note"})
+    expected = ["plain", "packed"] if passes else []
+    assert [item.key for item in store.search(ADA, filter=condition)] == expected
+    assert [item.key for item in store.search(ADA, filter=condition, offset=1)] == expected[1:]
+    hits = store.search(ADA, query="note", filter=condition)
+    assert {hit.key for hit in hits} == set(expected)
 
 
 @pytest.mark.parametrize(
