@@ -14,12 +14,14 @@ from app.mem0.parameters import (
     refuse_others,
 )
 from app.mem0.shapes import shape_event, shape_history, shape_hit, shape_memory
-from palimpsest_client import AsyncClient, NotFound
+from palimpsest_client import AsyncClient, Conflict, Gone, NotFound, PalimpsestError
 
 # Of messages: longer calls are read later, when nobody can add metadata to their facts.
 _MOST_MESSAGES = 40
 _MOST_CHARACTERS = 20_000
 _LARGEST_PAGE = 1_000
+# What a call meets if another one has changed the memory since it was read.
+_CHANGED = (Conflict, Gone, NotFound)
 
 
 async def add(client: AsyncClient, addition: Addition) -> dict[str, Any]:
@@ -215,11 +217,35 @@ async def delete(client: AsyncClient, memory_id: str) -> None:
 
 
 async def delete_all(client: AsyncClient, wanted: Filter) -> int:
-    """Retract all memories that are meant, and return how many."""
-    ids = [memory["id"] async for memory in _list(client, wanted)]
-    for memory_id in ids:
-        await client.retract(UUID(memory_id), reason="Deleted over mem0.")
-    return len(ids)
+    """Retract all memories that are meant, and return how many.
+
+    Each is retracted by itself; a problem says how many were before it. What somebody else changed
+    in the meantime is read again.
+    """
+    deleted = 0
+    for is_last in (False, False, True):
+        ids = [UUID(memory["id"]) async for memory in _list(client, wanted)]
+        for done, memory_id in enumerate(ids):
+            try:
+                await client.retract(memory_id, reason="Deleted over mem0.")
+                deleted += 1
+            except PalimpsestError as problem:
+                if is_last or not isinstance(problem, _CHANGED):
+                    _add_progress(problem, deleted, left=len(ids) - done)
+                    raise
+        if not ids:
+            break
+    return deleted
+
+
+def _add_progress(problem: PalimpsestError, deleted: int, left: int) -> None:
+    """Let the problem say how far a deletion came."""
+    problem.detail += (
+        f" {deleted} memories were deleted before that and stay so; at most {left} are left. "
+        "The same call again deletes them."
+    )
+    if problem.problem:
+        problem.problem |= {"detail": problem.detail, "deleted": deleted}
 
 
 def _read_uuid(text: str) -> UUID:
