@@ -1,5 +1,6 @@
 """What each call of mem0 asks of the service."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from uuid import UUID
@@ -116,11 +117,11 @@ async def get_event(client: AsyncClient, agent: str | None, capture_id: str) -> 
 async def search(
     client: AsyncClient, wanted: Filter, body: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    if wanted.metadata:
-        raise Unsupported("A search cannot filter by metadata: filter get_all, or by categories.")
     if not isinstance(body.get("query"), str) or not body["query"].strip():
         raise Unsupported("query must be a text.")
     fields: dict[str, Any] = wanted.list_fields() | {"limit": body.get("top_k") or 10}
+    if wanted.metadata:
+        fields["details"] = wanted.metadata
     if moment := read_time(body.get("reference_date"), "reference_date"):
         fields["as_of"] = moment
     if body.get("threshold"):
@@ -140,9 +141,11 @@ async def list_all(client: AsyncClient, wanted: Filter) -> list[dict[str, Any]]:
 
 
 async def _list(client: AsyncClient, wanted: Filter) -> AsyncIterator[Mapping[str, Any]]:
-    async for memory in client.list_memories(limit=_LARGEST_PAGE, **wanted.list_fields()):
-        if wanted.matches(memory):
-            yield memory
+    fields = wanted.list_fields()
+    if wanted.metadata:
+        fields["details"] = json.dumps(wanted.metadata)
+    async for memory in client.list_memories(limit=_LARGEST_PAGE, **fields):
+        yield memory
 
 
 async def get_current(client: AsyncClient, memory_id: str) -> Mapping[str, Any]:
