@@ -22,10 +22,20 @@ def test_the_service_is_installed_without_what_it_never_uses() -> None:
     assert {"tokenizers", "uvicorn", "uvloop", "httptools"} <= packages
 
 
-def test_every_library_that_the_project_names_is_in_the_lock() -> None:
+# The locks from which the service itself is installed, each with what else they are for.
+SERVICE_LOCKS = {
+    "requirements.lock": (),
+    "requirements-dev.lock": ("dev",),
+    "requirements-adapters.lock": ("dev", "adapters"),
+}
+
+
+@pytest.mark.parametrize("lock", SERVICE_LOCKS)
+def test_every_library_that_the_project_names_is_in_the_lock(lock: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    named = {re.split(r"[\[ ;<>=]", one)[0] for one in project["dependencies"]}
-    assert named - list_packages((ROOT / "requirements.lock").read_text()) == set()
+    extras = [project["optional-dependencies"][extra] for extra in SERVICE_LOCKS[lock]]
+    named = {re.split(r"[\[ ;<>=]", one)[0] for one in sum(extras, project["dependencies"])}
+    assert named - list_packages((ROOT / lock).read_text()) == set()
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)

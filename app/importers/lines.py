@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from app.importers.facts import LeftOut, SourceFact
+from app.importers.facts import LeftOut, SourceFact, UnreadableRecord
 
 _LONGEST_SOURCE = 500  # characters
 
@@ -19,11 +19,28 @@ class Line:
     fields: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of a memory that an earlier import stored: a correction, or a new text.
+
+    `fields` are those of the call that corrects or supersedes it.
+    """
+
+    fact: SourceFact
+    memory_id: str
+    fields: dict[str, Any]
+
+    @property
+    def is_new_text(self) -> bool:
+        return "content" in self.fields
+
+
 @dataclass(slots=True)
 class Lines:
     """What is sent, in the order of the known times, and what is not."""
 
     lines: list[Line] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     duplicates: int = 0
 
@@ -33,31 +50,61 @@ class Lines:
 
 
 class Earlier:
-    """What earlier imports stored, by the names of the facts in their product."""
+    """What earlier imports stored, by the names of the facts in their product.
+
+    The memories come newest known first: of those with the same name, the first one counts.
+    """
 
     def __init__(self, memories: Iterable[Mapping[str, Any]]) -> None:
-        self._contents: dict[str, tuple[str, str]] = {}
+        self._memories: dict[str, Mapping[str, Any]] = {}
         for memory in memories:
-            for source in {memory.get("source"), *(memory.get("sources") or [])} - {None}:
-                self._contents[source] = (str(memory["id"]), str(memory.get("content")))
-        self._chains = {source.rpartition("/")[0] for source in self._contents}
+            for source in {memory["source"], *memory["sources"]} - {None}:
+                self._memories.setdefault(source, memory)
+        self._chains = {source.rpartition("/")[0] for source in self._memories}
 
     def has(self, product: str, fact: SourceFact) -> bool:
         name = name_source(product, fact.origin)
         if fact.chain is None:
-            return name in self._contents or name in self._chains
-        return name in self._contents or name_source(product, fact.chain) in self._contents
+            return name in self._memories or name in self._chains
+        return name in self._memories or name_source(product, fact.chain) in self._memories
 
-    def find_change(self, product: str, fact: SourceFact) -> str | None:
-        """Return what changed since the fact was imported, as a reason not to store it again."""
-        name = name_source(product, fact.origin)
-        memory_id, content = self._contents.get(name, ("", fact.content))
-        if content != fact.content:
-            return (
-                f"its text changed since it was imported as {memory_id}: "
-                f"`palimpsest supersede {memory_id} TEXT`"
+    def find_change(self, product: str, fact: SourceFact) -> "Change | None":
+        """Return what the fact says since it was imported, None if it says the same.
+
+        Raises UnreadableRecord if somebody here has decided otherwise in the meantime.
+        """
+        memory = self._find(product, fact)
+        if memory is None:
+            return None
+        if memory["content"] != fact.content:
+            _check_unchanged(product, fact, memory)
+            return Change(fact, memory["id"], _build_successor(product, fact, memory))
+        if fact.valid_until is None or memory["status"] != "current":
+            return None
+        if memory["valid_until"] is None:
+            return Change(fact, memory["id"], {"valid_until": _write_time(fact.valid_until)})
+        if datetime.fromisoformat(memory["valid_until"]) != fact.valid_until:
+            raise UnreadableRecord(
+                f"it ends {fact.valid_until.isoformat()}, but as {memory['id']} it ends "
+                f"{memory['valid_until']}: `palimpsest amend` changes that"
             )
         return None
+
+    def _find(self, product: str, fact: SourceFact) -> Mapping[str, Any] | None:
+        """Return the memory of this name: the one with the end, if there are two."""
+        ended = self._memories.get(_name_ended(product, fact))
+        return ended or self._memories.get(name_source(product, fact.origin))
+
+
+def _check_unchanged(product: str, fact: SourceFact, memory: Mapping[str, Any]) -> None:
+    """Raise UnreadableRecord unless the memory is still what the import made of the fact."""
+    names = (name_source(product, fact.origin), _name_ended(product, fact))
+    if memory["source"] not in names or memory["status"] != "current":
+        raise UnreadableRecord(
+            f"its text changed since it was imported as {memory['id']}, which is "
+            f"{memory['status'] if memory['source'] in names else 'merged with others'} here: "
+            f"`palimpsest supersede {memory['id']} TEXT`"
+        )
 
 
 def name_source(product: str, origin: str) -> str:
@@ -80,7 +127,7 @@ def build_lines(
     now: datetime,
     with_known_times: bool,
 ) -> Lines:
-    """Return the lines of the facts that no earlier import stored.
+    """Return the lines of the facts that no earlier import stored, and what changed of the others.
 
     With known times, a fact whose end became known later is two versions of one chain: the first
     without an end, and the second, which replaces it when the end became known.
@@ -88,9 +135,7 @@ def build_lines(
     result = Lines()
     for fact in facts:
         if earlier.has(product, fact):
-            change = earlier.find_change(product, fact)
-            result.duplicates += change is None
-            result.left_out += [LeftOut(fact.line, f"{fact.origin}: {change}")] if change else []
+            _add_change(result, product, fact, earlier)
         elif reason := _find_reason_against(fact, now):
             result.left_out.append(LeftOut(fact.line, f"{fact.origin}: {reason}"))
         elif with_known_times:
@@ -99,6 +144,18 @@ def build_lines(
             result.lines.append(Line(fact, _build_undated_line(product, fact)))
     result.lines.sort(key=lambda line: line.fields.get("created_at") or _LAST)
     return result
+
+
+def _add_change(result: Lines, product: str, fact: SourceFact, earlier: Earlier) -> None:
+    try:
+        change = earlier.find_change(product, fact)
+    except UnreadableRecord as problem:
+        result.left_out.append(LeftOut(fact.line, f"{fact.origin}: {problem}"))
+        return
+    if change:
+        result.changes.append(change)
+    else:
+        result.duplicates += 1
 
 
 _LAST = "~"  # sorts after all times in text
@@ -133,7 +190,7 @@ def _build_dated_lines(product: str, fact: SourceFact) -> list[Line]:
     opened = chained | {"valid_until": None}
     ended = chained | {
         "created_at": _write_time(fact.end_learned_at),
-        "source": name_source(product, f"{fact.origin}/end"),
+        "source": _name_ended(product, fact),
     }
     return [Line(fact, _drop_none(opened)), Line(fact, _drop_none(ended))]
 
@@ -142,6 +199,15 @@ def _build_undated_line(product: str, fact: SourceFact) -> dict[str, Any]:
     """Return the line of a fact that becomes known now, and was said when it became known there."""
     said_at = _find_said_at(fact) or fact.learned_at
     return _drop_none(_build_fields(product, fact) | {"said_at": _write_time(said_at)})
+
+
+def _build_successor(product: str, fact: SourceFact, memory: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a new text, which holds from its own start if that is a later one."""
+    fields = _build_undated_line(product, fact)
+    start = _find_start(fact)
+    if start is None or start <= datetime.fromisoformat(memory["valid_from"]):
+        fields.pop("valid_from", None)
+    return fields | {"read_dates": False}
 
 
 def _build_fields(product: str, fact: SourceFact) -> dict[str, Any]:
@@ -159,6 +225,10 @@ def _build_fields(product: str, fact: SourceFact) -> dict[str, Any]:
         "tags": [*words.get("tags", [])[:99], name_tag(product)],
         "details": {product: {**fact.details, **learned}},
     }
+
+
+def _name_ended(product: str, fact: SourceFact) -> str:
+    return name_source(product, f"{fact.origin}/end")
 
 
 def _name_chain(product: str, fact: SourceFact) -> str:

@@ -1,5 +1,6 @@
 """What each call of mem0 asks of the service."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from uuid import UUID
@@ -14,12 +15,14 @@ from app.mem0.parameters import (
     refuse_others,
 )
 from app.mem0.shapes import shape_event, shape_history, shape_hit, shape_memory
-from palimpsest_client import AsyncClient, NotFound
+from palimpsest_client import AsyncClient, Conflict, Gone, NotFound, PalimpsestError
 
 # Of messages: longer calls are read later, when nobody can add metadata to their facts.
 _MOST_MESSAGES = 40
 _MOST_CHARACTERS = 20_000
 _LARGEST_PAGE = 1_000
+# What a call meets if another one has changed the memory since it was read.
+_CHANGED = (Conflict, Gone, NotFound)
 
 
 async def add(client: AsyncClient, addition: Addition) -> dict[str, Any]:
@@ -114,11 +117,11 @@ async def get_event(client: AsyncClient, agent: str | None, capture_id: str) -> 
 async def search(
     client: AsyncClient, wanted: Filter, body: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    if wanted.metadata:
-        raise Unsupported("A search cannot filter by metadata: filter get_all, or by categories.")
     if not isinstance(body.get("query"), str) or not body["query"].strip():
         raise Unsupported("query must be a text.")
     fields: dict[str, Any] = wanted.list_fields() | {"limit": body.get("top_k") or 10}
+    if wanted.metadata:
+        fields["details"] = wanted.metadata
     if moment := read_time(body.get("reference_date"), "reference_date"):
         fields["as_of"] = moment
     if body.get("threshold"):
@@ -138,9 +141,11 @@ async def list_all(client: AsyncClient, wanted: Filter) -> list[dict[str, Any]]:
 
 
 async def _list(client: AsyncClient, wanted: Filter) -> AsyncIterator[Mapping[str, Any]]:
-    async for memory in client.list_memories(limit=_LARGEST_PAGE, **wanted.list_fields()):
-        if wanted.matches(memory):
-            yield memory
+    fields = wanted.list_fields()
+    if wanted.metadata:
+        fields["details"] = json.dumps(wanted.metadata)
+    async for memory in client.list_memories(limit=_LARGEST_PAGE, **fields):
+        yield memory
 
 
 async def get_current(client: AsyncClient, memory_id: str) -> Mapping[str, Any]:
@@ -215,11 +220,35 @@ async def delete(client: AsyncClient, memory_id: str) -> None:
 
 
 async def delete_all(client: AsyncClient, wanted: Filter) -> int:
-    """Retract all memories that are meant, and return how many."""
-    ids = [memory["id"] async for memory in _list(client, wanted)]
-    for memory_id in ids:
-        await client.retract(UUID(memory_id), reason="Deleted over mem0.")
-    return len(ids)
+    """Retract all memories that are meant, and return how many.
+
+    Each is retracted by itself; a problem says how many were before it. What somebody else changed
+    in the meantime is read again.
+    """
+    deleted = 0
+    for is_last in (False, False, True):
+        ids = [UUID(memory["id"]) async for memory in _list(client, wanted)]
+        for done, memory_id in enumerate(ids):
+            try:
+                await client.retract(memory_id, reason="Deleted over mem0.")
+                deleted += 1
+            except PalimpsestError as problem:
+                if is_last or not isinstance(problem, _CHANGED):
+                    _add_progress(problem, deleted, left=len(ids) - done)
+                    raise
+        if not ids:
+            break
+    return deleted
+
+
+def _add_progress(problem: PalimpsestError, deleted: int, left: int) -> None:
+    """Let the problem say how far a deletion came."""
+    problem.detail += (
+        f" {deleted} memories were deleted before that and stay so; at most {left} are left. "
+        "The same call again deletes them."
+    )
+    if problem.problem:
+        problem.problem |= {"detail": problem.detail, "deleted": deleted}
 
 
 def _read_uuid(text: str) -> UUID:

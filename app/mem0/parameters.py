@@ -23,14 +23,10 @@ class Filter:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def list_fields(self) -> dict[str, Any]:
-        """Return the filters of a read of this service. It has none for metadata."""
+        """Return the filters of a read of this service, without that of metadata."""
         tags_all = [*self.owner.tags, *self.tags_all]
         fields = {"session_id": self.owner.session_id, "tags_any": list(self.tags_any)}
         return {name: value for name, value in (fields | {"tags_all": tags_all}).items() if value}
-
-    def matches(self, memory: Mapping[str, Any]) -> bool:
-        details = memory.get("details") or {}
-        return all(details.get(name) == value for name, value in self.metadata.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +160,7 @@ class _Conditions:
         elif name == "categories":
             self._add_categories(value)
         elif name == "metadata" and isinstance(value, dict):
-            self.metadata |= value
+            self._add_metadata(value)
         else:
             raise Unsupported(
                 f"The filter {name} is not supported: filter by ids, categories and metadata."
@@ -182,6 +178,13 @@ class _Conditions:
     def _add_id(self, name: str, value: str) -> None:
         if self.ids.setdefault(name, value) != value:
             raise Unsupported(f"Two filters name another {name}: send a call for each.")
+
+    def _add_metadata(self, wanted: dict[str, Any]) -> None:
+        for name, value in wanted.items():
+            if not isinstance(value, str | int | float):
+                raise Unsupported(f"The filter metadata.{name} must be a text, a number or true.")
+            if self.metadata.setdefault(name, value) != value:
+                raise Unsupported(f"Two filters name another metadata.{name}: nothing has both.")
 
     def _add_categories(self, value: Any) -> None:
         if isinstance(value, dict) and value.keys() == {"contains"}:

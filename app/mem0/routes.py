@@ -1,6 +1,7 @@
 """The routes of mem0's platform and of its own server, below `/mem0`."""
 
 import json
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -114,12 +115,22 @@ async def _read_parameters(request: Request) -> dict[str, Any]:
     """Return the fields of the body with those of the query. Raises Unsupported."""
     content = await request.body()
     try:
-        body = json.loads(content) if content else {}
-    except ValueError:
+        body = _parse_json(content) if content else {}
+    except (ValueError, RecursionError):
         raise Unsupported("The body is no JSON.") from None
     if not isinstance(body, dict):
         raise Unsupported("The body must be a JSON object.")
     return body | {name: value for name, value in request.query_params.items() if value}
+
+
+def _parse_json(content: bytes) -> Any:
+    return json.loads(content, parse_float=_read_finite, parse_constant=_read_finite)
+
+
+def _read_finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(text)
+    return number
 
 
 def _respond(status: int, slug: str, title: str, detail: str) -> Response:

@@ -4,8 +4,9 @@ The tables, the row writer, the reads, the filters, the export, erase and the do
 derived from here. `tests/store/test_columns.py` compares the declaration with a live database.
 """
 
+import json
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -237,6 +238,7 @@ _WORDS = (
         erased="'{}'",
         log_path="details",
         patchable=True,
+        filters=(Filter("details", "m.details @> CAST(:details AS jsonb)"),),
     ),
     Column(
         name="dated_by",
@@ -504,6 +506,7 @@ class Filters:
     tags_any: tuple[str, ...] = ()
     tags_all: tuple[str, ...] = ()
     min_importance: float | None = None
+    details: Mapping[str, Any] | None = None
     stale: bool | None = None
 
 
@@ -524,4 +527,6 @@ def build_filter_conditions(filters: Filters) -> tuple[list[str], dict[str, Any]
 def _to_parameter(declared: Filter, value: Any) -> Any:
     if declared.folded:
         return fold(value)
+    if isinstance(value, Mapping):
+        return json.dumps(value)
     return list(value) if isinstance(value, tuple) else value

@@ -1,3 +1,4 @@
+import json
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -216,6 +217,11 @@ FILTERS = [
     ({"tags_all": ["x", "y"]}, {"b"}),
     ({"min_importance": 0.7}, {"c"}),
     ({"min_importance": 0.7, "tags_any": ["x"]}, set()),
+    ({"details": {"ticket": 7}}, {"a", "b"}),
+    ({"details": {"ticket": 7, "by": {"name": "Ann"}}}, {"b"}),
+    ({"details": {"seen": ["two"]}}, {"b"}),
+    ({"details": {"ticket": "7"}}, set()),
+    ({"details": {}}, {"a", "b", "c"}),
 ]
 
 
@@ -223,12 +229,29 @@ FILTERS = [
 def test_lists_and_searches_are_narrowed_alike(
     client: httpx.Client, narrowed: dict[str, object], left: set[str]
 ) -> None:
-    store(client, "a", category="work", key="role", session_id="s1", tags=["x"])
-    store(client, "b", kind="decision", entity="Ana", category="work", tags=["x", "y"])
+    more = {"ticket": 7, "by": {"name": "Ann", "at": 9}, "seen": ["one", "two"]}
+    store(
+        client, "a", category="work", key="role", session_id="s1", tags=["x"], details={"ticket": 7}
+    )
+    store(
+        client, "b", kind="decision", entity="Ana", category="work", tags=["x", "y"], details=more
+    )
     store(client, "c", importance=0.8)
-    assert contents(client, **narrowed) == left
+    as_text = {name: json.dumps(narrowed[name]) for name in narrowed.keys() & {"details"}}
+    assert contents(client, **narrowed | as_text) == left
     for mode in ("hybrid", "vector", "text"):
         assert set(found(client, "a b c", mode=mode, **narrowed)) == left
+
+
+@pytest.mark.parametrize(
+    "details", ["7", "[1]", "{", '{"a": NaN}', "[" * 5_000, '{"a": "\\u0000"}']
+)
+def test_a_filter_on_details_that_is_no_object_is_refused(
+    client: httpx.Client, details: str
+) -> None:
+    for path, params in (("/v1/memories", {}), ("/v1/search", {"q": "a"})):
+        refused = client.get(path, params=params | {"details": details})
+        assert "details" in problem(refused, 422)["detail"]
 
 
 # --- search ------------------------------------------------------------------------------------------------------------

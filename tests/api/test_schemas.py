@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from app.api.schemas.log import LogQuery
 from app.api.schemas.memories import FilterFields, PatchRequest, StoreRequest
-from app.api.schemas.reads import ListQuery
+from app.api.schemas.reads import ListQuery, SearchRequest
 from app.api.schemas.reverts import RevertsRequest
 from app.api.schemas.reviews import ReviewFilterFields, ReviewsQuery
 from app.domain.fact import Fact
@@ -22,8 +22,9 @@ from app.store.reviews.reviews import ReviewFilters
 # Fields of a dataclass that no request names: the service fills them in.
 PAIRS: list[tuple[type[BaseModel], type[Any], set[str]]] = [
     (StoreRequest, Fact, {"merged_from", "derived", "dated_by", "said_in"}),
-    (FilterFields, Filters, {"stale"}),
+    (FilterFields, Filters, {"details", "stale"}),
     (ListQuery, Filters, set()),
+    (SearchRequest, Filters, {"stale"}),
     (LogQuery, LogFilters, set()),
     (RevertsRequest, Selection, set()),
     (ReviewFilterFields, ReviewFilters, {"status"}),

@@ -22,6 +22,7 @@ from support.builders import editor, problem, store
 from support.keys import ROOT_KEY, calling, issue
 from support.service import running
 from support.service_process import served
+from support.tls_database import make_certificate
 from support.transfers import exported
 from support.webhook_receiver import receiving
 from support.writers import wait_until
@@ -409,3 +410,38 @@ def test_the_connection_goes_to_the_address_that_was_looked_at(
         assert client.post(f"/v1/webhooks/{webhook['id']}/ping").json()["problem"] is None
         [(headers, _)] = receiver.requests
         assert headers["host"] == host
+
+
+@pytest.mark.parametrize(
+    ("owner", "is_trusted", "delivers"),
+    [
+        ("hooks.example", True, True),
+        ("hooks.example", False, False),
+        ("other.example", True, False),
+        ("127.0.0.1", True, False),
+    ],
+)
+def test_the_certificate_must_be_that_of_the_name_though_the_call_goes_to_the_address(
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: str,
+    is_trusted: bool,
+    delivers: bool,
+) -> None:
+    certificate = make_certificate(tmp_path, owner)
+    if is_trusted:
+        monkeypatch.setattr("certifi.where", lambda: str(certificate))
+    resolve_to(monkeypatch, "127.0.0.1")
+    settings = load_settings(database_url=database_url, webhooks_allow_private=True)
+    with serving(settings) as client, receiving(certificate=certificate) as receiver:
+        host = f"hooks.example:{httpx.URL(receiver.url).port}"
+        webhook = create(client, f"https://{host}/")
+        store(client)
+        deliver(settings)
+        [tried] = look_up(client, webhook)["deliveries"]
+        assert receiver.tls_names == ["hooks.example"]
+        assert [headers["host"] for headers, _ in receiver.requests] == [host] * delivers
+        assert len(receiver.verify(webhook["secret"])) == delivers
+        assert (tried["problem"] is None) is delivers
+        assert tried["status"] == (204 if delivers else None)

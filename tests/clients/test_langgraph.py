@@ -21,7 +21,7 @@ from support.sweeps import Place
 
 pytest.importorskip("langgraph.store.base", reason="pip install langgraph-checkpoint")
 
-from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
+from langgraph.store.base import GetOp, InvalidNamespaceError, Item, PutOp, SearchOp
 
 from palimpsest_langgraph import AsyncPalimpsestStore, PalimpsestStore, steps
 from palimpsest_langgraph.filters import check_filter, passes_filter
@@ -210,10 +210,22 @@ def test_a_search_that_cannot_rank_far_enough_says_so(
     for number in range(3):
         store.put(ADA, str(number), {"text": f"note {number}", "number": number})
     with pytest.raises(steps.TooManyToFilter, match="Name a longer namespace"):
-        store.search((), query="note", filter={"number": 7})
+        store.search((), query="note", filter={"number": {"$gt": 7}})
 
 
-@pytest.mark.parametrize(
+def test_a_search_for_a_value_reads_only_what_has_it(
+    store: PalimpsestStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        store.put(ADA, str(number), {"text": f"note {number}", "number": number})
+    monkeypatch.setattr(steps, "MAX_HITS", 2)
+    [hit] = store.search((), query="note", filter={"number": 0}, limit=1)
+    assert hit.key == "0"
+    assert store.search((), query="note", filter={"number": 7}) == []
+
+
+VALUE = {"a": 1, "b": "x", "c": {"d": 1, "more": 0}, "e.f": 2, "list": ["x", "y"]}
+CONDITIONS = pytest.mark.parametrize(
     ("condition", "passes"),
     [
         ({"a": 1}, True),
@@ -236,13 +248,34 @@ def test_a_search_that_cannot_rank_far_enough_says_so(
         ({"list": ["x"]}, False),
         ({"missing": None}, True),
         ({}, True),
+        ({"a": {"$eq": 1, "$gt": 1}}, False),
+        ({"a": 2**70}, False),
+        ({"b": "\x00"}, False),
+        ({"c": {}}, True),
+        ({"b": {}}, False),
         (None, True),
     ],
 )
+
+
+@CONDITIONS
 def test_conditions_on_values(condition: Any, passes: bool) -> None:
-    value = {"a": 1, "b": "x", "c": {"d": 1, "more": 0}, "e.f": 2, "list": ["x", "y"]}
     check_filter(condition)
-    assert passes_filter(value, condition) is passes
+    assert passes_filter(VALUE, condition) is passes
+
+
+@CONDITIONS
+def test_items_are_found_by_their_values(
+    store: PalimpsestStore, condition: Any, passes: bool
+) -> None:
+    """Also those that `details` cannot hold as they are."""
+    store.put(ADA, "packed", VALUE | {"text": "a note", "long": "x" * 17_000})
+    store.put(ADA, "plain", VALUE | {"text": "a note"})
+    expected = ["plain", "packed"] if passes else []
+    assert [item.key for item in store.search(ADA, filter=condition)] == expected
+    assert [item.key for item in store.search(ADA, filter=condition, offset=1)] == expected[1:]
+    hits = store.search(ADA, query="note", filter=condition)
+    assert {hit.key for hit in hits} == set(expected)
 
 
 @pytest.mark.parametrize(
@@ -320,12 +353,45 @@ async def use_in_process(database_url: str) -> None:
             assert len(await store.ahistory(ADA, "home")) == 2
             in_thread = await asyncio.to_thread(store.get, ADA, "home")
             assert in_thread == item
+            assert await asyncio.to_thread(read_before, store, before) == then
             with pytest.raises(asyncio.InvalidStateError, match="asynchronous"):
                 store.get(ADA, "home")
 
 
+def read_before(store: AsyncPalimpsestStore, before: datetime) -> Item | None:
+    return store.at(known_at=before).get(ADA, "home")
+
+
 def test_the_asynchronous_store_works_in_the_process_of_the_service(database_url: str) -> None:
     asyncio.run(use_in_process(database_url))
+
+
+class NotingTransport(httpx.AsyncHTTPTransport):
+    """Notes what is sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[tuple[str, str]] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append((request.method, request.url.path))
+        return await super().handle_async_request(request)
+
+
+async def use_side_by_side(service: str) -> None:
+    keys, transport = [str(n) for n in range(50)], NotingTransport()
+    async with AsyncClient(
+        service, agent=f"langgraph-{uuid4().hex}", transport=transport
+    ) as client:
+        store = AsyncPalimpsestStore(client)
+        await asyncio.gather(*(store.aput(ADA, key, {"text": key}) for key in keys))
+        found = await asyncio.gather(*(store.asearch(ADA, limit=99) for _ in keys))
+        assert {len(items) for items in found} == {50}
+    assert transport.sent == [("POST", "/v1/memories/batch"), ("GET", "/v1/memories")]
+
+
+def test_calls_side_by_side_are_one_batch(service: str) -> None:
+    asyncio.run(use_side_by_side(service))
 
 
 def test_the_store_of_a_client_works_asynchronously_too(store: PalimpsestStore) -> None:

@@ -80,8 +80,17 @@ def test_what_was_said_after_it_became_known_was_said_then() -> None:
     assert "said_at" not in line.fields
 
 
-def memory(source: str, content: str = "Ann sings") -> dict[str, Any]:
-    return {"id": "1", "content": content, "source": source, "sources": []}
+def memory(source: str | None, content: str = "Ann sings", **more: Any) -> dict[str, Any]:
+    fields = {
+        "id": "1",
+        "content": content,
+        "source": source,
+        "sources": [],
+        "status": "current",
+        "valid_from": "2020-01-01T00:00:00Z",
+        "valid_until": None,
+    }
+    return fields | more
 
 
 @pytest.mark.parametrize(
@@ -98,14 +107,78 @@ def test_what_an_earlier_import_stored_is_a_duplicate(source: str, again: Source
     assert (lines.duplicates, lines.lines, lines.left_out) == (1, [], [])
 
 
-def test_what_changed_since_is_left_out_and_says_what_to_do() -> None:
-    lines = build(fact(), earlier=Earlier([memory("mem0:a", "Ann sang")]))
-    assert lines.duplicates == 0
-    assert "palimpsest supersede 1" in lines.left_out[0].reason
+@pytest.mark.parametrize(
+    ("fields", "start"),
+    [
+        ({"learned_at": day(2022)}, "2022"),
+        ({"valid_from": day(2021), "learned_at": day(2022)}, "2021"),
+        ({"valid_from": day(2020), "learned_at": day(2022)}, None),
+        ({}, None),
+    ],
+)
+def test_a_changed_text_supersedes_the_earlier_one_from_its_own_start(
+    fields: dict[str, Any], start: str | None
+) -> None:
+    lines = build(fact(**fields), earlier=Earlier([memory("mem0:a", "Ann sang")]))
+    [change] = lines.changes
+    assert (lines.lines, lines.left_out, lines.duplicates) == ([], [], 0)
+    assert (change.memory_id, change.fields["content"]) == ("1", "Ann sings")
+    assert change.fields["source"] == "mem0:a"
+    assert change.fields.get("valid_from", "")[:4] == (start or "")
+    assert "created_at" not in change.fields
+
+
+@pytest.mark.parametrize("source", ["mem0:a", "mem0:a/end"])
+def test_an_end_that_came_later_is_set(source: str) -> None:
+    lines = build(fact(valid_until=day(2023)), earlier=Earlier([memory(source)]))
+    [change] = lines.changes
+    assert change.fields == {"valid_until": "2023-01-01T00:00:00.000000+00:00"}
+    assert not change.is_new_text
+
+
+@pytest.mark.parametrize(
+    ("stored", "again"),
+    [
+        (memory("mem0:a", valid_until="2023-01-01T00:00:00Z"), fact(valid_until=day(2023))),
+        (memory("mem0:a", status="superseded"), fact(valid_until=day(2023))),
+        (memory("mem0:a", valid_until="2023-01-01T00:00:00Z"), fact()),
+    ],
+)
+def test_an_end_that_is_there_already_is_a_duplicate(
+    stored: dict[str, Any], again: SourceFact
+) -> None:
+    lines = build(again, earlier=Earlier([stored]))
+    assert (lines.duplicates, lines.changes) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("stored", "again", "words"),
+    [
+        (memory("mem0:a", "Ann sang", status="superseded"), fact(), "palimpsest supersede 1"),
+        (memory("mem0:a", "Ann sang", status="retracted"), fact(), "is retracted here"),
+        (memory("x", "Ann sang", sources=["mem0:a"]), fact(), "merged with others"),
+        (
+            memory("mem0:a", valid_until="2024-01-01T00:00:00Z"),
+            fact(valid_until=day(2023)),
+            "palimpsest amend",
+        ),
+    ],
+)
+def test_what_was_decided_otherwise_here_stays_and_is_left_out(
+    stored: dict[str, Any], again: SourceFact, words: str
+) -> None:
+    lines = build(again, earlier=Earlier([stored]))
+    assert (lines.duplicates, lines.changes, lines.lines) == (0, [], [])
+    assert words in lines.left_out[0].reason
+
+
+def test_the_newest_of_two_memories_of_a_name_counts() -> None:
+    earlier = Earlier([memory("mem0:a"), memory("mem0:a", "Ann sang", status="superseded")])
+    assert build(fact(), earlier=earlier).duplicates == 1
 
 
 def test_a_merged_memory_counts_by_all_of_its_sources() -> None:
-    merged = {"id": "1", "content": "Ann sings", "source": None, "sources": ["mem0:a"]}
+    merged = memory(None, sources=["mem0:a"])
     assert build(fact(), earlier=Earlier([merged])).duplicates == 1
 
 

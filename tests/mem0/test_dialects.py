@@ -165,12 +165,15 @@ def test_pages_count_all(mem0: httpx.Client, ann: str) -> None:
     )
 
 
-def test_lists_filter_by_metadata_and_searches_do_not(mem0: httpx.Client, ann: str) -> None:
+def test_lists_and_searches_filter_by_metadata(mem0: httpx.Client, ann: str) -> None:
     add(mem0, ann, "Tea is green", infer=False, metadata={"k": 1})
     add(mem0, ann, "The sea is blue", infer=False, metadata={"k": 2})
     assert list_texts(mem0, ann, metadata={"k": 2}) == ["The sea is blue"]
-    body = {"query": "sea", "filters": {"user_id": ann, "metadata": {"k": 2}}}
-    assert "filter get_all" in refused(mem0.post("/v3/memories/search/", json=body))
+    body = {"query": "tea", "filters": {"user_id": ann, "metadata": {"k": 2}}}
+    [hit] = answer(mem0.post("/v3/memories/search/", json=body))["results"]
+    assert hit["memory"] == "The sea is blue"
+    body["filters"]["metadata"] = {"k": {"gte": 1}}
+    assert "metadata.k must be" in refused(mem0.post("/v3/memories/search/", json=body))
 
 
 def test_an_update_supersedes_and_its_history_tells(
@@ -303,6 +306,15 @@ def test_keys_agents_and_scopes_are_those_of_the_service(database_url: str) -> N
 def test_a_page_of_another_origin_is_refused(mem0: httpx.Client) -> None:
     foreign = {"Origin": "https://example.org"}
     refused(mem0.get("/v1/memories/", params={"user_id": "ann"}, headers=foreign), 403)
+
+
+@pytest.mark.parametrize(
+    "body", ["{", "[" * 100_000, '{"a": NaN}', '{"a": 1e400}', '{"a": "\\ud800"}']
+)
+def test_a_body_that_is_no_json_is_refused(mem0: httpx.Client, body: str) -> None:
+    filters = f'{{"query": "tea", "filters": {{"user_id": "ann", "metadata": {body}}}}}'
+    for path in ("/v3/memories/search/", "/v3/memories/"):
+        refused(mem0.post(path, content=filters))
 
 
 def test_a_large_or_compressed_body_is_refused(mem0: httpx.Client) -> None:

@@ -52,6 +52,12 @@ def test_filters_become_those_of_a_read(
         ({"user_id": "a", "topic": "x"}, "filter topic"),
         ({"user_id": "a", "categories": {"icontains": "x"}}, "categories must be"),
         ({"user_id": "a", "metadata": "x"}, "filter metadata"),
+        ({"user_id": "a", "metadata": {"k": {"gt": 1}}}, "metadata.k must be"),
+        ({"user_id": "a", "metadata": {"k": None}}, "metadata.k must be"),
+        (
+            {"AND": [{"user_id": "a"}, {"metadata": {"k": 1}}, {"metadata": {"k": 2}}]},
+            "another metadata.k",
+        ),
     ],
 )
 def test_other_filters_are_refused(filters: Any, words: str) -> None:

@@ -17,12 +17,13 @@ SSL_REQUEST = bytes.fromhex("0000000804d2162f")
 
 
 def make_certificate(folder: Path, host: str) -> Path:
-    """Return a certificate of this host that is signed by itself; its key is in the same file."""
+    """Return a certificate of this host, a name or an IPv4 address, that is signed by itself; its key is in the same file."""
     if not shutil.which("openssl"):
         pytest.skip("no openssl command to make certificates with")
     pem = folder / f"{host}.pem"
     words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split()
-    names = ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host}"]
+    kind = "IP" if host.replace(".", "").isdigit() else "DNS"
+    names = ["-subj", f"/CN={host}", "-addext", f"subjectAltName={kind}:{host}"]
     files = ["-keyout", str(pem), "-out", str(folder / "certificate")]
     subprocess.run(["openssl", *words, *names, *files], check=True, capture_output=True)
     pem.write_text(pem.read_text() + (folder / "certificate").read_text())

@@ -12,8 +12,10 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    WithJsonSchema,
     model_validator,
 )
+from pydantic_core import from_json
 
 from app.domain.dates.zones import find_zone
 from app.domain.text import INVISIBLE, is_storable, is_visible
@@ -131,6 +133,11 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
     return details
 
 
+def _parse_details(text: Any) -> Any:
+    """Return the value of a query parameter. Raises ValueError if it is no JSON."""
+    return from_json(text) if isinstance(text, str) else text
+
+
 def _check_detail(value: Any) -> None:
     """Raise ValueError if Postgres could not hold the value, whatever is nested in it."""
     if isinstance(value, str):
@@ -195,6 +202,12 @@ Splitting = Literal["auto", "off"]
 TimeZone = Annotated[str, AfterValidator(_check_timezone)]
 Words = Annotated[list[Word], Field(max_length=MAX_LIST)]
 Details = Annotated[dict[str, Any], AfterValidator(_check_details)]
+# In a query, an object is its JSON.
+DetailsText = Annotated[
+    Details,
+    BeforeValidator(_parse_details),
+    WithJsonSchema({"type": "string", "contentMediaType": "application/json"}),
+]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 PageSize = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
 # The fields of a body are numbers only if they are numbers in JSON; in a query everything is text.

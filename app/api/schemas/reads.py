@@ -10,6 +10,8 @@ from app.api.cursors import Cursor, HistoryCursor
 from app.api.schemas.fields import (
     MAX_LIMIT,
     Content,
+    Details,
+    DetailsText,
     Fraction,
     Number,
     PageSize,
@@ -44,9 +46,17 @@ class MemoryQuery(PointQuery):
     view: View = Field(View.FULL, description=VIEW_DESCRIPTION)
 
 
+_DETAILS_FILTER = (
+    "Only memories whose `details` hold all of this, nested too; of a list, some of its values"
+)
+
+
 class FilterQuery(MemoryQuery, FilterFields):
     """A list or a search by GET."""
 
+    details: DetailsText | None = Field(
+        None, description=f'{_DETAILS_FILTER}. As JSON: `{{"ticket": 7}}`.'
+    )
     include_superseded: bool = Field(
         default=False, description="Every version, not only what holds."
     )
@@ -125,6 +135,7 @@ class SearchRequest(FilterFields):
     """A search. Without dates: what holds now, as far as is known."""
 
     query: Content
+    details: Details | None = Field(None, description=f"{_DETAILS_FILTER}.")
     min_importance: Annotated[Fraction, Number] | None = None
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Number] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"

@@ -83,6 +83,7 @@ def _import_facts(
     )
     if not dry_run:
         _send_lines(client, lines)
+        _send_changes(client, lines)
     known_times = [_describe_known_times(product, new, obstacle)] if new else []
     others = len(reading.facts) - len(facts)
     return Report(product, reading, lines, [*reading.notes, *known_times], others)
@@ -143,6 +144,20 @@ def _send_lines(client: "Client", lines: Lines) -> None:
     raise Failure(f"The service refused more than {_MOST_REFUSED} facts. Nothing was stored.")
 
 
+def _send_changes(client: "Client", lines: Lines) -> None:
+    """Carry out the changes, which become known now. One that the service refuses is left out."""
+    from palimpsest_client import Conflict, Invalid, NotFound
+
+    for change in tuple(lines.changes):
+        call = client.supersede if change.is_new_text else client.amend
+        try:
+            call(change.memory_id, **change.fields)
+        except (Conflict, Invalid, NotFound) as problem:
+            lines.changes.remove(change)
+            reason = f"{change.fact.origin}: as {change.memory_id}: {problem.detail}"
+            lines.left_out.append(LeftOut(change.fact.line, reason))
+
+
 def _leave_out(lines: Lines, fact: SourceFact, detail: str) -> None:
     reason = detail.partition(": ")[2] or detail
     lines.left_out.append(LeftOut(fact.line, f"{fact.origin}: {reason}"))
@@ -168,6 +183,8 @@ def _print_report(report: Report, *, dry_run: bool) -> None:
         "duplicates": lines.duplicates,
         "left out": len(left_out),
     }
+    if lines.changes:
+        counts["would update" if dry_run else "updated"] = len(lines.changes)
     if report.of_others:
         counts["of others"] = report.of_others
     more = f" (and {versions} known ends)" if versions else ""

@@ -12,6 +12,8 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "$lt": operator.lt,
     "$lte": operator.le,
 }
+# Up to here, a float and an integer that are equal are the same number in JSON too.
+_MOST_EXACT = 2**53
 _OPERATORS = ("$eq", "$ne", *_ORDERS)
 
 
@@ -36,6 +38,26 @@ def _check_operators(name: str, wanted: Mapping[str, Any]) -> None:
             raise ValueError(f"Operator {word} of field {name!r} is not supported: use {known}.")
         if word in _ORDERS and not (_is_number(operand) or isinstance(operand, str)):
             raise ValueError(f"{word} of field {name!r} compares with a number or a text.")
+
+
+def find_contained(condition: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what every value that passes contains, so that the service may look for it."""
+    contained = {name: _find_one(wanted) for name, wanted in (condition or {}).items()}
+    # A name with a period may be a path, and a field that is missing passes for None.
+    return {
+        name: one for name, one in contained.items() if "." not in name and one not in (None, {})
+    }
+
+
+def _find_one(wanted: Any) -> Any:
+    """Return what a field that passes contains; None if the service compares it otherwise."""
+    if isinstance(wanted, Mapping):
+        if any(word.startswith("$") for word in wanted):
+            return _find_one(wanted.get("$eq"))
+        return find_contained(wanted)
+    if isinstance(wanted, str) or (_is_number(wanted) and abs(wanted) <= _MOST_EXACT):
+        return wanted
+    return wanted if isinstance(wanted, bool) else None
 
 
 def passes_filter(value: Mapping[str, Any], condition: Mapping[str, Any] | None) -> bool:

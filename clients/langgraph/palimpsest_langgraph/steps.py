@@ -1,5 +1,6 @@
 """What the store does, as steps that yield calls: the same for both clients."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -18,9 +19,11 @@ from langgraph.store.base import (
 
 from palimpsest_client import Conflict, NotFound
 from palimpsest_client.documents import (
+    PACKED,
     Steps,
     collect_memories,
     find_memory,
+    is_storable,
     list_versions,
     retract_documents,
     unpack_value,
@@ -30,6 +33,7 @@ from palimpsest_langgraph.filters import (
     check_filter,
     choose_namespaces,
     find_common_prefix,
+    find_contained,
     passes_filter,
 )
 from palimpsest_langgraph.items import (
@@ -108,22 +112,45 @@ def _search(op: SearchOp) -> Steps[tuple[list[Any], list[SearchItem]]]:
 
 
 def _list_newest(op: SearchOp) -> Steps[list[Any]]:
-    filters, most = filter_prefix(op.namespace_prefix), op.offset + op.limit
+    most = op.offset + op.limit
 
     def pick(memory: Any) -> Any:
         return memory if passes_filter(unpack_value(memory["details"]), op.filter) else None
 
-    memories = yield from collect_memories(filters, pick, most=most)
-    return memories[op.offset :]
+    memories: list[Any] = []
+    for filters in _list_filters(op):
+        if "details" in filters:
+            filters["details"] = json.dumps(filters["details"])
+        memories += yield from collect_memories(filters, pick, most=most)
+    memories.sort(key=lambda memory: (memory["created_at"], memory["id"]), reverse=True)
+    return memories[op.offset : most]
+
+
+def _list_filters(op: SearchOp) -> list[dict[str, Any]]:
+    """Return the service's filters that leave every item that passes, each under one of them.
+
+    The service compares values as they are in JSON; those that stand as parts are read all.
+    """
+    filters, contained = filter_prefix(op.namespace_prefix), find_contained(op.filter)
+    if not contained or not is_storable(contained):
+        return [filters]
+    return [filters | {"details": details} for details in (contained, PACKED)]
 
 
 def _rank(op: SearchOp) -> Steps[list[Any]]:
-    """Return the hits that pass the filter, nearest first: as many as the operation shows.
+    """Return the hits that pass the filter, nearest first: at least as many as the operation shows.
 
-    The service knows no filters on values: so many hits are read that enough pass. Of hits that are
-    about as near, it puts the newest first; LangGraph's stores put the nearest first.
+    Of hits that are about as near, the service puts the newest first; LangGraph's stores put the
+    nearest first.
     """
-    filters = filter_prefix(op.namespace_prefix)
+    hits: list[Any] = []
+    for filters in _list_filters(op):
+        hits += yield from _rank_under(filters, op)
+    return sorted(hits, key=lambda hit: -hit["score"])
+
+
+def _rank_under(filters: dict[str, Any], op: SearchOp) -> Steps[list[Any]]:
+    """Return hits that pass the filter. So many are read that enough pass."""
     filters["tags_all"] = [*filters.get("tags_all", ()), INDEXED]
     most = op.offset + op.limit
     size = min(MAX_HITS, most * 4 if op.filter else most)
@@ -132,7 +159,7 @@ def _rank(op: SearchOp) -> Steps[list[Any]]:
         hits = [hit for hit in answer["results"] if _passes(hit, op)]
         has_more = answer["truncated"] or len(answer["results"]) == size
         if len(hits) >= most or not has_more:
-            return sorted(hits, key=lambda hit: -hit["score"])
+            return hits
         if size == MAX_HITS or answer["truncated"]:
             raise TooManyToFilter(
                 f"Only the best {len(answer['results'])} items of {op.namespace_prefix} are "

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
+from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from palimpsest_client import AsyncClient, Client
 from palimpsest_client.documents import run, run_async
@@ -37,11 +38,15 @@ class _Store(BaseStore):
 
         It refuses puts and deletes with ValueError, and reads through it lengthen no life.
         """
-        view = object.__new__(type(self))
-        view.__dict__.update(self.__dict__)
+        view = self._copy()
         view._client = self._client.at(as_of=as_of, known_at=known_at)
         view._is_past = as_of is not None or known_at is not None
         return view
+
+    def _copy(self) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
 
     def _list_steps(self, ops: Iterable[Op]) -> Any:
         return run_operations(ops, self._fields, is_past=self._is_past)
@@ -87,10 +92,11 @@ class PalimpsestStore(_Store):
         return run(list_history(namespace, key), self._client)
 
 
-class AsyncPalimpsestStore(_Store):
+class AsyncPalimpsestStore(_Store, AsyncBatchedBaseStore):
     """A store on an asynchronous client, for code in one event loop.
 
-    Other threads may use its synchronous methods; in the thread of the loop these would wait for
+    Calls of tasks that run side by side become one batch, and the same call is made once. Other
+    threads may use its synchronous methods; in the thread of the loop these would wait for
     themselves, so they raise InvalidStateError there. Build it in the loop.
     """
 
@@ -102,27 +108,34 @@ class AsyncPalimpsestStore(_Store):
         ttl: TTLConfig | None = None,
     ) -> None:
         """Choose the client and the settings, as PalimpsestStore does."""
+        super().__init__()
+        self._home = asyncio.get_running_loop()
         self._client: AsyncClient = client
-        self._loop = asyncio.get_running_loop()
         self._configure(index, ttl)
+
+    def at(self, *, as_of: Time | None = None, known_at: Time | None = None) -> Self:
+        async def build() -> Self:
+            return _Store.at(self, as_of=as_of, known_at=known_at)
+
+        if self._is_in_loop():
+            return super().at(as_of=as_of, known_at=known_at)
+        return asyncio.run_coroutine_threadsafe(build(), self._home).result()
+
+    def _copy(self) -> Self:
+        """Return a copy with a queue of its own, which begins in the loop."""
+        copy = super()._copy()
+        AsyncBatchedBaseStore.__init__(copy)
+        return copy
+
+    def _is_in_loop(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._home
+        except RuntimeError:
+            return False
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         results: list[Result] = await run_async(self._list_steps(ops), self._client)
         return results
-
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
-        if self._is_in_loop():
-            raise asyncio.InvalidStateError(
-                "A synchronous call in the thread of the event loop would wait for itself: use "
-                "the asynchronous method, such as `await store.aget(...)`."
-            )
-        return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
-
-    def _is_in_loop(self) -> bool:
-        try:
-            return asyncio.get_running_loop() is self._loop
-        except RuntimeError:
-            return False
 
     async def ahistory(self, namespace: tuple[str, ...], key: str) -> list[ItemVersion]:
         """Return every version of an item, the oldest known first."""

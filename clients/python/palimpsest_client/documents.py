@@ -30,6 +30,7 @@ _MAX_TRIES = 10
 
 # What `details` cannot hold as it is stands there as JSON text, in parts under this name.
 _PARTS = "json_parts"
+PACKED: dict[str, Any] = {_PARTS: []}  # what such `details` contain
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -252,9 +253,14 @@ def pack_value(value: Mapping[str, Any]) -> dict[str, Any]:
     """
     text = json.dumps(value)
     plain: dict[str, Any] = json.loads(text)
-    if _PARTS not in plain and _count_values(plain) < _MAX_VALUES and _fits(plain, 1):
+    if _PARTS not in plain and is_storable(plain):
         return plain
     return {_PARTS: [text[at : at + MAX_TEXT] for at in range(0, len(text), MAX_TEXT)]}
+
+
+def is_storable(value: dict[str, Any]) -> bool:
+    """Return True if `details` can hold the value as it is."""
+    return _count_values(value) < _MAX_VALUES and _fits(value, 1)
 
 
 def unpack_value(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -1969,6 +1969,9 @@ class SearchRequest(TypedDict):
     """Only memories of at least this importance, 0 to 1."""
     query: str
     """What to search for, in words. `q` means the same."""
+    details: NotRequired[Mapping[str, Any] | None]
+    """Only memories whose `details` hold all of this, nested too; of a list, some of its
+    values."""
     limit: NotRequired[int]
     """How many entries at most."""
     mode: NotRequired[Literal["hybrid", "vector", "text"] | str]

@@ -235,6 +235,7 @@ class Operations:
         as_of: Time | None = None,
         known_at: Time | None = None,
         view: View | str | None = None,
+        details: str | None = None,
         include_superseded: bool | None = None,
         sort: Literal["created", "strength"] | str | None = None,
         stale: bool | None = None,
@@ -262,6 +263,8 @@ class Operations:
             known_at: As far as was known at that time. Default: all that is known.
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
                 without empty fields; cast the answer to its `Brief…` type.
+            details: Only memories whose `details` hold all of this, nested too; of a list, some
+                of its values. As JSON: `{"ticket": 7}`.
             include_superseded: Every version, not only what holds.
             sort: Newest known first, or strongest first. Default: created.
             stale: true: only what rests on a memory that has ended (`stale_because`); false:
@@ -288,6 +291,7 @@ class Operations:
                     "as_of": as_of,
                     "known_at": known_at,
                     "view": view,
+                    "details": details,
                     "include_superseded": include_superseded,
                     "sort": sort,
                     "stale": stale,
@@ -758,6 +762,7 @@ class Operations:
         tags_any: Sequence[str] | None = None,
         tags_all: Sequence[str] | None = None,
         min_importance: float | None = None,
+        details: Mapping[str, Any] | None = None,
         limit: int | None = None,
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
@@ -786,6 +791,8 @@ class Operations:
             tags_all: Only memories with all of these tags.
             min_importance: Only memories of at least this importance, 0 to 1.
             query: What to search for, in words. `q` means the same.
+            details: Only memories whose `details` hold all of this, nested too; of a list, some
+                of its values.
             limit: How many entries at most. Default: 10.
             mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
                 hybrid.
@@ -813,6 +820,7 @@ class Operations:
                     "tags_all": tags_all,
                     "min_importance": min_importance,
                     "query": query,
+                    "details": details,
                     "limit": limit,
                     "mode": mode,
                     "min_score": min_score,
@@ -843,6 +851,7 @@ class Operations:
         as_of: Time | None = None,
         known_at: Time | None = None,
         view: View | str | None = None,
+        details: str | None = None,
         include_superseded: bool | None = None,
         limit: int | None = None,
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
@@ -869,6 +878,8 @@ class Operations:
             known_at: As far as was known at that time. Default: all that is known.
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
                 without empty fields; cast the answer to its `Brief…` type.
+            details: Only memories whose `details` hold all of this, nested too; of a list, some
+                of its values. As JSON: `{"ticket": 7}`.
             include_superseded: Every version, not only what holds.
             q: What to search for.
             limit: How many items a page has.
@@ -896,6 +907,7 @@ class Operations:
                     "as_of": as_of,
                     "known_at": known_at,
                     "view": view,
+                    "details": details,
                     "include_superseded": include_superseded,
                     "q": q,
                     "limit": limit,

@@ -104,6 +104,46 @@ def test_an_export_that_has_grown_adds_what_is_new_with_its_known_times(
     assert contents(client, known_at="2024-12-31") == {"Ann sings"}
 
 
+def test_an_export_that_has_changed_changes_what_was_imported(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    sings = {"id": "1", "memory": "Ann sings", "created_at": "2024-01-01T00:00:00Z"}
+    paints = {"id": "2", "memory": "Ann paints", "created_at": "2024-02-01T00:00:00Z"}
+    run(client, write_memories(tmp_path / "one.json", sings, paints), "--from", "mem0")
+    sings |= {"memory": "Ann plays the oboe", "updated_at": "2025-01-01T00:00:00Z"}
+    paints |= {"expiration_date": "2024-12-30"}
+    file = write_memories(tmp_path / "two.json", sings, paints)
+    tried = run(client, file, "--from", "mem0", "--dry-run")
+    assert "would store 0, duplicates 0, left out 0, would update 2" in tried.stdout
+    assert contents(client) == {"Ann sings", "Ann paints"}
+    done = run(client, file, "--from", "mem0")
+    assert "stored 0, duplicates 0, left out 0, updated 2" in done.stdout
+    assert contents(client) == {"Ann plays the oboe"}
+    assert contents(client, as_of="2024-06-01") == {"Ann sings", "Ann paints"}
+    assert contents(client, as_of="2025-02-01") == {"Ann plays the oboe"}
+    assert "duplicates 2, left out 0\n" in run(client, file, "--from", "mem0").stdout
+
+
+def test_a_change_that_the_service_refuses_is_left_out(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    sings = {"id": "1", "memory": "Ann sings", "created_at": "2024-01-01T00:00:00Z"}
+    run(client, write_memories(tmp_path / "one.json", sings), "--from", "mem0")
+    changed = sings | {"memory": "Ann plays the oboe", "metadata": {"bad": build_deep()}}
+    done = run(client, write_memories(tmp_path / "two.json", changed), "--from", "mem0")
+    assert "stored 0, duplicates 0, left out 1" in done.stdout
+    assert "line 1: 1: as " in done.stdout
+    assert contents(client) == {"Ann sings"}
+
+
+def build_deep() -> dict[str, Any]:
+    """Return what no details can hold."""
+    deep: dict[str, Any] = {}
+    for _ in range(12):
+        deep = {"deeper": deep}
+    return deep
+
+
 def write_memories(path: Path, *memories: dict[str, Any]) -> str:
     path.write_text(json.dumps({"results": list(memories)}))
     return str(path)
@@ -126,13 +166,10 @@ def test_memories_of_several_are_not_mixed(client: httpx.Client, tmp_path: Path)
 def test_what_the_service_refuses_is_left_out_by_its_line(
     client: httpx.Client, tmp_path: Path
 ) -> None:
-    deep: dict[str, Any] = {}
-    for _ in range(12):
-        deep = {"deeper": deep}
     file = write_memories(
         tmp_path / "deep.json",
         {"id": "1", "memory": "Ann sings"},
-        {"id": "2", "memory": "Ann paints", "metadata": {"bad": deep, "word": "x"}},
+        {"id": "2", "memory": "Ann paints", "metadata": {"bad": build_deep(), "word": "x"}},
     )
     done = run(client, file, "--from", "mem0")
     assert "stored 1, duplicates 0, left out 1" in done.stdout
