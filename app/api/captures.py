@@ -8,6 +8,8 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
+from app.api.answers.brief_captures import BriefCaptureAnswer, BriefCapturesAnswer
+from app.api.answers.brief_changes import BriefRevertsAnswer
 from app.api.answers.captures import CaptureAnswer, CapturesAnswer, CaptureSummary
 from app.api.answers.reverts import RevertsAnswer
 from app.api.cursors import build_next_cursor, decode_position
@@ -16,6 +18,7 @@ from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.captures import CapturesQuery, MessagesRequest, UndoRequest
+from app.api.views import View, ViewDep
 from app.domain.captures import CaptureState
 from app.domain.fact import DEFAULT_TRUST
 from app.domain.strength import HalfLives
@@ -38,9 +41,9 @@ _FOLLOW = document_links("capture_id", "capture_id", "get_capture", "undo_captur
 @messages_router.post(
     "",
     responses={
-        200: {"model": CaptureAnswer, "links": _FOLLOW},
+        200: {"model": CaptureAnswer | BriefCaptureAnswer, "links": _FOLLOW},
         202: {
-            "model": CaptureAnswer,
+            "model": CaptureAnswer | BriefCaptureAnswer,
             "description": "The messages are stored; a worker reads their facts",
         },
         **document_problems(*BODY, *WRITE),
@@ -58,8 +61,9 @@ async def capture(
     services: ServicesDep,
     caller: CallerDep,
     body: Annotated[MessagesRequest, Body(openapi_examples=examples.MESSAGES)],
+    view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(_render_capture, half_lives=services.half_lives)
+    render = partial(_render_capture, half_lives=services.half_lives, view=view)
     ceiling = caller.rights.trust_ceiling
     request = body.to_capture_request(
         trust=min(services.settings.capture_trust, ceiling),
@@ -69,13 +73,15 @@ async def capture(
     return render(report)
 
 
-def _render_capture(report: CaptureReport, half_lives: HalfLives) -> Response:
+def _render_capture(report: CaptureReport, half_lives: HalfLives, view: View) -> Response:
     is_pending = report.capture.state is CaptureState.PENDING and not report.dry_run
     answer = CaptureAnswer.from_report(report, half_lives)
-    return respond_with_answer(answer, 202 if is_pending else 200)
+    return respond_with_answer(answer, 202 if is_pending else 200, view=view)
 
 
-@router.get("", responses={200: {"model": CapturesAnswer}}, response_model=None)
+@router.get(
+    "", responses={200: {"model": CapturesAnswer | BriefCapturesAnswer}}, response_model=None
+)
 async def list_captures(
     services: ServicesDep, agent: AgentDep, query: Annotated[CapturesQuery, Query()]
 ) -> Response:
@@ -91,23 +97,33 @@ async def list_captures(
         )
     items = [CaptureSummary.from_row(row) for row in rows[: query.limit]]
     next_cursor = build_next_cursor(rows, query.limit)
-    return respond_with_answer(CapturesAnswer.model_construct(items=items, next_cursor=next_cursor))
+    answer = CapturesAnswer.model_construct(items=items, next_cursor=next_cursor)
+    return respond_with_answer(answer, view=query.view)
 
 
 @router.get(
     "/{capture_id}",
-    responses={200: {"model": CaptureAnswer}, **document_problems(404)},
+    responses={200: {"model": CaptureAnswer | BriefCaptureAnswer}, **document_problems(404)},
     response_model=None,
 )
-async def get_capture(services: ServicesDep, agent: AgentDep, capture_id: CapturePath) -> Response:
+async def get_capture(
+    services: ServicesDep,
+    agent: AgentDep,
+    capture_id: CapturePath,
+    view: ViewDep = View.FULL,
+) -> Response:
     """The messages of a call, how far they are read, and the facts of each."""
     report = await services.captures.get_report(agent, capture_id)
-    return respond_with_answer(CaptureAnswer.from_report(report, services.half_lives))
+    answer = CaptureAnswer.from_report(report, services.half_lives)
+    return respond_with_answer(answer, view=view)
 
 
 @router.post(
     "/{capture_id}/undo",
-    responses={200: {"model": RevertsAnswer}, **document_problems(*BODY, 404, *WRITE)},
+    responses={
+        200: {"model": RevertsAnswer | BriefRevertsAnswer},
+        **document_problems(*BODY, 404, *WRITE),
+    },
     response_model=None,
     description=(
         "Undo all that the facts of a capture did and that stands, newest first, all or none. Its "
@@ -119,12 +135,13 @@ async def undo_capture(
     caller: CallerDep,
     capture_id: CapturePath,
     body: Annotated[UndoRequest | None, Body(openapi_examples=examples.UNDO)] = None,
+    view: ViewDep = View.FULL,
 ) -> Response:
     body = body or UndoRequest.model_validate({})
 
     def render(reverts: list[RevertedOperation]) -> Response:
         answer = RevertsAnswer.from_reverts(reverts, services.half_lives, dry_run=body.dry_run)
-        return respond_with_answer(answer)
+        return respond_with_answer(answer, view=view)
 
     reverts = await services.captures.undo_capture(
         caller.build_call(render), capture_id, cascade=body.cascade, dry_run=body.dry_run

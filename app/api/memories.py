@@ -97,20 +97,26 @@ _LEADS_TO = document_links(
 WRITTEN: dict[int | str, dict[str, Any]] = {
     201: {
         "model": WriteAnswer | BriefWriteAnswer,
-        "description": "Something was inserted",
+        "description": "New: something was inserted",
         "links": _LEADS_TO,
     },
-    200: {"model": WriteAnswer | BriefWriteAnswer, "description": "Nothing was inserted"},
+    200: {
+        "model": WriteAnswer | BriefWriteAnswer,
+        "description": "Nothing new was inserted. What is new is answered with 201",
+    },
 }
 STORED: dict[int | str, dict[str, Any]] = {
     201: {
         "model": StoreAnswer | BriefStoreAnswer,
-        "description": "Something was inserted",
+        "description": "New: something was inserted",
         "links": _LEADS_TO,
     },
     200: {
         "model": StoreAnswer | BriefStoreAnswer,
-        "description": "Nothing was inserted: it is known already, or it ended something",
+        "description": (
+            "Nothing new was inserted: it is known already, or it ended something. What is new "
+            "is answered with 201"
+        ),
     },
     202: {
         "model": StoreAnswer | BriefStoreAnswer,

@@ -32,10 +32,12 @@ _LEADS_TO = document_links("log_id", "log_id", "get_log_entry", "revert")
 _LINKED: dict[int | str, dict[str, Any]] = {
     200: {
         "model": LinkAnswer,
-        "description": "They were linked so before; nothing was written",
+        "description": (
+            "They were linked so before; nothing was written. A new link is answered with 201"
+        ),
         "links": _LEADS_TO,
     },
-    201: {"model": LinkAnswer, "description": "The link was made", "links": _LEADS_TO},
+    201: {"model": LinkAnswer, "description": "New: the link was made", "links": _LEADS_TO},
 }
 
 

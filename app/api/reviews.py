@@ -9,6 +9,12 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
+from app.api.answers.brief import BriefWriteAnswer
+from app.api.answers.brief_changes import (
+    BriefDecideAnswer,
+    BriefReviewDetail,
+    BriefReviewsAnswer,
+)
 from app.api.answers.memories import MemoryOut
 from app.api.answers.problem import Problem
 from app.api.answers.reviews import (
@@ -35,6 +41,7 @@ from app.api.schemas.reviews import (
     ReviewFilterFields,
     ReviewsQuery,
 )
+from app.api.views import View, ViewDep
 from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError, UnknownReview
 from app.domain.strength import HalfLives
@@ -62,7 +69,7 @@ _LEADS_TO = document_links("items/0/id", "review_id", "get_review", "accept", "r
 
 @router.get(
     "",
-    responses={200: {"model": ReviewsAnswer, "links": _LEADS_TO}},
+    responses={200: {"model": ReviewsAnswer | BriefReviewsAnswer, "links": _LEADS_TO}},
     response_model=None,
     description=(
         "What waits for a person, and what was decided, newest first. Reviews that waited too long "
@@ -84,7 +91,8 @@ async def list_reviews(
         )
     items = [ReviewOut.from_row(row) for row in rows[: query.limit]]
     next_cursor = build_next_cursor(rows, query.limit)
-    return respond_with_answer(ReviewsAnswer.model_construct(items=items, next_cursor=next_cursor))
+    answer = ReviewsAnswer.model_construct(items=items, next_cursor=next_cursor)
+    return respond_with_answer(answer, view=query.view)
 
 
 @router.get("/decide", include_in_schema=False)
@@ -95,17 +103,23 @@ async def not_a_review() -> Response:
 
 @router.get(
     "/{review_id}",
-    responses={200: {"model": ReviewDetailOut}, **document_problems(404)},
+    responses={200: {"model": ReviewDetailOut | BriefReviewDetail}, **document_problems(404)},
     response_model=None,
 )
-async def get_review(services: ServicesDep, agent: AgentDep, review_id: ReviewPath) -> Response:
+async def get_review(
+    services: ServicesDep,
+    agent: AgentDep,
+    review_id: ReviewPath,
+    view: ViewDep = View.FULL,
+) -> Response:
     """One review, with the memories it is about before and after accepting it now."""
     async with begin_for_agent(services.engine, agent) as connection:
         row = await reviews.find_review_row(connection, agent, review_id)
     if row is None:
         raise UnknownReview(review_id)
     preview = await services.reviews.preview_accept(agent, review_id)
-    return respond_with_answer(ReviewDetailOut.from_preview(row, preview, services.half_lives))
+    answer = ReviewDetailOut.from_preview(row, preview, services.half_lives)
+    return respond_with_answer(answer, view=view)
 
 
 def _answer_decision(
@@ -155,24 +169,30 @@ class Decider:
     caller: CallerDep
     review_id: ReviewPath
     body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None
+    view: ViewDep = View.FULL
 
     async def decide_review(self, *, accept: bool) -> Response:
-        render = partial(_render_decision, half_lives=self.services.half_lives)
+        render = partial(_render_decision, half_lives=self.services.half_lives, view=self.view)
         reviews = self.services.reviews
         decide = reviews.accept if accept else reviews.reject
         note = self.body.note if self.body else None
         return render(await decide(self.caller.build_call(render), self.review_id, note=note))
 
 
-def _render_decision(outcome: Outcome | OutdatedReview, half_lives: HalfLives) -> Response:
+def _render_decision(
+    outcome: Outcome | OutdatedReview, half_lives: HalfLives, view: View
+) -> Response:
     answer = _answer_decision(outcome, half_lives)
     if isinstance(answer, Problem):
         return respond_with_problem(answer)
-    return respond_with_answer(answer)
+    return respond_with_answer(answer, view=view)
 
 
 DeciderDep = Annotated[Decider, Depends()]
-_DECISION = {200: {"model": WriteAnswer}, **document_problems(*BODY, 404, *WRITE)}
+_DECISION = {
+    200: {"model": WriteAnswer | BriefWriteAnswer},
+    **document_problems(*BODY, 404, *WRITE),
+}
 
 
 @router.post(
@@ -196,7 +216,10 @@ async def reject(decider: DeciderDep) -> Response:
 
 @router.post(
     "/decide",
-    responses={200: {"model": DecideAnswer}, **document_problems(*BODY, *WRITE)},
+    responses={
+        200: {"model": DecideAnswer | BriefDecideAnswer},
+        **document_problems(*BODY, *WRITE),
+    },
     response_model=None,
     description=(
         "Accept or reject several reviews, each for itself: one that cannot be decided leaves the "
@@ -207,8 +230,9 @@ async def decide(
     services: ServicesDep,
     caller: CallerDep,
     body: Annotated[DecideRequest, Body(openapi_examples=examples.DECIDE)],
+    view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(_render_decisions, half_lives=services.half_lives)
+    render = partial(_render_decisions, half_lives=services.half_lives, view=view)
     review_ids = body.ids or await _list_matching(services.reviews, caller.agent, body)
     decisions = await services.reviews.decide_all(
         caller.build_call(render),
@@ -224,12 +248,12 @@ async def _list_matching(reviews: ReviewDecider, agent: AgentId, body: DecideReq
     return await reviews.list_matching(agent, filters.to_review_filters(), body.limit or 0)
 
 
-def _render_decisions(decisions: list[Decided], half_lives: HalfLives) -> Response:
+def _render_decisions(decisions: list[Decided], half_lives: HalfLives, view: View) -> Response:
     results = []
     for review_id, outcome in decisions:
         result = _answer_decision(outcome, half_lives)
         results.append(DecidedOut.model_construct(review_id=review_id, result=result))
-    return respond_with_answer(DecideAnswer.model_construct(results=results))
+    return respond_with_answer(DecideAnswer.model_construct(results=results), view=view)
 
 
 @shadow_router.get(

@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from support.builders import editor, store
+from support.builders import editor, send, store
+from support.messages import capture, talk
 
 BRIEF = {"view": "brief"}
 
@@ -64,6 +65,89 @@ def test_a_batch_in_brief_has_an_answer_or_a_problem_per_item(client: httpx.Clie
     ]
     assert (stored["operation"], stored["memory"]["content"]) == ("ADD", "Likes tea")
     assert refused["status"] == 422
+
+
+def test_a_capture_in_brief_is_its_facts(client: httpx.Client) -> None:
+    body = {"session_id": "monday", "messages": talk("I live in Porto.", "How are you?")}
+    answer = client.post("/v1/messages", params=BRIEF, json=body).json()
+
+    assert answer.keys() == {"capture_id", "state", "total", "done", "facts"}
+    [fact] = answer["facts"]
+    assert fact.keys() == {"position", "content", "operation", "memory_id", "log_id"}
+    assert (fact["position"], fact["operation"]) == (0, "ADD")
+    assert client.get(f"/v1/memories/{fact['memory_id']}").json()["content"] == fact["content"]
+    path = f"/v1/captures/{answer['capture_id']}"
+    assert client.get(path, params=BRIEF).json() == answer
+    [summary] = client.get("/v1/captures", params=BRIEF).json()["items"]
+    assert summary.keys() == {
+        "capture_id",
+        "session_id",
+        "state",
+        "total",
+        "done",
+        "received_at",
+    }
+    undone = client.post(f"{path}/undo", params=BRIEF).json()
+    assert undone.keys() == {"reverted", "results"}
+    assert undone["reverted"] == [fact["log_id"]]
+
+
+def test_facts_of_a_capture_in_brief_name_what_they_ended_and_what_is_not_new(
+    client: httpx.Client,
+) -> None:
+    old = capture(client, talk("I live in Porto."), session="monday")
+    ended = old["messages"][0]["facts"][0]
+    messages = [*talk("I live in Porto."), {"role": "user", "content": "I moved to Lisbon."}]
+    body = {"session_id": "monday", "messages": messages}
+    first, second = client.post("/v1/messages", params=BRIEF, json=body).json()["facts"]
+
+    assert (first["repeated"], "superseded" in first) == (True, False)
+    assert "repeated" not in second
+    assert second["superseded"] == [{"id": ended["memory_id"], "content": ended["content"]}]
+
+
+def _leave_review(client: httpx.Client) -> tuple[str, str]:
+    """Return the ids of a review, and of the memory that accepting it ends."""
+    trusted = send(client, editor("Vim", trust=90))["memory"]["id"]
+    return send(client, editor("Emacs", trust=10))["review_id"], trusted
+
+
+def test_reviews_in_brief_are_shown_and_decided(client: httpx.Client) -> None:
+    review_id, trusted = _leave_review(client)
+    [item] = client.get("/v1/reviews", params=BRIEF).json()["items"]
+    assert item.keys() == {"id", "status", "source", "sentence", "memory_id", "created_at"}
+
+    shown = client.get(f"/v1/reviews/{review_id}", params=BRIEF).json()
+    assert shown.keys() == item.keys() | {"before", "after"}
+    before, after = ({m["id"]: m["status"] for m in shown[at]} for at in ("before", "after"))
+    assert (before[trusted], after[trusted]) == ("current", "superseded")
+
+    decided = client.post(f"/v1/reviews/{review_id}/accept", params=BRIEF).json()
+    assert [each["id"] for each in decided["superseded"]] == [trusted]
+    assert "decision" not in decided
+
+    reverted = client.post(f"/v1/log/{decided['log_id']}/revert", params=BRIEF).json()
+    assert reverted["reverted"] == [decided["log_id"]]
+    assert "decision" not in reverted
+
+
+def test_many_decisions_in_brief_have_an_answer_or_a_problem_each(client: httpx.Client) -> None:
+    review_id, _ = _leave_review(client)
+    unknown = "00000000-0000-7000-8000-000000000000"
+    body = {"decision": "reject", "ids": [review_id, unknown]}
+    rejected, missing = client.post("/v1/reviews/decide", params=BRIEF, json=body).json()["results"]
+
+    assert rejected["review_id"] == review_id
+    assert rejected["result"].keys() == {"operation", "log_id", "memory"}
+    assert missing["result"]["status"] == 404
+
+
+def test_a_dry_revert_in_brief_says_so(client: httpx.Client) -> None:
+    stored = store(client, "Likes tea", session_id="monday")
+    body = {"session_id": "monday", "dry_run": True}
+    answer = client.post("/v1/reverts", params=BRIEF, json=body).json()
+    assert answer.keys() == {"reverted", "results", "dry_run"}
+    assert answer["reverted"] == [stored["log_id"]]
 
 
 def test_an_unknown_view_is_refused(client: httpx.Client) -> None:

@@ -146,10 +146,10 @@ class BriefWriteAnswer(BriefAnswer):
 
     @classmethod
     def from_answer(cls, answer: WriteAnswer) -> Self:
-        return cls.model_construct(**_shorten_write(answer))
+        return cls.model_construct(**shorten_write(answer))
 
 
-def _shorten_write(answer: WriteAnswer) -> dict[str, Any]:
+def shorten_write(answer: WriteAnswer) -> dict[str, Any]:
     names = ("operation", "superseded", "log_id", "review_id", "dry_run")
     values = {name: getattr(answer, name) for name in names}
     return values | {
@@ -167,10 +167,10 @@ class BriefPart(BriefAnswer):
 
     @classmethod
     def from_part(cls, part: PartOut) -> Self:
-        return cls.model_construct(text=part.text, answer=_shorten_result(part.answer))
+        return cls.model_construct(text=part.text, answer=shorten_result(part.answer))
 
 
-def _shorten_result(answer: WriteAnswer | Problem) -> BriefWriteAnswer | Problem:
+def shorten_result(answer: WriteAnswer | Problem) -> BriefWriteAnswer | Problem:
     return answer if isinstance(answer, Problem) else BriefWriteAnswer.from_answer(answer)
 
 
@@ -182,7 +182,7 @@ class BriefStoreAnswer(BriefWriteAnswer):
     @classmethod
     def from_store(cls, answer: StoreAnswer) -> Self:
         parts = [BriefPart.from_part(part) for part in answer.parts]
-        return cls.model_construct(**_shorten_write(answer), parts=parts)
+        return cls.model_construct(**shorten_write(answer), parts=parts)
 
 
 class BriefBatchAnswer(BriefAnswer):
@@ -197,25 +197,3 @@ class BriefBatchAnswer(BriefAnswer):
             for each in answer.results
         ]
         return cls.model_construct(results=results)
-
-
-def shorten_answer(answer: AnswerBase) -> BriefAnswer:
-    """Return the answer in brief. Only some answers have such a form."""
-    match answer:
-        case SearchAnswer():
-            return BriefSearchAnswer.from_answer(answer)
-        case ListAnswer():
-            return BriefListAnswer.from_answer(answer)
-        case HistoryAnswer():
-            return BriefHistoryAnswer.from_answer(answer)
-        case ContextAnswer():
-            return BriefContextAnswer.from_answer(answer)
-        case MemoryOut():
-            return BriefMemory.from_answer(answer)
-        case BatchAnswer():
-            return BriefBatchAnswer.from_answer(answer)
-        case StoreAnswer():
-            return BriefStoreAnswer.from_store(answer)
-        case WriteAnswer():
-            return BriefWriteAnswer.from_answer(answer)
-    raise TypeError(f"{type(answer).__name__} has no brief form")

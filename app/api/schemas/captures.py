@@ -13,6 +13,7 @@ from app.api.schemas.fields import (
     check_text,
 )
 from app.api.times import Time
+from app.api.views import VIEW_DESCRIPTION, View
 from app.domain.captures import CaptureRequest, CaptureState, ExtractBy, Message
 from app.domain.talk import Role
 
@@ -103,6 +104,7 @@ class CapturesQuery(StrictRequest):
     state: CaptureState | None = None
     limit: PageSize = 50
     cursor: str | None = Field(None, description="`next_cursor` of the page before.")
+    view: View = Field(View.FULL, description=VIEW_DESCRIPTION)
 
 
 class UndoRequest(StrictRequest):

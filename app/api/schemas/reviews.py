@@ -13,6 +13,7 @@ from app.api.schemas.fields import (
     build_from_fields,
 )
 from app.api.times import Time
+from app.api.views import VIEW_DESCRIPTION, View
 from app.domain.relation import Relation
 from app.planning.plan import ReviewSource, ReviewStatus
 from app.store.reviews.reviews import ReviewFilters
@@ -38,6 +39,7 @@ class ReviewsQuery(ReviewFilterFields):
     status: ReviewStatus | None = None
     limit: PageSize = 50
     cursor: str | None = None
+    view: View = Field(View.FULL, description=VIEW_DESCRIPTION)
 
 
 class DecisionRequest(StrictRequest):

@@ -1067,6 +1067,7 @@ class AsyncOperations:
         session_id: str,
         messages: Sequence[MessageRequest],
         *,
+        view: View | str | None = None,
         extract: ExtractBy | str | None = None,
         split: Literal["auto", "off"] | str | None = None,
         dry_run: bool | None = None,
@@ -1078,6 +1079,8 @@ class AsyncOperations:
         again.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             session_id: A name of your own for the conversation.
             messages: Together at most 100,000 characters.
             extract: What reads facts from them. `model` falls back to the rules if no model
@@ -1092,6 +1095,7 @@ class AsyncOperations:
             Request(
                 "POST",
                 "/v1/messages",
+                query={"view": view},
                 body={
                     "session_id": session_id,
                     "messages": messages,
@@ -1111,6 +1115,7 @@ class AsyncOperations:
         state: CaptureState | str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        view: View | str | None = None,
     ) -> AsyncPages[CapturesAnswer, CaptureSummary]:
         """The calls that stored messages, newest first, and how far each is read.
 
@@ -1119,26 +1124,38 @@ class AsyncOperations:
             state: How it stands.
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         return AsyncPages(
             self._call,
             Request(
                 "GET",
                 "/v1/captures",
-                query={"session_id": session_id, "state": state, "limit": limit, "cursor": cursor},
+                query={
+                    "session_id": session_id,
+                    "state": state,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "view": view,
+                },
                 is_read=True,
             ),
             "items",
         )
 
-    async def get_capture(self, capture_id: Id) -> CaptureAnswer:
+    async def get_capture(self, capture_id: Id, *, view: View | str | None = None) -> CaptureAnswer:
         """The messages of a call, how far they are read, and the facts of each.
 
         Args:
             capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         answer: CaptureAnswer = await self._call(
-            Request("GET", "/v1/captures/{}", path=(capture_id,), is_read=True)
+            Request(
+                "GET", "/v1/captures/{}", path=(capture_id,), query={"view": view}, is_read=True
+            )
         )
         return answer
 
@@ -1146,6 +1163,7 @@ class AsyncOperations:
         self,
         capture_id: Id,
         *,
+        view: View | str | None = None,
         cascade: bool | None = None,
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
@@ -1155,6 +1173,8 @@ class AsyncOperations:
 
         Args:
             capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             cascade: Undo also what was built on it; without this, 409 lists that.
             dry_run: true: answer with what would be undone and write nothing.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -1165,6 +1185,7 @@ class AsyncOperations:
                 "POST",
                 "/v1/captures/{}/undo",
                 path=(capture_id,),
+                query={"view": view},
                 body={"cascade": cascade, "dry_run": dry_run},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -1181,6 +1202,7 @@ class AsyncOperations:
         status: ReviewStatus | str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        view: View | str | None = None,
     ) -> AsyncPages[ReviewsAnswer, ReviewOut]:
         """What waits for a person, and what was decided, newest first. Reviews that waited too
         long are closed, and logged, first.
@@ -1193,6 +1215,8 @@ class AsyncOperations:
             status: How it stands at the moment of the answer.
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         return AsyncPages(
             self._call,
@@ -1207,26 +1231,34 @@ class AsyncOperations:
                     "status": status,
                     "limit": limit,
                     "cursor": cursor,
+                    "view": view,
                 },
                 is_read=True,
             ),
             "items",
         )
 
-    async def get_review(self, review_id: Id) -> ReviewDetailOut:
+    async def get_review(self, review_id: Id, *, view: View | str | None = None) -> ReviewDetailOut:
         """One review, with the memories it is about before and after accepting it now.
 
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
                 `id` from the list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         answer: ReviewDetailOut = await self._call(
-            Request("GET", "/v1/reviews/{}", path=(review_id,), is_read=True)
+            Request("GET", "/v1/reviews/{}", path=(review_id,), query={"view": view}, is_read=True)
         )
         return answer
 
     async def accept(
-        self, review_id: Id, *, note: str | None = None, idempotency_key: str | None = None
+        self,
+        review_id: Id,
+        *,
+        view: View | str | None = None,
+        note: str | None = None,
+        idempotency_key: str | None = None,
     ) -> WriteAnswer:
         """Do what the review proposes. Where its memories changed since, 409 shows a fresh
         proposal. Accepting again is the same as once.
@@ -1234,6 +1266,8 @@ class AsyncOperations:
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
                 `id` from the list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             note: A reason, for people.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
@@ -1243,6 +1277,7 @@ class AsyncOperations:
                 "POST",
                 "/v1/reviews/{}/accept",
                 path=(review_id,),
+                query={"view": view},
                 body={"note": note},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -1250,13 +1285,20 @@ class AsyncOperations:
         return answer
 
     async def reject(
-        self, review_id: Id, *, note: str | None = None, idempotency_key: str | None = None
+        self,
+        review_id: Id,
+        *,
+        view: View | str | None = None,
+        note: str | None = None,
+        idempotency_key: str | None = None,
     ) -> WriteAnswer:
         """Leave everything as it is. The decision is logged; rejecting again is the same as once.
 
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
                 `id` from the list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             note: A reason, for people.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
@@ -1266,6 +1308,7 @@ class AsyncOperations:
                 "POST",
                 "/v1/reviews/{}/reject",
                 path=(review_id,),
+                query={"view": view},
                 body={"note": note},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -1276,6 +1319,7 @@ class AsyncOperations:
         self,
         decision: Literal["accept", "reject"] | str,
         *,
+        view: View | str | None = None,
         ids: Sequence[Id] | None = None,
         filter: ReviewFilterFields | None = None,
         limit: int | None = None,
@@ -1286,6 +1330,8 @@ class AsyncOperations:
         others alone.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             decision: `accept` or `reject`.
             ids: The reviews to decide.
             filter: Decide every waiting review that fits, instead of those named by `ids`.
@@ -1298,6 +1344,7 @@ class AsyncOperations:
             Request(
                 "POST",
                 "/v1/reviews/decide",
+                query={"view": view},
                 body={
                     "decision": decision,
                     "ids": ids,
@@ -1419,6 +1466,7 @@ class AsyncOperations:
         self,
         log_id: Id,
         *,
+        view: View | str | None = None,
         cascade: bool | None = None,
         store: bool | None = None,
         idempotency_key: str | None = None,
@@ -1429,6 +1477,8 @@ class AsyncOperations:
         Args:
             log_id: `id` of an operation: paste `log_id` from the answer to a write, or an `id`
                 from the list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             cascade: Undo first what was built on it; without this, 409 lists that.
             store: Of a NOOP or DELETE: store what was said as a memory of its own too.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -1439,6 +1489,7 @@ class AsyncOperations:
                 "POST",
                 "/v1/log/{}/revert",
                 path=(log_id,),
+                query={"view": view},
                 body={"cascade": cascade, "store": store},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -1448,6 +1499,7 @@ class AsyncOperations:
     async def revert_many(
         self,
         *,
+        view: View | str | None = None,
         operation: Operation | str | None = None,
         sweep_id: Id | None = None,
         request_id: str | None = None,
@@ -1466,6 +1518,8 @@ class AsyncOperations:
         newest first, all or none.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             operation: Only operations of this kind.
             sweep_id: What a sweep did.
             request_id: X-Request-Id of the call that did them: a batch, an import.
@@ -1486,6 +1540,7 @@ class AsyncOperations:
             Request(
                 "POST",
                 "/v1/reverts",
+                query={"view": view},
                 body={
                     "operation": operation,
                     "sweep_id": sweep_id,

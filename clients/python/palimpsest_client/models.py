@@ -16,13 +16,24 @@ __all__ = [
     "BatchAnswer",
     "BatchRequest",
     "BriefBatchAnswer",
+    "BriefCaptureAnswer",
+    "BriefCaptureSummary",
+    "BriefCapturedFact",
+    "BriefCapturesAnswer",
     "BriefContextAnswer",
+    "BriefDecideAnswer",
+    "BriefDecided",
     "BriefHistoryAnswer",
     "BriefListAnswer",
     "BriefMemory",
     "BriefOperation",
     "BriefPart",
     "BriefResult",
+    "BriefRevertAnswer",
+    "BriefRevertsAnswer",
+    "BriefReview",
+    "BriefReviewDetail",
+    "BriefReviewsAnswer",
     "BriefSearchAnswer",
     "BriefStoreAnswer",
     "BriefWriteAnswer",
@@ -377,6 +388,78 @@ class BriefBatchAnswer(TypedDict):
     """One result for each entry, in order."""
 
 
+class BriefCaptureAnswer(TypedDict):
+    """How far the messages of a call are read, and the facts."""
+
+    capture_id: NotRequired[str | None]
+    """Left out on a dry run."""
+    state: "CaptureState"
+    """How it stands."""
+    total: int
+    """Messages of this capture, without the repeated ones."""
+    done: int
+    """How many of them have been read."""
+    facts: NotRequired["list[BriefCapturedFact]"]
+    """In the order of the messages."""
+    trouble: NotRequired[str | None]
+    """Why the model's answer was not used."""
+    error: NotRequired[str | None]
+    """What stopped it last."""
+    dry_run: NotRequired[bool]
+    """Whether nothing was written, because the call asked only what would happen."""
+
+
+class BriefCaptureSummary(TypedDict):
+    """How far the messages of a call are read."""
+
+    capture_id: str
+    """What GET /v1/captures/ID takes."""
+    session_id: NotRequired[str | None]
+    """Left out where the session was erased."""
+    state: "CaptureState"
+    """How it stands."""
+    total: int
+    """Its messages, without the repeated ones."""
+    done: int
+    """How many of them have been read."""
+    received_at: str
+    """When it arrived."""
+    error: NotRequired[str | None]
+    """What stopped it last."""
+
+
+class BriefCapturedFact(TypedDict):
+    """A fact that was read from a message, and what became of it."""
+
+    position: int
+    """The place of its message in the call, from 0."""
+    content: NotRequired[str | None]
+    """Left out where it was erased."""
+    operation: NotRequired["Operation | None"]
+    """Left out where it waits as a review, or for a `problem`."""
+    memory_id: NotRequired[str | None]
+    """The memory that says it."""
+    superseded: NotRequired["list[SupersededOut]"]
+    """What it ended. Left out in answers of later calls."""
+    log_id: NotRequired[str | None]
+    """What undoes it."""
+    review_id: NotRequired[str | None]
+    """The review that waits for a person."""
+    problem: NotRequired[str | None]
+    """Why it could not be stored."""
+    repeated: NotRequired[bool]
+    """An earlier capture has its message, and stored it."""
+
+
+class BriefCapturesAnswer(TypedDict):
+    """A page of captures, newest first."""
+
+    items: NotRequired["list[BriefCaptureSummary]"]
+    """The entries of this page."""
+    next_cursor: NotRequired[str | None]
+    """Send it as `cursor` for the next page; null: this page is the last."""
+
+
 class BriefContextAnswer(TypedDict):
     """What holds, as text for a prompt."""
 
@@ -386,6 +469,22 @@ class BriefContextAnswer(TypedDict):
     """Tokens of the text, by estimate."""
     left_out: NotRequired[int]
     """How many others hold that did not fit."""
+
+
+class BriefDecideAnswer(TypedDict):
+    """One result per review, in order."""
+
+    results: NotRequired["list[BriefDecided]"]
+    """One result for each entry, in order."""
+
+
+class BriefDecided(TypedDict):
+    """What became of one review."""
+
+    review_id: str
+    """The review; null where there is none."""
+    result: "BriefWriteAnswer | Problem"
+    """What deciding it came to."""
 
 
 class BriefHistoryAnswer(TypedDict):
@@ -468,6 +567,93 @@ class BriefResult(TypedDict):
     """What it rests on has ended: look whether it is still right."""
     score: float
     """How well it matches. It orders this answer; it is no probability."""
+
+
+class BriefRevertAnswer(TypedDict):
+    """What undoing did; `superseded` names what it withdrew."""
+
+    operation: NotRequired["Operation | None"]
+    """Left out where the agent is frozen and the fact waits as a review."""
+    memory: NotRequired["BriefMemory | None"]
+    """The memory concerned; null where there is none to show."""
+    superseded: NotRequired["list[SupersededOut]"]
+    """What it ended."""
+    log_id: NotRequired[str | None]
+    """What undoes it. Left out on a dry run."""
+    review_id: NotRequired[str | None]
+    """The review that waits for a person."""
+    dry_run: NotRequired[bool]
+    """Whether nothing was written, because the call asked only what would happen."""
+    hints: NotRequired[list[str]]
+    """What should be known before acting on it."""
+    stale: NotRequired[list[str]]
+    """What rests on a memory that it ended."""
+    reverted: NotRequired[list[str]]
+    """The operations undone, newest first."""
+
+
+class BriefRevertsAnswer(TypedDict):
+    """What was undone, newest first; on a dry run, what would be."""
+
+    reverted: NotRequired[list[str]]
+    """The operations undone."""
+    results: NotRequired["list[BriefWriteAnswer]"]
+    """What undoing each of them did."""
+    dry_run: NotRequired[bool]
+    """Whether nothing was written, because the call asked only what would happen."""
+
+
+class BriefReview(TypedDict):
+    """A change that waits for a person, or waited."""
+
+    id: str
+    """Its id."""
+    status: "ReviewStatus"
+    """How it stands at the moment of the answer."""
+    source: "ReviewSource"
+    """Where it comes from, such as a file or a tool."""
+    sentence: str
+    """What accepting will do."""
+    memory_id: NotRequired[str | None]
+    """The fact that was stored beside, for now."""
+    note: NotRequired[str | None]
+    """What the person said who decided it."""
+    created_at: str
+    """When it became known to the service."""
+
+
+class BriefReviewDetail(TypedDict):
+    """A review with what accepting it now would do."""
+
+    id: str
+    """Its id."""
+    status: "ReviewStatus"
+    """How it stands at the moment of the answer."""
+    source: "ReviewSource"
+    """Where it comes from, such as a file or a tool."""
+    sentence: str
+    """What accepting will do."""
+    memory_id: NotRequired[str | None]
+    """The fact that was stored beside, for now."""
+    note: NotRequired[str | None]
+    """What the person said who decided it."""
+    created_at: str
+    """When it became known to the service."""
+    before: NotRequired["list[BriefMemory]"]
+    """What it is about, as it stands."""
+    after: NotRequired["list[BriefMemory]"]
+    """The same, once it is accepted."""
+    obstacle: NotRequired[str | None]
+    """Why it cannot be accepted as things are."""
+
+
+class BriefReviewsAnswer(TypedDict):
+    """A page of reviews, newest first."""
+
+    items: NotRequired["list[BriefReview]"]
+    """The entries of this page."""
+    next_cursor: NotRequired[str | None]
+    """Send it as `cursor` for the next page; null: this page is the last."""
 
 
 class BriefSearchAnswer(TypedDict):

@@ -1065,6 +1065,7 @@ class Operations:
         session_id: str,
         messages: Sequence[MessageRequest],
         *,
+        view: View | str | None = None,
         extract: ExtractBy | str | None = None,
         split: Literal["auto", "off"] | str | None = None,
         dry_run: bool | None = None,
@@ -1076,6 +1077,8 @@ class Operations:
         again.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             session_id: A name of your own for the conversation.
             messages: Together at most 100,000 characters.
             extract: What reads facts from them. `model` falls back to the rules if no model
@@ -1090,6 +1093,7 @@ class Operations:
             Request(
                 "POST",
                 "/v1/messages",
+                query={"view": view},
                 body={
                     "session_id": session_id,
                     "messages": messages,
@@ -1109,6 +1113,7 @@ class Operations:
         state: CaptureState | str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        view: View | str | None = None,
     ) -> Pages[CapturesAnswer, CaptureSummary]:
         """The calls that stored messages, newest first, and how far each is read.
 
@@ -1117,26 +1122,38 @@ class Operations:
             state: How it stands.
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         return Pages(
             self._call,
             Request(
                 "GET",
                 "/v1/captures",
-                query={"session_id": session_id, "state": state, "limit": limit, "cursor": cursor},
+                query={
+                    "session_id": session_id,
+                    "state": state,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "view": view,
+                },
                 is_read=True,
             ),
             "items",
         )
 
-    def get_capture(self, capture_id: Id) -> CaptureAnswer:
+    def get_capture(self, capture_id: Id, *, view: View | str | None = None) -> CaptureAnswer:
         """The messages of a call, how far they are read, and the facts of each.
 
         Args:
             capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         answer: CaptureAnswer = self._call(
-            Request("GET", "/v1/captures/{}", path=(capture_id,), is_read=True)
+            Request(
+                "GET", "/v1/captures/{}", path=(capture_id,), query={"view": view}, is_read=True
+            )
         )
         return answer
 
@@ -1144,6 +1161,7 @@ class Operations:
         self,
         capture_id: Id,
         *,
+        view: View | str | None = None,
         cascade: bool | None = None,
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
@@ -1153,6 +1171,8 @@ class Operations:
 
         Args:
             capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             cascade: Undo also what was built on it; without this, 409 lists that.
             dry_run: true: answer with what would be undone and write nothing.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -1163,6 +1183,7 @@ class Operations:
                 "POST",
                 "/v1/captures/{}/undo",
                 path=(capture_id,),
+                query={"view": view},
                 body={"cascade": cascade, "dry_run": dry_run},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -1179,6 +1200,7 @@ class Operations:
         status: ReviewStatus | str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        view: View | str | None = None,
     ) -> Pages[ReviewsAnswer, ReviewOut]:
         """What waits for a person, and what was decided, newest first. Reviews that waited too
         long are closed, and logged, first.
@@ -1191,6 +1213,8 @@ class Operations:
             status: How it stands at the moment of the answer.
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         return Pages(
             self._call,
@@ -1205,26 +1229,34 @@ class Operations:
                     "status": status,
                     "limit": limit,
                     "cursor": cursor,
+                    "view": view,
                 },
                 is_read=True,
             ),
             "items",
         )
 
-    def get_review(self, review_id: Id) -> ReviewDetailOut:
+    def get_review(self, review_id: Id, *, view: View | str | None = None) -> ReviewDetailOut:
         """One review, with the memories it is about before and after accepting it now.
 
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
                 `id` from the list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
         """
         answer: ReviewDetailOut = self._call(
-            Request("GET", "/v1/reviews/{}", path=(review_id,), is_read=True)
+            Request("GET", "/v1/reviews/{}", path=(review_id,), query={"view": view}, is_read=True)
         )
         return answer
 
     def accept(
-        self, review_id: Id, *, note: str | None = None, idempotency_key: str | None = None
+        self,
+        review_id: Id,
+        *,
+        view: View | str | None = None,
+        note: str | None = None,
+        idempotency_key: str | None = None,
     ) -> WriteAnswer:
         """Do what the review proposes. Where its memories changed since, 409 shows a fresh
         proposal. Accepting again is the same as once.
@@ -1232,6 +1264,8 @@ class Operations:
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
                 `id` from the list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             note: A reason, for people.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
@@ -1241,6 +1275,7 @@ class Operations:
                 "POST",
                 "/v1/reviews/{}/accept",
                 path=(review_id,),
+                query={"view": view},
                 body={"note": note},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -1248,13 +1283,20 @@ class Operations:
         return answer
 
     def reject(
-        self, review_id: Id, *, note: str | None = None, idempotency_key: str | None = None
+        self,
+        review_id: Id,
+        *,
+        view: View | str | None = None,
+        note: str | None = None,
+        idempotency_key: str | None = None,
     ) -> WriteAnswer:
         """Leave everything as it is. The decision is logged; rejecting again is the same as once.
 
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
                 `id` from the list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             note: A reason, for people.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
@@ -1264,6 +1306,7 @@ class Operations:
                 "POST",
                 "/v1/reviews/{}/reject",
                 path=(review_id,),
+                query={"view": view},
                 body={"note": note},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -1274,6 +1317,7 @@ class Operations:
         self,
         decision: Literal["accept", "reject"] | str,
         *,
+        view: View | str | None = None,
         ids: Sequence[Id] | None = None,
         filter: ReviewFilterFields | None = None,
         limit: int | None = None,
@@ -1284,6 +1328,8 @@ class Operations:
         others alone.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             decision: `accept` or `reject`.
             ids: The reviews to decide.
             filter: Decide every waiting review that fits, instead of those named by `ids`.
@@ -1296,6 +1342,7 @@ class Operations:
             Request(
                 "POST",
                 "/v1/reviews/decide",
+                query={"view": view},
                 body={
                     "decision": decision,
                     "ids": ids,
@@ -1415,6 +1462,7 @@ class Operations:
         self,
         log_id: Id,
         *,
+        view: View | str | None = None,
         cascade: bool | None = None,
         store: bool | None = None,
         idempotency_key: str | None = None,
@@ -1425,6 +1473,8 @@ class Operations:
         Args:
             log_id: `id` of an operation: paste `log_id` from the answer to a write, or an `id`
                 from the list.
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             cascade: Undo first what was built on it; without this, 409 lists that.
             store: Of a NOOP or DELETE: store what was said as a memory of its own too.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -1435,6 +1485,7 @@ class Operations:
                 "POST",
                 "/v1/log/{}/revert",
                 path=(log_id,),
+                query={"view": view},
                 body={"cascade": cascade, "store": store},
                 idempotency_key=idempotency_key or make_key(),
             )
@@ -1444,6 +1495,7 @@ class Operations:
     def revert_many(
         self,
         *,
+        view: View | str | None = None,
         operation: Operation | str | None = None,
         sweep_id: Id | None = None,
         request_id: str | None = None,
@@ -1462,6 +1514,8 @@ class Operations:
         newest first, all or none.
 
         Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
             operation: Only operations of this kind.
             sweep_id: What a sweep did.
             request_id: X-Request-Id of the call that did them: a batch, an import.
@@ -1482,6 +1536,7 @@ class Operations:
             Request(
                 "POST",
                 "/v1/reverts",
+                query={"view": view},
                 body={
                     "operation": operation,
                     "sweep_id": sweep_id,

@@ -1,0 +1,108 @@
+"""Reviews and reverts in brief."""
+
+from typing import Self
+from uuid import UUID
+
+from pydantic import Field
+
+from app.api.answers.brief import (
+    BriefAnswer,
+    BriefMemory,
+    BriefWriteAnswer,
+    shorten_result,
+    shorten_write,
+)
+from app.api.answers.problem import Problem
+from app.api.answers.reverts import RevertAnswer, RevertsAnswer
+from app.api.answers.reviews import DecideAnswer, DecidedOut, ReviewDetailOut, ReviewsAnswer
+from app.api.times import Time
+from app.planning.plan import ReviewSource, ReviewStatus
+
+
+class BriefReview(BriefAnswer):
+    """A change that waits for a person, or waited."""
+
+    id: UUID
+    status: ReviewStatus
+    source: ReviewSource
+    sentence: str = Field(description="What accepting will do.")
+    memory_id: UUID | None = Field(None, description="The fact that was stored beside, for now.")
+    note: str | None = Field(None, description="What the person said who decided it.")
+    created_at: Time
+
+
+class BriefReviewsAnswer(BriefAnswer):
+    """A page of reviews, newest first."""
+
+    items: list[BriefReview] = Field([])
+    next_cursor: str | None = None
+
+    @classmethod
+    def from_answer(cls, answer: ReviewsAnswer) -> Self:
+        items = [BriefReview.from_attributes(review) for review in answer.items]
+        return cls.model_construct(items=items, next_cursor=answer.next_cursor)
+
+
+class BriefReviewDetail(BriefReview):
+    """A review with what accepting it now would do."""
+
+    before: list[BriefMemory] = Field([], description="What it is about, as it stands.")
+    after: list[BriefMemory] = Field([], description="The same, once it is accepted.")
+    obstacle: str | None = Field(None, description="Why it cannot be accepted as things are.")
+
+    @classmethod
+    def from_detail(cls, answer: ReviewDetailOut) -> Self:
+        values = dict(BriefReview.from_attributes(answer)) | {
+            "before": [BriefMemory.from_answer(memory) for memory in answer.before],
+            "after": [BriefMemory.from_answer(memory) for memory in answer.after],
+            "obstacle": answer.obstacle,
+        }
+        return cls.from_values(values)
+
+
+class BriefDecided(BriefAnswer):
+    """What became of one review."""
+
+    review_id: UUID
+    result: BriefWriteAnswer | Problem = Field(description="What deciding it came to.")
+
+    @classmethod
+    def from_decided(cls, decided: DecidedOut) -> Self:
+        result = shorten_result(decided.result)
+        return cls.model_construct(review_id=decided.review_id, result=result)
+
+
+class BriefDecideAnswer(BriefAnswer):
+    """One result per review, in order."""
+
+    results: list[BriefDecided] = Field([])
+
+    @classmethod
+    def from_answer(cls, answer: DecideAnswer) -> Self:
+        results = [BriefDecided.from_decided(decided) for decided in answer.results]
+        return cls.model_construct(results=results)
+
+
+class BriefRevertAnswer(BriefWriteAnswer):
+    """What undoing did; `superseded` names what it withdrew."""
+
+    reverted: list[UUID] = Field([], description="The operations undone, newest first.")
+
+    @classmethod
+    def from_revert(cls, answer: RevertAnswer) -> Self:
+        return cls.model_construct(**shorten_write(answer), reverted=answer.reverted)
+
+
+class BriefRevertsAnswer(BriefAnswer):
+    """What was undone, newest first; on a dry run, what would be."""
+
+    reverted: list[UUID] = Field([], description="The operations undone.")
+    results: list[BriefWriteAnswer] = Field([], description="What undoing each of them did.")
+    dry_run: bool = False
+
+    @classmethod
+    def from_answer(cls, answer: RevertsAnswer) -> Self:
+        results = [BriefWriteAnswer.from_answer(result) for result in answer.results]
+        return cls.model_construct(
+            reverted=answer.reverted, results=results, dry_run=answer.dry_run
+        )
