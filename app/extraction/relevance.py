@@ -43,9 +43,8 @@ LEAST_OF_LIFE: Final = 0.5
 def find_irrelevant(extraction: Extraction, likely: Sequence[float]) -> list[Statement]:
     """Return what users stated that is hardly about their lives.
 
-    `likely` has the probability of each of `list_stated` that it is, in order. A statement about
-    somebody whom a relevant one introduces is relevant too: "Figo is my dog", "Figo fears
-    fireworks".
+    `likely` are the probabilities of `list_stated` to be about them, in order. A statement about
+    somebody whom a relevant one introduces is relevant too: "Figo is my dog", "Figo is a podengo".
     """
     irrelevant: dict[Statement, None] = {}
     for statement, probability in zip(list_stated(extraction), likely, strict=True):

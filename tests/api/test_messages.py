@@ -31,12 +31,12 @@ def test_a_statement_of_a_user_becomes_a_memory(client: httpx.Client) -> None:
 
 
 def test_what_is_about_the_world_is_skipped_until_a_memory_names_it(client: httpx.Client) -> None:
-    world = capture(client, "Bolota answers to Pipoca now.")
+    world = capture(client, "Bolota is a podengo.")
     [skipped] = world["messages"][0]["skipped"]
     assert (skipped["reason"], list_facts(world)) == ("not_personal", [])
 
     capture(client, "We adopted a dog called Bolota.", session="one")
-    assert list_facts(capture(client, "Bolota answers to Pipoca now.", session="two"))
+    assert list_facts(capture(client, "Bolota is a podengo.", session="two"))
 
 
 def test_a_message_that_is_sent_again_changes_nothing(client: httpx.Client) -> None:

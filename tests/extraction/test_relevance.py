@@ -68,9 +68,9 @@ def test_what_is_of_the_world_is_dropped(network: RelevanceNetwork, content: str
 def test_who_is_named_in_a_relevant_statement_is_of_the_users_life(
     network: RelevanceNetwork,
 ) -> None:
-    assert list_irrelevant(network, "Figo is terrified of fireworks") != []
-    assert list_irrelevant(network, "Figo is my dog", "Figo is terrified of fireworks") == []
-    assert list_irrelevant(network, "Figolina is my dog", "Figo is terrified of fireworks") != []
+    assert list_irrelevant(network, "Figo is a podengo") != []
+    assert list_irrelevant(network, "Figo is my dog", "Figo is a podengo") == []
+    assert list_irrelevant(network, "Figolina is my dog", "Figo is a podengo") != []
 
 
 def test_a_taste_makes_nobody_an_acquaintance(network: RelevanceNetwork) -> None:
