@@ -61,7 +61,10 @@ def main() -> None:
 
 def _describe_usage_error(problem: UsageError) -> str:
     advice = f" See `{problem.ctx.command_path} --help`." if problem.ctx else ""
-    return f"{problem.format_message().rstrip('.')}.{advice}"
+    message = problem.format_message().rstrip(".")
+    if message.startswith("Got unexpected extra argument"):
+        advice = f" Put a text of several words in quotes.{advice}"
+    return f"{message}.{advice}"
 
 
 def _exit_with_error(message: str, status: int = 1) -> NoReturn:

@@ -35,6 +35,7 @@ _TOO_SMALL = (
     "as Unix seconds this number is too near to 1970 to be meant, and it is no year from "
     f"{_FIRST_YEAR} to {_LAST_YEAR}: {_HELP}"
 )
+_NO_SUCH_TIME = "the calendar has no such day, or the clock no such time"
 _PLUS_WAS_LOST = "the + of the offset became a blank: in an address, write it as %2B"
 _MILLISECONDS = "these are milliseconds: divide by 1000, because numbers are taken as Unix seconds"
 
@@ -57,7 +58,9 @@ def parse_time(value: Any) -> datetime:
     try:
         return _from_text(value)
     except (ValueError, OverflowError):
-        raise ValueError(_HELP) from None
+        is_written_well = _RFC3339.fullmatch(value) or _MONTH.fullmatch(value)
+        help_text = f"{_NO_SUCH_TIME}: {_HELP}" if is_written_well else _HELP
+        raise ValueError(help_text) from None
 
 
 def _is_year(value: float | str) -> bool:

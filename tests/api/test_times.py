@@ -74,6 +74,12 @@ def test_a_time_that_is_none_is_refused_with_the_forms_that_are(given: object) -
         parse_time(given)
 
 
+@pytest.mark.parametrize("day", ["2026-02-30", "2026-13", "2026-01-05T25:00:00Z"])
+def test_a_day_or_hour_that_does_not_exist_is_named_as_such(day: str) -> None:
+    with pytest.raises(ValueError, match="no such day, or the clock no such time: give an RFC"):
+        parse_time(day)
+
+
 @pytest.mark.parametrize(
     "number",
     [0, 1, 999, "999", "0999", 10_000, 2025.5, "1e3", -2025, 20250105, "20250105", 99_999_999, -1],

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -138,6 +139,16 @@ def _parse_details(text: Any) -> Any:
     return from_json(text) if isinstance(text, str) else text
 
 
+def _list_ids(value: Any) -> Any:
+    """Return one id as a list of it. Raises ValueError for what is neither an id nor a list."""
+    if value is None or isinstance(value, list):
+        return value
+    try:
+        return [UUID(value)]
+    except (ValueError, AttributeError):
+        raise ValueError("give the id of a memory, or a list of ids") from None
+
+
 def _check_detail(value: Any) -> None:
     """Raise ValueError if Postgres could not hold the value, whatever is nested in it."""
     if isinstance(value, str):
@@ -207,6 +218,20 @@ DetailsText = Annotated[
     Details,
     BeforeValidator(_parse_details),
     WithJsonSchema({"type": "string", "contentMediaType": "application/json"}),
+]
+_ID_SCHEMA = {"type": "string", "format": "uuid"}
+MemoryIds = Annotated[
+    list[UUID],
+    Field(min_length=1, max_length=MAX_LIST),
+    BeforeValidator(_list_ids),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _ID_SCHEMA,
+                {"type": "array", "items": _ID_SCHEMA, "minItems": 1, "maxItems": MAX_LIST},
+            ]
+        }
+    ),
 ]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 PageSize = Annotated[int, Field(ge=1, le=MAX_LIMIT)]

@@ -8,10 +8,10 @@ from pydantic import ConfigDict, Field, StrictBool, WithJsonSchema, model_valida
 from app.api.schemas.fields import (
     DETAILS,
     MAX_ITEMS,
-    MAX_LIST,
     Content,
     Details,
     Fraction,
+    MemoryIds,
     Number,
     OptionalWord,
     Splitting,
@@ -111,8 +111,8 @@ READ_DATES = (
 class StoreRequest(FactFields):
     """A fact to store."""
 
-    supersedes: UUID | Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIST)] | None = (
-        Field(None, description="The memory, or memories, that it replaces.")
+    supersedes: MemoryIds | None = Field(
+        None, description="The memory, or memories, that it replaces."
     )
     classify: StrictBool | Classify | None = Field(
         None,
@@ -139,20 +139,11 @@ class StoreRequest(FactFields):
         reads_dates = judges is not Classify.OFF if self.read_dates is None else self.read_dates
         return StoreCommand(
             self.to_fact(),
-            self._list_superseded(),
+            tuple(self.supersedes or ()),
             classify=judges,
             reads_dates=reads_dates,
             splits=self.split == "auto",
         )
-
-    def _list_superseded(self) -> tuple[UUID, ...]:
-        match self.supersedes:
-            case None:
-                return ()
-            case list():
-                return tuple(self.supersedes)
-            case UUID():
-                return (self.supersedes,)
 
     def _get_judges(self) -> Classify | None:
         """Return which judges classify the fact, or None if the settings decide."""

@@ -264,7 +264,9 @@ class AsyncClient(_Viewed, AsyncOperations):
 
 
 def _choose_url(base_url: str | None) -> str:
-    return base_url or os.environ.get("PALIMPSEST_URL") or DEFAULT_URL
+    """Return the address of the service. One without a scheme, as `localhost:8000`, is http."""
+    url = base_url or os.environ.get("PALIMPSEST_URL") or DEFAULT_URL
+    return url if "://" in url else f"http://{url}"
 
 
 def _build_headers(api_key: str | None) -> dict[str, str]:

@@ -105,6 +105,17 @@ def test_agents_are_listed(words: tuple[str, ...]) -> None:
     assert row.split()[1] == "1"
 
 
+def test_an_address_without_a_scheme_is_http(words: tuple[str, ...]) -> None:
+    bare = words[1].removeprefix("http://")
+    assert palimpsest("agents", PALIMPSEST_URL=bare).returncode == 0
+
+
+def test_words_without_quotes_are_told_what_to_do() -> None:
+    failed = palimpsest("search", "where", "do", "I", "live")
+    assert failed.returncode == 2
+    assert "Put a text of several words in quotes." in failed.stderr
+
+
 def test_address_agent_and_key_come_from_the_environment(words: tuple[str, ...]) -> None:
     environment = {
         "PALIMPSEST_URL": words[1],
