@@ -20,6 +20,14 @@ def test_a_hit_in_brief_is_what_an_agent_acts_on(client: httpx.Client) -> None:
         assert (hit["id"], hit["content"]) == (memory["id"], "Lives in Porto")
 
 
+def test_a_page_in_brief_is_there_although_it_is_empty(client: httpx.Client) -> None:
+    assert client.get("/v1/search", params={"q": "home", **BRIEF}).json() == {"results": []}
+    for path in ("/v1/memories", "/v1/captures", "/v1/reviews"):
+        assert client.get(path, params=BRIEF).json() == {"items": []}
+    hello = {"session_id": "one", "messages": talk("Hello!")}
+    assert client.post("/v1/messages", params=BRIEF, json=hello).json()["facts"] == []
+
+
 def test_a_change_in_brief_names_what_it_ended(client: httpx.Client) -> None:
     vim = client.post("/v1/memories", params=BRIEF, json=editor("Vim")).json()
     helix = client.post("/v1/memories", params=BRIEF, json=editor("Helix")).json()

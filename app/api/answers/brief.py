@@ -24,7 +24,10 @@ from app.domain.version import Status
 
 
 class BriefAnswer(AnswerBase):
-    """An answer without its empty fields: null, false and [] are left out."""
+    """An answer without its empty fields: null, false and [] are left out.
+
+    What was asked for is there although it is empty: the results of a search, the items of a page.
+    """
 
     leaves_out_empty: ClassVar[bool] = True
 
@@ -65,7 +68,7 @@ class BriefResult(BriefMemory):
 class BriefSearchAnswer(BriefAnswer):
     """Best first."""
 
-    results: list[BriefResult] = Field([])
+    results: list[BriefResult]
     truncated: bool = Field(default=False, description="Others were found: narrow the search.")
 
     @classmethod
@@ -77,7 +80,7 @@ class BriefSearchAnswer(BriefAnswer):
 class BriefListAnswer(BriefAnswer):
     """A page of memories."""
 
-    items: list[BriefMemory] = Field([])
+    items: list[BriefMemory]
     next_cursor: str | None = None
 
     @classmethod
@@ -116,8 +119,8 @@ class BriefHistoryAnswer(BriefAnswer):
     """The chain of a memory, oldest first, and the operations on it."""
 
     current: UUID | None = Field(None, description="The version that holds at as_of.")
-    versions: list[BriefMemory] = Field([])
-    operations: list[BriefOperation] = Field([], description="What changed them.")
+    versions: list[BriefMemory]
+    operations: list[BriefOperation] = Field(description="What changed them.")
     next_cursor: str | None = None
 
     @classmethod
@@ -188,7 +191,7 @@ class BriefStoreAnswer(BriefWriteAnswer):
 class BriefBatchAnswer(BriefAnswer):
     """One result per item, in order."""
 
-    results: list[BriefStoreAnswer | Problem] = Field([])
+    results: list[BriefStoreAnswer | Problem]
 
     @classmethod
     def from_answer(cls, answer: BatchAnswer) -> Self:

@@ -66,7 +66,7 @@ class BriefCaptureAnswer(BriefAnswer):
     state: CaptureState
     total: int = Field(description="Messages of this capture, without the repeated ones.")
     done: int = Field(description="How many of them have been read.")
-    facts: list[BriefCapturedFact] = Field([], description="In the order of the messages.")
+    facts: list[BriefCapturedFact] = Field(description="In the order of the messages.")
     trouble: str | None = Field(None, description="Why the model's answer was not used.")
     error: str | None = Field(None, description="What stopped it last.")
     dry_run: bool = False
@@ -99,7 +99,7 @@ class BriefCaptureSummary(BriefAnswer):
 class BriefCapturesAnswer(BriefAnswer):
     """A page of captures, newest first."""
 
-    items: list[BriefCaptureSummary] = Field([])
+    items: list[BriefCaptureSummary]
     next_cursor: str | None = None
 
     @classmethod

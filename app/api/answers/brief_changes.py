@@ -34,7 +34,7 @@ class BriefReview(BriefAnswer):
 class BriefReviewsAnswer(BriefAnswer):
     """A page of reviews, newest first."""
 
-    items: list[BriefReview] = Field([])
+    items: list[BriefReview]
     next_cursor: str | None = None
 
     @classmethod
@@ -75,7 +75,7 @@ class BriefDecided(BriefAnswer):
 class BriefDecideAnswer(BriefAnswer):
     """One result per review, in order."""
 
-    results: list[BriefDecided] = Field([])
+    results: list[BriefDecided]
 
     @classmethod
     def from_answer(cls, answer: DecideAnswer) -> Self:
@@ -86,7 +86,7 @@ class BriefDecideAnswer(BriefAnswer):
 class BriefRevertAnswer(BriefWriteAnswer):
     """What undoing did; `superseded` names what it withdrew."""
 
-    reverted: list[UUID] = Field([], description="The operations undone, newest first.")
+    reverted: list[UUID] = Field(description="The operations undone, newest first.")
 
     @classmethod
     def from_revert(cls, answer: RevertAnswer) -> Self:
@@ -96,8 +96,8 @@ class BriefRevertAnswer(BriefWriteAnswer):
 class BriefRevertsAnswer(BriefAnswer):
     """What was undone, newest first; on a dry run, what would be."""
 
-    reverted: list[UUID] = Field([], description="The operations undone.")
-    results: list[BriefWriteAnswer] = Field([], description="What undoing each of them did.")
+    reverted: list[UUID] = Field(description="The operations undone.")
+    results: list[BriefWriteAnswer] = Field(description="What undoing each of them did.")
     dry_run: bool = False
 
     @classmethod

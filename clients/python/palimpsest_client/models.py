@@ -384,7 +384,7 @@ class BatchRequest(TypedDict):
 class BriefBatchAnswer(TypedDict):
     """One result per item, in order."""
 
-    results: NotRequired["list[BriefStoreAnswer | Problem]"]
+    results: "list[BriefStoreAnswer | Problem]"
     """One result for each entry, in order."""
 
 
@@ -399,7 +399,7 @@ class BriefCaptureAnswer(TypedDict):
     """Messages of this capture, without the repeated ones."""
     done: int
     """How many of them have been read."""
-    facts: NotRequired["list[BriefCapturedFact]"]
+    facts: "list[BriefCapturedFact]"
     """In the order of the messages."""
     trouble: NotRequired[str | None]
     """Why the model's answer was not used."""
@@ -454,7 +454,7 @@ class BriefCapturedFact(TypedDict):
 class BriefCapturesAnswer(TypedDict):
     """A page of captures, newest first."""
 
-    items: NotRequired["list[BriefCaptureSummary]"]
+    items: "list[BriefCaptureSummary]"
     """The entries of this page."""
     next_cursor: NotRequired[str | None]
     """Send it as `cursor` for the next page; null: this page is the last."""
@@ -474,7 +474,7 @@ class BriefContextAnswer(TypedDict):
 class BriefDecideAnswer(TypedDict):
     """One result per review, in order."""
 
-    results: NotRequired["list[BriefDecided]"]
+    results: "list[BriefDecided]"
     """One result for each entry, in order."""
 
 
@@ -492,9 +492,9 @@ class BriefHistoryAnswer(TypedDict):
 
     current: NotRequired[str | None]
     """The version that holds at as_of."""
-    versions: NotRequired["list[BriefMemory]"]
+    versions: "list[BriefMemory]"
     """The versions, oldest first."""
-    operations: NotRequired["list[BriefOperation]"]
+    operations: "list[BriefOperation]"
     """What changed them."""
     next_cursor: NotRequired[str | None]
     """Send it as `cursor` for the next page; null: this page is the last."""
@@ -503,7 +503,7 @@ class BriefHistoryAnswer(TypedDict):
 class BriefListAnswer(TypedDict):
     """A page of memories."""
 
-    items: NotRequired["list[BriefMemory]"]
+    items: "list[BriefMemory]"
     """The entries of this page."""
     next_cursor: NotRequired[str | None]
     """Send it as `cursor` for the next page; null: this page is the last."""
@@ -588,16 +588,16 @@ class BriefRevertAnswer(TypedDict):
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
     """What rests on a memory that it ended."""
-    reverted: NotRequired[list[str]]
+    reverted: list[str]
     """The operations undone, newest first."""
 
 
 class BriefRevertsAnswer(TypedDict):
     """What was undone, newest first; on a dry run, what would be."""
 
-    reverted: NotRequired[list[str]]
+    reverted: list[str]
     """The operations undone."""
-    results: NotRequired["list[BriefWriteAnswer]"]
+    results: "list[BriefWriteAnswer]"
     """What undoing each of them did."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
@@ -650,7 +650,7 @@ class BriefReviewDetail(TypedDict):
 class BriefReviewsAnswer(TypedDict):
     """A page of reviews, newest first."""
 
-    items: NotRequired["list[BriefReview]"]
+    items: "list[BriefReview]"
     """The entries of this page."""
     next_cursor: NotRequired[str | None]
     """Send it as `cursor` for the next page; null: this page is the last."""
@@ -659,7 +659,7 @@ class BriefReviewsAnswer(TypedDict):
 class BriefSearchAnswer(TypedDict):
     """Best first."""
 
-    results: NotRequired["list[BriefResult]"]
+    results: "list[BriefResult]"
     """One result for each entry, in order."""
     truncated: NotRequired[bool]
     """Others were found: narrow the search."""
