@@ -10,6 +10,23 @@ type Operation<R extends keyof paths, M extends Method> = NonNullable<paths[R][M
 
 type Content<T> = T extends { content: infer C } ? C[keyof C] : never;
 type Success<O> = O extends { responses: infer A } ? Content<A[keyof A & (200 | 201 | 202)]> : never;
+
+type BriefName = keyof Schemas & `Brief${string}`;
+type IsBrief<T> = true extends {
+  [N in BriefName]: [T] extends [Schemas[N]] ? ([Schemas[N]] extends [T] ? true : false) : false;
+}[BriefName] ? true : false;
+// A receipt of an erasure is the same in both views.
+type OnlyBrief<T> = T extends unknown
+  ? (IsBrief<T> extends true ? T : T extends Schemas["ErasureAnswer"] ? T : never)
+  : never;
+type WithoutBrief<T> = T extends unknown ? (IsBrief<T> extends true ? never : T) : never;
+type OrElse<T, Other> = [T] extends [never] ? Other : T;
+/** What a call answers: with `view: "brief"` the brief form, if the answer has one, else the full. */
+type Answer<O, A extends unknown[]> = A extends [{ query: { view: "brief" } }]
+  ? OrElse<OnlyBrief<Success<O>>, Success<O>>
+  : A extends [{ query: { view: infer V } }]
+    ? "brief" extends V ? Success<O> : WithoutBrief<Success<O>>
+    : WithoutBrief<Success<O>>;
 type Part<O, Name extends "path" | "query"> = O extends { parameters: infer P }
   ? Name extends keyof P ? P[Name] : never
   : never;
@@ -60,20 +77,20 @@ export class Client {
   constructor(settings?: Settings);
   /** Return a client for another agent. */
   agent(name: string): Client;
-  get<R extends Routes<"get">>(
-    route: R, ...options: Arguments<Operation<R, "get">>
-  ): Promise<Success<Operation<R, "get">>>;
-  post<R extends Routes<"post">>(
-    route: R, ...options: Arguments<Operation<R, "post">>
-  ): Promise<Success<Operation<R, "post">>>;
-  patch<R extends Routes<"patch">>(
-    route: R, ...options: Arguments<Operation<R, "patch">>
-  ): Promise<Success<Operation<R, "patch">>>;
-  delete<R extends Routes<"delete">>(
-    route: R, ...options: Arguments<Operation<R, "delete">>
-  ): Promise<Success<Operation<R, "delete">>>;
+  get<R extends Routes<"get">, A extends Arguments<Operation<R, "get">>>(
+    route: R, ...options: A
+  ): Promise<Answer<Operation<R, "get">, A>>;
+  post<R extends Routes<"post">, A extends Arguments<Operation<R, "post">>>(
+    route: R, ...options: A
+  ): Promise<Answer<Operation<R, "post">, A>>;
+  patch<R extends Routes<"patch">, A extends Arguments<Operation<R, "patch">>>(
+    route: R, ...options: A
+  ): Promise<Answer<Operation<R, "patch">, A>>;
+  delete<R extends Routes<"delete">, A extends Arguments<Operation<R, "delete">>>(
+    route: R, ...options: A
+  ): Promise<Answer<Operation<R, "delete">, A>>;
   /** Yield the items of a list, over all its pages. */
-  items<R extends Routes<"get">>(
-    route: R, ...options: Arguments<Operation<R, "get">>
-  ): AsyncGenerator<Item<Success<Operation<R, "get">>>>;
+  items<R extends Routes<"get">, A extends Arguments<Operation<R, "get">>>(
+    route: R, ...options: A
+  ): AsyncGenerator<Item<Answer<Operation<R, "get">, A>>>;
 }

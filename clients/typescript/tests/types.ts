@@ -14,6 +14,22 @@ export async function tellStory(client: Client): Promise<string[]> {
   for await (const memory of client.items("/v1/memories", { query: { limit: 2 } })) {
     texts.push(memory.content);
   }
+  const brief = await client.get("/v1/search", { query: { q: "home", view: "brief" } });
+  texts.push(...(brief.results ?? []).map((hit) => hit.content ?? null));
+  for await (const memory of client.items("/v1/memories", { query: { view: "brief" } })) {
+    const stale: boolean | undefined = memory.stale;
+    texts.push(String(stale));
+    // @ts-expect-error the full view has it
+    texts.push(memory.etag);
+  }
+  const captured = await client.post("/v1/messages", {
+    body: { session_id: "s", messages: [] }, query: { view: "brief" },
+  });
+  texts.push(...(captured.facts ?? []).map((fact) => fact.content ?? null));
+  // @ts-expect-error of the full view
+  texts.push(captured.messages);
+  // @ts-expect-error a hit in brief is no memory within a hit
+  texts.push(...(brief.results ?? []).map((hit) => hit.memory.content));
   const ready: Schemas["Health"] = await client.get("/readyz");
 
   // @ts-expect-error a fact has a content
