@@ -141,8 +141,6 @@ async def open_services(
                 schema.claim_encoder, database_url, embedder.name, embedder.dimensions
             )
         local_judge = _open_local_judge(settings, process, threads)
-        # Maintenance reads no messages, so it does not load the network.
-        relevance = None if process is Process.MAINTENANCE else RelevanceNetwork(threads)
         language_oid = await asyncio.to_thread(
             schema.get_language_oid, database_url, settings.text_language
         )
@@ -154,7 +152,7 @@ async def open_services(
             queue=queue,
             embedder=embedder,
             local_judge=local_judge,
-            relevance=relevance,
+            relevance=RelevanceNetwork(threads),
             chat=build_chat(settings, http),
             sender=WebhookSender(
                 webhook_http,
@@ -244,7 +242,7 @@ def _build_services(
     queue: Queue,
     embedder: Embedder,
     local_judge: LocalJudge | None,
-    relevance: RelevanceNetwork | None,
+    relevance: RelevanceNetwork,
     chat: ChatClient | None,
     sender: WebhookSender,
     language_oid: int,

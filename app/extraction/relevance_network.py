@@ -2,24 +2,37 @@
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
-from typing import Final
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
 
 # A statement is shorter; of a longer one the beginning is read.
 MAX_TOKENS: Final = 96
 
 
 class RelevanceNetwork:
-    """Reads statements, one at a time, on threads that agents share fairly."""
+    """Reads statements, one at a time, on threads that agents share fairly.
+
+    It is loaded with the first messages, because many services get none.
+    """
 
     def __init__(self, threads: FairThreads) -> None:
-        self._tokenizer = load_tokenizer()
-        self._session = open_session("relevance.onnx")
         self._threads = threads
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        return load_tokenizer()
+
+    @cached_property
+    def _session(self) -> "InferenceSession":
+        return open_session("relevance.onnx")
 
     async def measure(self, texts: Sequence[str]) -> list[float]:
         """Return how likely each text is about the user's own life, 0 to 1, in order.

@@ -54,14 +54,13 @@ class MessageReader:
     """Reads facts from the messages of a session. `model` is None if no model is set.
 
     Rules read statements, and the network drops those that are hardly about the user's life.
-    Without it, the rules decide alone.
     """
 
     def __init__(
         self,
         engine: AsyncEngine,
         model: ModelExtractor | None,
-        relevance: RelevanceNetwork | None,
+        relevance: RelevanceNetwork,
     ) -> None:
         self._engine = engine
         self._model = model
@@ -92,7 +91,7 @@ class MessageReader:
         What is said of somebody whom a memory names stays.
         """
         stated = list_stated(extraction)
-        if self._relevance is None or not stated:
+        if not stated:
             return extraction
         likely = await self._relevance.measure([statement.text for statement in stated])
         # In a thread: the names of many statements take longer than others should wait.
