@@ -1,7 +1,8 @@
 """Calls of the client into the application in its own process, with the rights of a caller."""
 
+from collections.abc import Mapping
+
 import httpx
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
@@ -14,10 +15,10 @@ class CallerTransport(httpx.ASGITransport):
     The client would otherwise send what the environment of the service names.
     """
 
-    def __init__(self, app: ASGIApp, request: Request, agent: str | None = None) -> None:
+    def __init__(self, app: ASGIApp, request: Request, headers: Mapping[str, str]) -> None:
         address = (request.client.host, request.client.port) if request.client else ("", 0)
         super().__init__(app, raise_app_exceptions=False, client=address)
-        self._headers = _list_headers(request.headers, agent)
+        self._headers = headers
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         for name in _OF_THE_CALLER:
@@ -26,6 +27,7 @@ class CallerTransport(httpx.ASGITransport):
         return await super().handle_async_request(request)
 
 
-def _list_headers(headers: Headers, agent: str | None) -> dict[str, str]:
-    own = {name: headers[name] for name in _OF_THE_CALLER if name in headers}
+def list_caller_headers(request: Request, agent: str | None = None) -> dict[str, str]:
+    """Return the headers that say whose call it is; `agent` replaces the agent that it names."""
+    own = {name: request.headers[name] for name in _OF_THE_CALLER if name in request.headers}
     return own | {"x-agent-id": agent} if agent else own

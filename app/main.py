@@ -10,6 +10,7 @@ from fastapi_offline import FastAPIOffline
 
 from app import __version__
 from app.api import (
+    actor,
     agents,
     captures,
     context,
@@ -46,9 +47,10 @@ from app.api.request_monitor import RequestMonitor
 from app.api.security_headers import SecurityHeaders
 from app.api.slashes import TrailingSlash
 from app.api.web_pages import NoWebPages, OneHost
+from app.console import routes as console_routes
 from app.embedding import Embedder
 from app.mcp.door import Door
-from app.mem0.routes import list_routes
+from app.mem0 import routes as mem0_routes
 from app.settings import Settings, load_settings
 from app.wiring import Process, open_services
 
@@ -128,10 +130,13 @@ def create_app(
     ):
         guarded.include_router(router)
     app.include_router(guarded)
+    app.include_router(actor.router)
     app.include_router(health.router)
     app.state.mcp = Door(app, settings.max_body_bytes)
     app.router.routes.extend(app.state.mcp.routes)
-    app.router.routes.extend(list_routes(app))
+    app.router.routes.extend(mem0_routes.list_routes(app))
+    if settings.console:
+        app.router.routes.extend(console_routes.list_routes(app, settings.api_key))
     openapi.describe_words(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)

@@ -144,6 +144,10 @@ class Settings(BaseSettings):
         False,
         description="/metrics needs a key too, one with the scope `admin`.",
     )
+    console: bool = Field(
+        True,
+        description="Serve the console, pages for people, at /ui (docs/console.md).",
+    )
     secrets_dir: Path | None = Field(
         None,
         description=(

@@ -30,9 +30,9 @@ class Version(BaseModel):
 
 
 @router.get("/", include_in_schema=False)
-async def root() -> RedirectResponse:
-    """Lead a browser to the page on which everything can be tried."""
-    return RedirectResponse("docs")
+async def root(request: Request) -> RedirectResponse:
+    """Lead a browser to the console, or else to the page on which everything can be tried."""
+    return RedirectResponse("ui" if request.app.state.settings.console else "docs")
 
 
 # Probes such as `wget --spider` ask without wanting the body.

@@ -26,6 +26,7 @@ SLOWEST_STREAM = 4096
 DRAIN_DEADLINE = 1.0
 # Bytes of all bodies that have arrived and are worked on, or wait for it.
 MOST_BUFFERED = 256 * 2**20
+_WITH_BODIES = ("/v1/", "/mcp", "/mem0", "/ui")
 # The body of an import is a stream; each of its lines is bounded.
 STREAMED = frozenset({"/v1/import"})
 BATCHED = frozenset({"/v1/memories/batch"})
@@ -48,8 +49,7 @@ class TimelyBody:
 
     A compressed body is refused, because its true size is not known before it is unpacked. A batch
     may have `batch_limit` bytes, any other body 256 KiB. A stream is passed on piece by
-    piece. Each piece must come in time. Nothing outside /v1, /mcp and /mem0 has a
-    body to wait for.
+    piece. Each piece must come in time. Nothing elsewhere has a body to wait for.
     """
 
     def __init__(self, app: ASGIApp, batch_limit: int) -> None:
@@ -58,7 +58,7 @@ class TimelyBody:
         self._buffered = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith(("/v1/", "/mcp", "/mem0")):
+        if scope["type"] != "http" or not scope["path"].startswith(_WITH_BODIES):
             return await self._app(scope, receive, send)
         coding = Headers(scope=scope).get("content-encoding", "identity").strip().lower()
         if coding != "identity":

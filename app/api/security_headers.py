@@ -13,6 +13,10 @@ _PAGES = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; worker-src blob:; frame-ancestors 'none'"
 )
+_CONSOLE = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 _ANSWERS = "default-src 'none'; frame-ancestors 'none'"
 
 
@@ -25,16 +29,27 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        is_page = scope["path"].startswith(("/docs", "/redoc"))
-        holds_facts = scope["path"].startswith(("/v1/", "/mcp", "/mem0"))
+        path = scope["path"]
+        is_of_console = path.startswith("/ui")
+        is_asset = path.startswith("/ui/assets/")
+        holds_facts = path.startswith(("/v1/", "/mcp", "/mem0", "/ui")) and not is_asset
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(_EVERYWHERE)
-                headers["Content-Security-Policy"] = _PAGES if is_page else _ANSWERS
+                headers["Content-Security-Policy"] = _choose_policy(path)
+                if is_of_console:
+                    # A form is otherwise sent without its origin, which the console asks for.
+                    headers["Referrer-Policy"] = "same-origin"
                 if holds_facts:
                     headers["Cache-Control"] = "no-store"
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+def _choose_policy(path: str) -> str:
+    if path.startswith("/ui"):
+        return _CONSOLE
+    return _PAGES if path.startswith(("/docs", "/redoc")) else _ANSWERS

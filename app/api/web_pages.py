@@ -65,7 +65,7 @@ class NoWebPages:
                 "PALIMPSEST_ALLOWED_HOSTS names. Add this one, or set PALIMPSEST_API_KEY."
             )
             return build_problem(403, "foreign-host", "Not a host of this service", detail)
-        is_foreign = _comes_from_another_origin(host, headers)
+        is_foreign = comes_from_another_origin(host, headers)
         if is_foreign and (path.startswith(("/v1/", "/mem0")) or method not in _SAFE_METHODS):
             detail = (
                 "Without a key, the service takes no calls from web pages of another origin. "
@@ -81,7 +81,8 @@ def _strip_port(host: str) -> str:
     return f"{name}]".lower() if bracket else name.partition(":")[0].lower()
 
 
-def _comes_from_another_origin(host: str, headers: Headers) -> bool:
+def comes_from_another_origin(host: str, headers: Headers) -> bool:
+    """Return True if a browser says that a page of another origin than this host's sends this."""
     if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
         return True
     own = (f"http://{host}".lower(), f"https://{host}".lower())

@@ -9,7 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.caller_transport import CallerTransport
+from app.caller_transport import CallerTransport, list_caller_headers
 from app.mcp.server import Context, build_server
 from palimpsest_client import AsyncClient
 
@@ -56,7 +56,8 @@ class Door:
     async def _open_client(self, context: Context) -> AsyncIterator[AsyncClient]:
         assert context.request is not None
         agent = context.request.path_params.get("agent")
-        transport = CallerTransport(self._app, context.request, agent)
+        headers = list_caller_headers(context.request, agent)
+        transport = CallerTransport(self._app, context.request, headers)
         async with AsyncClient("http://localhost", transport=transport) as client:
             yield client
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from app.api.problems import MEDIA_TYPE, build_problem, respond_with_problem
-from app.caller_transport import CallerTransport
+from app.caller_transport import CallerTransport, list_caller_headers
 from app.mem0 import calls
 from app.mem0.owners import IDS, TYPES, Unsupported, read_name
 from app.mem0.parameters import Filter, read_addition, read_filter, refuse_others
@@ -37,7 +37,8 @@ class _Call(NamedTuple):
 
     @asynccontextmanager
     async def open_client(self, agent: str | None) -> AsyncIterator[AsyncClient]:
-        transport = CallerTransport(self.app, self.request, agent)
+        headers = list_caller_headers(self.request, agent)
+        transport = CallerTransport(self.app, self.request, headers)
         # In the process, a refusal is the caller's to hear.
         retries = Retries(tries=1)
         async with AsyncClient("http://localhost", transport=transport, retries=retries) as client:

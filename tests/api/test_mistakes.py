@@ -164,7 +164,7 @@ def test_a_slash_at_the_end_of_a_name_is_part_of_it(client: httpx.Client) -> Non
 
 
 def test_the_root_leads_to_the_docs(client: httpx.Client) -> None:
-    assert client.get("/", follow_redirects=True).url.path == "/docs"
+    assert client.get("/", follow_redirects=True).url.path == "/ui"
 
 
 def test_an_agent_with_a_blank_is_refused_in_words(client: httpx.Client) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from palimpsest_client.exports import AsyncExport
     from palimpsest_client.models import (
+        ActorOut,
         AgentOut,
         AgentsAnswer,
         BatchAnswer,
@@ -2034,6 +2035,11 @@ class AsyncOperations:
         reviews, hashes, vectors, erasures.
         """
         answer: DoctorAnswer = await self._call(Request("GET", "/v1/doctor", is_read=True))
+        return answer
+
+    async def get_actor(self) -> ActorOut:
+        """Who calls with this key, what the key allows, and until when."""
+        answer: ActorOut = await self._call(Request("GET", "/v1/actor", is_read=True))
         return answer
 
     async def livez(self) -> Health:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from palimpsest_client.requests import Id, Time
 
 __all__ = [
+    "ActorOut",
     "AgentOut",
     "AgentPatch",
     "AgentsAnswer",
@@ -301,6 +302,23 @@ SweepStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 Tier = Literal["core", "semantic"]
 
 View = Literal["full", "brief"]
+
+
+class ActorOut(TypedDict):
+    """Who calls, and what the key of the call allows."""
+
+    actor: str
+    """The name in the log: `root`, `anonymous`, `key:` and an id, or `token:` …"""
+    scopes: "list[Scope]"
+    """The kinds of calls that the key allows."""
+    agents: list[str]
+    """Ids of agents; `acme/*`: all below; `*`: all."""
+    agent: str | None
+    """The agent of a call that names none; null if every call must name one."""
+    trust_ceiling: int
+    """The highest trust that calls with this key may give, 0 to 100."""
+    expires_at: str | None
+    """When it ends; null: never."""
 
 
 class AgentOut(TypedDict):

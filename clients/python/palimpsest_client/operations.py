@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from palimpsest_client.exports import Export
     from palimpsest_client.models import (
+        ActorOut,
         AgentOut,
         AgentsAnswer,
         BatchAnswer,
@@ -2025,6 +2026,11 @@ class Operations:
         reviews, hashes, vectors, erasures.
         """
         answer: DoctorAnswer = self._call(Request("GET", "/v1/doctor", is_read=True))
+        return answer
+
+    def get_actor(self) -> ActorOut:
+        """Who calls with this key, what the key allows, and until when."""
+        answer: ActorOut = self._call(Request("GET", "/v1/actor", is_read=True))
         return answer
 
     def livez(self) -> Health:

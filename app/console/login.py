@@ -1,0 +1,79 @@
+"""Logging in with a key, and out again."""
+
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp
+
+from app.console.rendering import render_template
+from app.console.session import MOST_BYTES, PATH, Seal, end_session
+from app.console.viewer_client import open_viewer_client
+from palimpsest_client import PalimpsestError
+
+_LOGIN = f"{PATH}/login"
+
+
+class Login:
+    """The page that takes a key; `seal` is None if the service asks nobody for one."""
+
+    def __init__(self, app: ASGIApp, seal: Seal | None) -> None:
+        self._app = app
+        self._seal = seal
+
+    async def show(self, request: Request) -> Response:
+        if self._seal is None:
+            return RedirectResponse(PATH, 303)
+        return _show_form(read_destination(request))
+
+    async def log_in(self, request: Request) -> Response:
+        """Begin a session if the key is right, and lead to the page that was wanted."""
+        if self._seal is None:
+            return RedirectResponse(PATH, 303)
+        destination = read_destination(request)
+        form = dict(parse_qsl((await request.body()).decode(errors="replace")))
+        key = form.get("key", "").strip()
+        if not key or not (key.isascii() and key.isprintable()):
+            return _show_form(destination, "Enter a key of this service.", 422)
+        if len(self._seal.close(key)) > MOST_BYTES:
+            return _show_form(destination, "This is too long for a key of this service.", 422)
+        try:
+            async with open_viewer_client(self._app, request, key) as client:
+                await client.get_actor()
+        except PalimpsestError as problem:
+            return _show_form(destination, problem.detail, problem.status or 503)
+        response = RedirectResponse(destination, 303)
+        self._seal.begin_session(request, response, key)
+        return response
+
+    async def log_out(self, _: Request) -> Response:
+        response = RedirectResponse(_LOGIN, 303)
+        end_session(response)
+        return response
+
+
+def ask_for_key(request: Request) -> Response:
+    """Lead to the login, and from there back to the page."""
+    if _came_from_elsewhere(request):
+        # A browser keeps the cookie back when a page of another site leads here, such as a mail
+        # with this address. It sends the cookie when this page itself asks again.
+        return HTMLResponse(render_template("again.html"))
+    path, query = request.url.path, request.url.query
+    wanted = f"{path}?{query}" if query else path
+    return RedirectResponse(f"{_LOGIN}?{urlencode({'next': wanted})}", 303)
+
+
+def _came_from_elsewhere(request: Request) -> bool:
+    return request.method == "GET" and request.headers.get("sec-fetch-site") == "cross-site"
+
+
+def read_destination(request: Request) -> str:
+    """Return the page to show after the login, which is one of the console."""
+    wanted = request.query_params.get("next", PATH)
+    is_own = wanted == PATH or wanted.startswith((f"{PATH}?", f"{PATH}/"))
+    return wanted if is_own and "\\" not in wanted and wanted.isprintable() else PATH
+
+
+def _show_form(destination: str, problem: str = "", status: int = 200) -> Response:
+    action = f"{_LOGIN}?{urlencode({'next': destination})}"
+    return HTMLResponse(render_template("login.html", action=action, problem=problem), status)

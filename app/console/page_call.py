@@ -1,0 +1,102 @@
+"""One call of a page: who looks, at whose memories, and at which moment on both axes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.datastructures import ImmutableMultiDict
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from app.console.rendering import render_template
+from app.console.times import read_time
+from palimpsest_client import AsyncClient
+
+_OF_EVERY_PAGE = ("agent", "as_of", "known_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCall:
+    """A request for a page, and all that its answer needs.
+
+    `client` calls the API with the key of the viewer, for the agent of the page. `viewer` is the
+    answer of `GET /v1/actor`. `form` holds the fields of a POST.
+    """
+
+    request: Request
+    client: AsyncClient
+    viewer: Mapping[str, Any]
+    form: ImmutableMultiDict[str, str]
+    needs_key: bool
+    now: datetime
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        return self.request.query_params
+
+    @property
+    def agent(self) -> str | None:
+        return self.parameters.get("agent") or self.viewer.get("agent")
+
+    @property
+    def as_of(self) -> datetime | None:
+        return read_time(self.parameters.get("as_of"))
+
+    @property
+    def known_at(self) -> datetime | None:
+        return read_time(self.parameters.get("known_at"))
+
+    @property
+    def looks_back(self) -> bool:
+        """Return True if the page looks at another moment than the present."""
+        return bool(self.as_of or self.known_at)
+
+    @property
+    def reader(self) -> AsyncClient:
+        """Return the client for reads at the moment of the page."""
+        return self.client.at(as_of=self.as_of, known_at=self.known_at)
+
+    @property
+    def address(self) -> str:
+        """Return the address of this page, without its host."""
+        url = self.request.url
+        return f"{url.path}?{url.query}" if url.query else url.path
+
+    def is_below(self, path: str) -> bool:
+        """Return True if this page is the one at `path`, or one below it."""
+        own = self.request.url.path
+        return own == path or (path != "/ui" and own.startswith(f"{path}/"))
+
+    def may(self, scope: str) -> bool:
+        """Return True if the viewer's key has the scope."""
+        return scope in self.viewer["scopes"]
+
+    def link(self, path: str, **changes: Any) -> str:
+        """Return the address of a page for the same agent and moment.
+
+        `changes` replace or add parameters; None leaves one out, and a list repeats one.
+        """
+        same = {n: self.parameters[n] for n in _OF_EVERY_PAGE if self.parameters.get(n)}
+        values = {n: value for n, value in (same | changes).items() if value not in (None, "", [])}
+        return f"{path}?{urlencode(values, doseq=True)}" if values else path
+
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Return the page that the template makes of the values and this call."""
+        html = render_template(template, call=self, now=self.now, **values)
+        # A redirect may have led here, and the browser shall show where that is.
+        headers = {"HX-Push-Url": self.address} if "hx-request" in self.request.headers else {}
+        return HTMLResponse(html, status, headers)
+
+    def render_problem(self, status: int, title: str, detail: str) -> Response:
+        """Return the page that says what is wrong."""
+        return self.render("problem.html", status, title=title, detail=detail)
+
+    def lead_to(self, path: str, **changes: Any) -> Response:
+        """Return a redirect to another page for the same agent and moment."""
+        return RedirectResponse(self.link(path, **changes), 303)
+
+
+def read_now() -> datetime:
+    return datetime.now(UTC)

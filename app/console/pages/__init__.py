@@ -1,0 +1,1 @@
+"""The pages of the console: each reads the API, and gives a template what it shows."""

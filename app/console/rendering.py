@@ -1,0 +1,92 @@
+"""Templates, and how pages show texts and times."""
+
+import hashlib
+import re
+import unicodedata
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from app.api.times import parse_time
+
+ASSETS = Path(__file__).parent / "assets"
+# Characters that would be invisible, or turn what stands around them.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+_LONGEST = 280
+
+
+def render_template(name: str, **values: Any) -> str:
+    return _ENVIRONMENT.get_template(name).render(**values)
+
+
+def show_text(content: str | None, longest: int = _LONGEST) -> Markup:
+    """Return a text of a user for a page: isolated, shortened, with unseen characters named."""
+    if content is None:
+        return Markup('<span class="quiet">erased</span>')
+    text = cut_text(content, longest)
+    marked = _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+    return Markup('<bdi class="text">{}</bdi>').format(marked)
+
+
+def cut_text(content: str, longest: int) -> str:
+    """Return at most so many characters, never only a part of a composed one."""
+    if len(content) <= longest:
+        return content
+    end = longest - 1
+    while end > longest // 2 and _continues(content[end]):
+        end -= 1
+    return content[:end].rstrip() + "…"
+
+
+def _continues(character: str) -> bool:
+    return unicodedata.category(character) in ("Mn", "Me", "Mc", "Cf", "Sk")
+
+
+def show_time(value: str | datetime | None, otherwise: str = "") -> Markup:
+    """Return a time to the minute in UTC; midnight as its day, the earliest time as "always"."""
+    if value is None:
+        return escape(otherwise)
+    time = (value if isinstance(value, datetime) else parse_time(value)).astimezone(UTC)
+    exact = time.isoformat().replace("+00:00", "Z")
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exact, name_time(time))
+
+
+def name_time(time: datetime) -> str:
+    if time.year == 1:
+        return "always"
+    is_day = (time.hour, time.minute, time.second) == (0, 0, 0)
+    return f"{time:%Y-%m-%d}" if is_day else f"{time:%Y-%m-%d %H:%M}"
+
+
+def count_words(count: int, one: str, many: str | None = None) -> str:
+    """Return "1 fact" or "2 facts"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def name_asset(name: str) -> str:
+    """Return the address of an asset, which changes with its content, so that browsers keep it."""
+    return f"/ui/assets/{name}?v={_VERSIONS[name]}"
+
+
+def _build_environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("app.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"text": show_text, "time": show_time, "cut": cut_text}
+    environment.globals |= {"asset": name_asset, "count_words": count_words}
+    return environment
+
+
+_VERSIONS = {
+    path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in ASSETS.iterdir()
+}
+_ENVIRONMENT = _build_environment()

@@ -1,0 +1,118 @@
+"""The routes of the console, below `/ui`."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import ImmutableMultiDict
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from app.api.problems import build_problem, respond_with_problem
+from app.api.web_pages import comes_from_another_origin
+from app.console.login import Login, ask_for_key
+from app.console.page_call import PageCall, read_now
+from app.console.pages import agents, now
+from app.console.rendering import ASSETS
+from app.console.session import PATH, Seal, end_session
+from app.console.times import BadTime
+from app.console.viewer_client import open_viewer_client
+from palimpsest_client import AsyncClient, PalimpsestError, Unauthorized
+
+Answer = Callable[[PageCall], Awaitable[Response]]
+Form = ImmutableMultiDict[str, str]
+
+_PAGES: tuple[tuple[str, str, Answer], ...] = (
+    ("", "GET", now.show),
+    ("/agents", "GET", agents.show),
+)
+# What is known of whoever calls before the API has said it.
+_STRANGER: Mapping[str, Any] = {"actor": "", "scopes": [], "agents": [], "agent": None}
+
+
+def list_routes(app: ASGIApp, root_key: str | None) -> list[BaseRoute]:
+    """Return the routes. Without a root key nobody is asked to log in."""
+    seal = Seal(root_key) if root_key else None
+    login = Login(app, seal)
+    console = _Console(app, seal)
+    return [
+        *(console.build_route(*page) for page in _PAGES),
+        _build_route("/login", "GET", login.show),
+        _build_route("/login", "POST", login.log_in),
+        _build_route("/logout", "POST", login.log_out),
+        Mount(PATH + "/assets", StaticFiles(directory=ASSETS)),
+    ]
+
+
+class _Console:
+    """Answers pages: finds out who looks, and shows what the API refuses."""
+
+    def __init__(self, app: ASGIApp, seal: Seal | None) -> None:
+        self._app = app
+        self._seal = seal
+
+    def build_route(self, path: str, method: str, answer: Answer) -> Route:
+        async def endpoint(request: Request) -> Response:
+            key = self._seal.find_key(request) if self._seal else None
+            if self._seal and key is None:
+                return ask_for_key(request)
+            async with open_viewer_client(self._app, request, key) as client:
+                return await self._answer(request, client, answer)
+
+        return _build_route(path, method, endpoint)
+
+    async def _answer(self, request: Request, client: AsyncClient, answer: Answer) -> Response:
+        form = await _read_form(request)
+        call = self._build_call(request, client, _STRANGER, form)
+        try:
+            call = self._build_call(request, client, await client.get_actor(), form)
+            if call.agent is None and answer is not agents.show:
+                return RedirectResponse(f"{PATH}/agents", 303)
+            return await answer(call)
+        except Unauthorized:
+            response = ask_for_key(request)
+            end_session(response)
+            return response
+        except BadTime as problem:
+            return call.render_problem(422, "Not a time", str(problem))
+        except PalimpsestError as problem:
+            title = str(problem.problem.get("title") or "No answer")
+            return call.render_problem(problem.status or 503, title, problem.detail)
+
+    def _build_call(
+        self, request: Request, client: AsyncClient, viewer: Mapping[str, Any], form: Form
+    ) -> PageCall:
+        return PageCall(
+            request=request,
+            client=client,
+            viewer=viewer,
+            form=form,
+            needs_key=self._seal is not None,
+            now=read_now(),
+        )
+
+
+def _build_route(path: str, method: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
+    async def endpoint(request: Request) -> Response:
+        request.scope["route"] = route  # for metrics and the log
+        host = request.headers.get("host", "")
+        if method == "POST" and comes_from_another_origin(host, request.headers):
+            return _refuse_foreign_page()
+        return await answer(request)
+
+    route = Route(PATH + path, endpoint, methods=[method], include_in_schema=False)
+    return route
+
+
+def _refuse_foreign_page() -> Response:
+    detail = "Only pages of the console itself may send this."
+    return respond_with_problem(build_problem(403, "foreign-origin", "A foreign page", detail))
+
+
+async def _read_form(request: Request) -> Form:
+    """Return the fields of a form; browsers send it in this encoding unless files are in it."""
+    body = (await request.body()).decode(errors="replace")
+    return ImmutableMultiDict(parse_qsl(body, keep_blank_values=True))
