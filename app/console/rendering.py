@@ -17,6 +17,8 @@ ASSETS = Path(__file__).parent / "assets"
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 )
+# More marks on one letter than any language has; they would grow over other lines.
+_PILED_UP = re.compile("([\u0300-\u036f\u20d0-\u20ff]{4})[\u0300-\u036f\u20d0-\u20ff]+")
 _LONGEST = 280
 
 
@@ -28,13 +30,13 @@ def show_text(content: str | None, longest: int = _LONGEST) -> Markup:
     """Return a text of a user for a page: isolated, shortened, with unseen characters named."""
     if content is None:
         return Markup('<span class="quiet">erased</span>')
-    text = cut_text(content, longest)
+    text = _PILED_UP.sub(r"\1", cut_text(content, longest))
     marked = _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
     return Markup('<bdi class="text">{}</bdi>').format(marked)
 
 
 def cut_text(content: str, longest: int) -> str:
-    """Return at most so many characters, never only a part of a composed one."""
+    """Return at most so many characters; a composed one is kept whole or left out."""
     if len(content) <= longest:
         return content
     end = longest - 1
@@ -81,7 +83,7 @@ def _build_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"text": show_text, "time": show_time, "cut": cut_text}
+    environment.filters |= {"text": show_text, "time": show_time}
     environment.globals |= {"asset": name_asset, "count_words": count_words}
     return environment
 

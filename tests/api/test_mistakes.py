@@ -163,7 +163,7 @@ def test_a_slash_at_the_end_of_a_name_is_part_of_it(client: httpx.Client) -> Non
     assert client.get("/v1/preferences/tools/editor/").json()["value"] == "Vim"
 
 
-def test_the_root_leads_to_the_docs(client: httpx.Client) -> None:
+def test_the_root_leads_to_the_console(client: httpx.Client) -> None:
     assert client.get("/", follow_redirects=True).url.path == "/ui"
 
 

@@ -313,8 +313,34 @@ def routes() -> dict[str, tuple[str, str]]:
     return listed
 
 
+# Every right key may ask what it is for.
+WITHOUT_SCOPE = {"get_actor"}
+
+
 def test_every_route_has_its_scope_and_no_other_name_has_one() -> None:
-    assert routes().keys() == SCOPES.keys()
+    assert routes().keys() == SCOPES.keys() | WITHOUT_SCOPE
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+def test_every_key_may_ask_what_it_is_for(root: httpx.Client, scope: Scope) -> None:
+    issued = issue(root, scopes=[scope], agents=["ann"], trust_ceiling=40)
+    with calling(str(root.base_url), issued["key"]) as client:
+        answer = client.get("/v1/actor").json()
+    assert answer == {
+        "actor": f"key:{issued['id']}",
+        "scopes": [scope],
+        "agents": ["ann"],
+        "agent": "ann",
+        "trust_ceiling": 40,
+        "expires_at": issued["expires_at"],
+    }
+    problem(httpx.get(f"{root.base_url}/v1/actor"), 401)
+
+
+def test_a_key_for_several_agents_has_no_usual_one(root: httpx.Client) -> None:
+    issued = issue(root, agents=["ann", "ben"])
+    with calling(str(root.base_url), issued["key"]) as client:
+        assert client.get("/v1/actor").json()["agent"] is None
 
 
 @pytest.mark.parametrize("scope", list(Scope))
