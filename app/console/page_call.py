@@ -1,6 +1,6 @@
 """One call of a page: who looks, at whose memories, and at which moment on both axes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -72,6 +72,11 @@ class PageCall:
     def may(self, scope: str) -> bool:
         """Return True if the viewer's key has the scope."""
         return scope in self.viewer["scopes"]
+
+    def choose(self, name: str, options: Sequence[str], usual: str | None = None) -> str:
+        """Return the parameter if it is one of the options, else the usual or the first one."""
+        value = self.parameters.get(name, "")
+        return value if value in options else usual or options[0]
 
     def link(self, path: str, **changes: Any) -> str:
         """Return the address of a page for the same agent and moment.

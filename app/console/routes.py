@@ -15,7 +15,7 @@ from app.api.problems import build_problem, respond_with_problem
 from app.api.web_pages import comes_from_another_origin
 from app.console.login import Login, ask_for_key
 from app.console.page_call import PageCall, read_now
-from app.console.pages import agents, now
+from app.console.pages import agents, ask, now, settings, story
 from app.console.rendering import ASSETS
 from app.console.session import PATH, Seal, end_session
 from app.console.times import BadTime
@@ -28,6 +28,11 @@ Form = ImmutableMultiDict[str, str]
 _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("", "GET", now.show),
     ("/agents", "GET", agents.show),
+    ("/ask", "GET", ask.show),
+    ("/agent", "GET", settings.show),
+    ("/agent", "POST", settings.save),
+    ("/erasures", "POST", settings.erase),
+    ("/story", "POST", story.store),
 )
 # What is known of whoever calls before the API has said it.
 _STRANGER: Mapping[str, Any] = {"actor": "", "scopes": [], "agents": [], "agent": None}

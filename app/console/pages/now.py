@@ -7,6 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from app.console.page_call import PageCall
+from app.console.pages.story import name_story_agent
 from app.console.times import Slider, build_slider, read_moved_sliders, read_time
 from palimpsest_client import NotFound
 
@@ -25,7 +26,10 @@ async def show(call: PageCall) -> Response:
         return call.lead_to("/ui", **filters, **moved)
     agent = await _find_agent(call)
     if agent is None:
-        return call.render("welcome.html")
+        address = str(call.request.base_url).rstrip("/")
+        return call.render(
+            "welcome.html", story_agent=name_story_agent(call.viewer), address=address
+        )
     facts, more = await _read_facts(call, filters)
     return call.render(
         "now.html",
