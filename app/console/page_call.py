@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.console.rendering import render_template
-from app.console.times import read_time
+from app.console.times import Slider, read_time
 from palimpsest_client import AsyncClient
 
 _OF_EVERY_PAGE = ("agent", "as_of", "known_at")
@@ -47,6 +47,10 @@ class PageCall:
     @property
     def known_at(self) -> datetime | None:
         return read_time(self.parameters.get("known_at"))
+
+    @property
+    def sliders(self) -> tuple[Slider, Slider]:
+        return Slider("as_of", self.as_of, self.now), Slider("known_at", self.known_at, self.now)
 
     @property
     def looks_back(self) -> bool:

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from app.api.times import parse_time
+from app.console.times import LAST_STEP, MARKS
 
 ASSETS = Path(__file__).parent / "assets"
 # Characters that would be invisible, or turn what stands around them.
@@ -84,7 +85,12 @@ def _build_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"text": show_text, "time": show_time}
-    environment.globals |= {"asset": name_asset, "count_words": count_words}
+    environment.globals |= {
+        "asset": name_asset,
+        "count_words": count_words,
+        "last_step": LAST_STEP,
+        "marks_of_sliders": MARKS,
+    }
     return environment
 
 

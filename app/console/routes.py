@@ -34,6 +34,8 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/erasures", "POST", settings.erase),
     ("/story", "POST", story.store),
 )
+# Whatever else is asked for below the console.
+_ELSEWHERE = "/{rest:path}"
 # What is known of whoever calls before the API has said it.
 _STRANGER: Mapping[str, Any] = {"actor": "", "scopes": [], "agents": [], "agent": None}
 
@@ -49,6 +51,7 @@ def list_routes(app: ASGIApp, root_key: str | None) -> list[BaseRoute]:
         _build_route("/login", "POST", login.log_in),
         _build_route("/logout", "POST", login.log_out),
         Mount(PATH + "/assets", StaticFiles(directory=ASSETS)),
+        console.build_route(_ELSEWHERE, "GET", _say_there_is_no_page),
     ]
 
 

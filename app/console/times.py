@@ -1,75 +1,81 @@
-"""The two sliders of a page: a step on a stretch of time, and the time that it stands for."""
+"""The times of a page: as its address holds them, and as steps of its two sliders."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from math import log
 
 from app.api.times import parse_time
+
+# How long ago the marks below a slider lie, at equal distances; between two marks, each step is
+# longer ago by the same factor. The last mark is the present.
+MARKS = (
+    ("10 years", timedelta(days=3652)),
+    ("1 year", timedelta(days=365)),
+    ("1 month", timedelta(days=30)),
+    ("1 day", timedelta(days=1)),
+    ("1 hour", timedelta(hours=1)),
+    ("now", timedelta(minutes=1)),
+)
+_STEPS_BETWEEN_MARKS = 100
+LAST_STEP = _STEPS_BETWEEN_MARKS * (len(MARKS) - 1)
 
 
 class BadTime(Exception):
     """A parameter of a page is no time; the message says what to give."""
 
 
-STEPS = 500
-# Whoever looks at years means days.
-_WHOLE_DAYS_FROM = timedelta(days=60)
-
-
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """A stretch of time that ends at `until`, and the time on it that a page looks at.
-
-    `at` is None for the present, which moves on; the last step stands for it.
-    """
+    """One of the two times of a page; None is the present, which moves on."""
 
     name: str
-    since: datetime
-    until: datetime
     at: datetime | None
+    now: datetime
 
     @property
     def step(self) -> int:
-        if self.at is None:
-            return STEPS
-        share = (self.at - self.since) / (self.until - self.since)
-        return min(STEPS, max(0, round(share * STEPS)))
+        return find_step(self.now - self.at) if self.at else LAST_STEP
 
     @property
     def words(self) -> str:
         """Return the time as a screen reader says it."""
         return f"{self.at:%Y-%m-%d %H:%M} UTC" if self.at else "now"
 
-    def find_time(self, step: int) -> datetime | None:
-        """Return the time of a step, None for the last one: the present."""
-        if step >= STEPS:
-            return None
-        length = self.until - self.since
-        time = self.since + length * max(0, step) / STEPS
-        if length > _WHOLE_DAYS_FROM:
-            return time.replace(hour=0, minute=0, second=0, microsecond=0)
-        return time.replace(second=0, microsecond=0)
+
+def find_step(age: timedelta) -> int:
+    """Return the step that is so long ago; the first one stands for all that is longer ago."""
+    for number, ((_, older), (_, newer)) in enumerate(pairwise(MARKS)):
+        if age >= older:
+            return number * _STEPS_BETWEEN_MARKS
+        if age >= newer:
+            share = log(older / age) / log(older / newer)
+            return round((number + share) * _STEPS_BETWEEN_MARKS)
+    return LAST_STEP
 
 
-def build_slider(
-    name: str, times: Iterable[datetime], at: datetime | None, now: datetime
-) -> Slider:
-    """Return the slider from the first of these times, or the one looked at, until now."""
-    first = min((*times, at or now, now - timedelta(hours=1)))
-    return Slider(name, first, max(now, at or now), at)
+def find_time(step: int, now: datetime) -> datetime | None:
+    """Return the time of a step, to the day or the minute; None for the last: the present."""
+    if step >= LAST_STEP:
+        return None
+    number, rest = divmod(max(0, step), _STEPS_BETWEEN_MARKS)
+    older, newer = MARKS[number][1], MARKS[number + 1][1]
+    share: float = rest / _STEPS_BETWEEN_MARKS
+    time: datetime = now - older * (newer / older) ** share
+    if now - time > MARKS[2][1]:
+        return time.replace(hour=0, minute=0, second=0, microsecond=0)
+    return time.replace(second=0, microsecond=0)
 
 
-def read_moved_sliders(parameters: Mapping[str, str]) -> dict[str, str | None]:
+def read_moved_sliders(parameters: Mapping[str, str], now: datetime) -> dict[str, str | None]:
     """Return the new time of each slider that was moved, by its name; None is the present."""
     moved: dict[str, str | None] = {}
     for name in ("as_of", "known_at"):
-        step, before = parameters.get(f"{name}_step"), parameters.get(f"{name}_step_before")
-        if step is None or step == before or not step.isdecimal():
+        step = parameters.get(f"{name}_step")
+        if step is None or step == parameters.get(f"{name}_step_before"):
             continue
-        since, until = (read_time(parameters.get(f"{name}_{end}")) for end in ("since", "until"))
-        if since is None or until is None:
-            continue
-        time = Slider(name, since, until, None).find_time(int(step[:6]))
+        time = find_time(int(step), now) if step.isdecimal() and len(step) < 6 else None
         moved[name] = format_time(time) if time else None
     return moved
 

@@ -1,14 +1,13 @@
 """What an agent believes: now, or at any moment on both axes of time."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Any
 
 from starlette.responses import Response
 
 from app.console.page_call import PageCall
 from app.console.pages.story import name_story_agent
-from app.console.times import Slider, build_slider, read_moved_sliders, read_time
+from app.console.times import read_moved_sliders
 from palimpsest_client import NotFound
 
 PAGE = 100
@@ -22,7 +21,7 @@ Group = tuple[str, list[tuple[str, list[Memory]]]]
 async def show(call: PageCall) -> Response:
     """Show the facts that hold at the moment of the page."""
     filters = {name: call.parameters[name] for name in _FILTERS if call.parameters.get(name)}
-    if moved := read_moved_sliders(call.parameters):
+    if moved := read_moved_sliders(call.parameters, call.now):
         return call.lead_to("/ui", **filters, **moved)
     agent = await _find_agent(call)
     if agent is None:
@@ -37,7 +36,6 @@ async def show(call: PageCall) -> Response:
         groups=[] if "q" in filters else group_facts(facts),
         more=more,
         filters=filters,
-        sliders=_build_sliders(call, agent, facts),
         marks={},
     )
 
@@ -71,20 +69,3 @@ def group_facts(facts: Iterable[Memory]) -> list[Group]:
         groups.setdefault(fact["entity"], {}).setdefault(fact["category"], []).append(fact)
     ordered = sorted(groups.items(), key=lambda group: (group[0] != "user", group[0]))
     return [(entity, sorted(categories.items())) for entity, categories in ordered]
-
-
-def _build_sliders(
-    call: PageCall, agent: Mapping[str, Any], facts: Iterable[Memory]
-) -> list[Slider]:
-    began = read_time(agent["created_at"]) or call.now
-    starts = [_read_start(fact, began) for fact in facts]
-    return [
-        build_slider("as_of", [began, *starts], call.as_of, call.now),
-        build_slider("known_at", [began], call.known_at, call.now),
-    ]
-
-
-def _read_start(fact: Memory, otherwise: datetime) -> datetime:
-    """Return since when a fact holds; of one that always did, `otherwise`."""
-    start = read_time(fact["valid_from"])
-    return start if start and start.year > 1 else otherwise
