@@ -115,6 +115,10 @@ def _build_route(path: str, method: str, answer: Callable[[Request], Awaitable[R
     return route
 
 
+async def _say_there_is_no_page(call: PageCall) -> Response:
+    return call.render_problem(404, "No such page", "The console has no page at this address.")
+
+
 def _refuse_foreign_page() -> Response:
     detail = "Only pages of the console itself may send this."
     return respond_with_problem(build_problem(403, "foreign-origin", "A foreign page", detail))
