@@ -12,6 +12,7 @@ from app import __version__
 from app.api import (
     actor,
     agents,
+    beliefs,
     captures,
     context,
     doctor,
@@ -105,6 +106,7 @@ def create_app(
     for router in (
         memories.router,
         why.router,
+        beliefs.router,
         relationships.router,
         search.router,
         context.router,

@@ -58,12 +58,12 @@ def _render_revert(reverts: list[RevertedOperation], half_lives: HalfLives, view
     "",
     responses={
         200: {"model": RevertsAnswer | BriefRevertsAnswer},
-        **document_problems(*BODY, *WRITE),
+        **document_problems(*BODY, 404, *WRITE),
     },
     response_model=None,
     description=(
-        "Undo every operation of a batch, an import, a session, a source, a judge or a time, "
-        "newest first, all or none."
+        "Undo every operation of a batch, an import, a session, a source, a judge or a time, or "
+        "those that are named, newest first, all or none."
     ),
 )
 async def revert_many(

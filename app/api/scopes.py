@@ -13,6 +13,7 @@ from app.domain.keys import Scope
 SCOPES = {
     "amend": Scope.WRITE,
     "accept": Scope.REVIEW,
+    "beliefs": Scope.READ,
     "cancel_sweep": Scope.WRITE,
     "capture": Scope.WRITE,
     "context": Scope.READ,

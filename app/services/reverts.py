@@ -115,6 +115,7 @@ class Reverter:
             role=Role.LOG_EDITOR,
             dry_run=dry_run,
         ) as write:
+            await _refuse_unknown(write.connection, call.agent, selection.log_ids or ())
             await archived_log.refuse_archived_selection(write.connection, call.agent, selection)
             chosen = await log_reverts.list_standing_operations(
                 write.connection,
@@ -222,6 +223,19 @@ async def _find_operations_to_revert(
     if more and not cascade:
         raise BuiltOn(log_ids[-1], more)
     return chosen
+
+
+async def _refuse_unknown(
+    connection: AsyncConnection, agent: AgentId, log_ids: Sequence[UUID]
+) -> None:
+    """Raise OperationArchived or UnknownLogEntry unless all of these are in the log."""
+    if not log_ids:
+        return
+    logged = await log_reverts.find_done_operations(connection, agent, log_ids)
+    missing = sorted(set(log_ids) - {done.log_id for done in logged})
+    await archived_log.refuse_archived(connection, agent, missing)
+    if missing:
+        raise UnknownLogEntry(missing[0])
 
 
 async def _skip_restored_relationships(

@@ -146,7 +146,12 @@ BELIEF = (
 
 _IDENTITY = (
     Column(name="agent_id", type=sa.Text(), exported=False),
-    Column(name="id", type=UUID(), log_path="id"),
+    Column(
+        name="id",
+        type=UUID(),
+        log_path="id",
+        filters=(Filter("ids", "m.id = ANY(CAST(:ids AS uuid[]))"),),
+    ),
     Column(name="created_at", type=_TIME, log_path="created_at"),
     Column(name="revision", type=sa.Integer(), log_path="revision"),
     Column(name="erased_at", type=_TIME, nullable=True, inserted=False),
@@ -496,6 +501,7 @@ class Filters:
     declares, except `stale`, which is computed.
     """
 
+    ids: tuple[uuid.UUID, ...] = ()
     kind: str | None = None
     entity: str | None = None
     category: str | None = None

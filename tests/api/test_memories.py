@@ -1,6 +1,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -394,3 +395,16 @@ def test_the_log_is_narrowed_and_paged(client: httpx.Client) -> None:
     assert [e["id"] for e in rest["items"]] == [first["log_id"]]
     assert rest["next_cursor"] is None
     problem(client.get("/v1/log/00000000-0000-0000-0000-000000000000"), 404)
+
+
+def test_memories_are_listed_by_their_ids(client: httpx.Client) -> None:
+    old = store(client, "Lives in Porto", key="city")["memory"]["id"]
+    new = store(client, "Lives in Lisbon", key="city")["memory"]["id"]
+    store(client, "Has a dog")
+    asked = {"ids": [old, new, str(uuid4())]}
+    items = client.get("/v1/memories", params=asked).json()["items"]
+    assert [item["id"] for item in items] == [new]
+    every = client.get("/v1/memories", params={**asked, "include_superseded": "1"}).json()["items"]
+    assert {item["id"] for item in every} == {old, new}
+    many = {"ids": [str(uuid4()) for _ in range(201)]}
+    assert client.get("/v1/memories", params=many).status_code == 422

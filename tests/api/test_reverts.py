@@ -465,3 +465,31 @@ def test_what_people_undid_is_no_decision_of_a_judge(client: httpx.Client) -> No
     first = send(client, editor("Vim"))
     revert(client, first["log_id"])
     assert client.post("/v1/reverts", json={"decided_by": "caller"}).json()["reverted"] == []
+
+
+def test_named_operations_are_undone_together(client: httpx.Client) -> None:
+    stored = [store(client, f"Owns item {number}", classify=False) for number in range(3)]
+    named = {"log_ids": [stored[0]["log_id"], stored[2]["log_id"]]}
+    dry = client.post("/v1/reverts", json={**named, "dry_run": True}).json()
+    contents = {memory["content"] for memory in client.get("/v1/memories").json()["items"]}
+    assert contents == {"Owns item 0", "Owns item 1", "Owns item 2"}
+    done = client.post("/v1/reverts", json=named).json()
+    assert done["reverted"] == dry["reverted"] == [stored[2]["log_id"], stored[0]["log_id"]]
+    contents = {memory["content"] for memory in client.get("/v1/memories").json()["items"]}
+    assert contents == {"Owns item 1"}
+    assert client.post("/v1/reverts", json=named).json()["reverted"] == []
+
+
+def test_an_operation_that_nobody_knows_undoes_none(client: httpx.Client) -> None:
+    stored = store(client, "Has a dog")
+    named = {"log_ids": [stored["log_id"], str(uuid4())]}
+    problem(client.post("/v1/reverts", json=named), 404)
+    assert client.get(f"/v1/memories/{stored['memory']['id']}").json()["status"] == "current"
+
+
+def test_named_operations_name_what_was_built_on_them(client: httpx.Client) -> None:
+    first, second = send(client, editor("Vim")), send(client, editor("Emacs"))
+    refused = client.post("/v1/reverts", json={"log_ids": [first["log_id"]]})
+    assert problem(refused, 409)["log_ids"] == [second["log_id"]]
+    done = client.post("/v1/reverts", json={"log_ids": [first["log_id"]], "cascade": True}).json()
+    assert done["reverted"] == [second["log_id"], first["log_id"]]

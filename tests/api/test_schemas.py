@@ -22,11 +22,11 @@ from app.store.reviews.reviews import ReviewFilters
 # Fields of a dataclass that no request names: the service fills them in.
 PAIRS: list[tuple[type[BaseModel], type[Any], set[str]]] = [
     (StoreRequest, Fact, {"merged_from", "derived", "dated_by", "said_in"}),
-    (FilterFields, Filters, {"details", "stale"}),
+    (FilterFields, Filters, {"details", "ids", "stale"}),
     (ListQuery, Filters, set()),
-    (SearchRequest, Filters, {"stale"}),
+    (SearchRequest, Filters, {"ids", "stale"}),
     (LogQuery, LogFilters, set()),
-    (RevertsRequest, Selection, set()),
+    (RevertsRequest, Selection, {"log_ids"}),
     (ReviewFilterFields, ReviewFilters, {"status"}),
     (ReviewsQuery, ReviewFilters, set()),
 ]

@@ -126,6 +126,7 @@ async def call_memories(recorder: Recorder) -> None:
     await call("POST /v1/memories/{memory_id}/retract", ids=tea, json={"reason": "Said so"})
     await call("GET /v1/memories/{memory_id}", ids=ids)
     await call("GET /v1/memories/{memory_id}/history", ids=ids)
+    await call("GET /v1/memories/{memory_id}/beliefs", ids=ids)
     await call("GET /v1/memories/{memory_id}/why", ids=ids)
 
 
@@ -179,6 +180,7 @@ async def call_agents_and_work(recorder: Recorder) -> None:
     call = recorder.call
     alice = {"agent_id": "alice"}
     await call("GET /v1/agents")
+    await call("GET /v1/actor")
     await call("GET /v1/agents/{agent_id}", ids=alice)
     await call("PATCH /v1/agents/{agent_id}", ids=alice, json={"mode": "live"})
     await call("GET /v1/agents/{agent_id}/stats", ids=alice)

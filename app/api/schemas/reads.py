@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Annotated, Literal
+from uuid import UUID
 
 from pydantic import Field, StrictBool
 
@@ -26,6 +27,7 @@ from app.services.history import HistoryPosition
 from app.store.memories import After, Point
 
 MAX_BUDGET = 32_000
+MAX_IDS = 200
 
 
 class PointQuery(StrictRequest):
@@ -68,6 +70,11 @@ class FilterQuery(MemoryQuery, FilterFields):
 class ListQuery(FilterQuery):
     """A page of a list."""
 
+    ids: list[UUID] = Field(
+        default_factory=list,
+        max_length=MAX_IDS,
+        description=f"Only these memories; repeat it for each, up to {MAX_IDS} times.",
+    )
     sort: Literal["created", "strength"] = Field(
         "created", description="Newest known first, or strongest first."
     )

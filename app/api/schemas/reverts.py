@@ -25,6 +25,7 @@ class RevertRequest(StrictRequest):
     )
 
 
+MAX_LOG_IDS = 200
 _CRITERIA = (*(field.name for field in fields(Selection)), "sweep_id")
 
 
@@ -38,6 +39,9 @@ class RevertsRequest(StrictRequest):
         json_schema_extra={"anyOf": [build_schema_requirement(name) for name in _CRITERIA]}
     )
 
+    log_ids: list[UUID] | None = Field(
+        None, min_length=1, max_length=MAX_LOG_IDS, description="These operations of the log."
+    )
     operation: Operation | None = None
     sweep_id: UUID | None = Field(None, description="What a sweep did.")
     request_id: Word | None = Field(
@@ -73,7 +77,7 @@ class RevertsRequest(StrictRequest):
         return self
 
     def to_selection(self) -> Selection:
-        selection = build_from_fields(Selection, self)
+        selection = build_from_fields(Selection, self, log_ids=self.log_ids)
         if self.sweep_id is None:
             return selection
         # The actor selects: a caller may send the id of a sweep as its own request id. The request

@@ -44,6 +44,7 @@ async def refuse_archived(connection: AsyncConnection, agent: AgentId, ids: Sequ
 # Sessions and sources are in the archive files alone, so a selection by them may mean any archived
 # operation.
 _CONDITIONS = {
+    "log_ids": "id = ANY(:log_ids)",
     "operation": "operation = :operation",
     "request_id": "request_id = :request_id",
     "decided_by": "decided_by = :decided_by",

@@ -81,6 +81,7 @@ class Selection:
     the facts of a capture.
     """
 
+    log_ids: list[UUID] | None = None
     operation: Operation | None = None
     request_id: str | None = None
     session_id: str | None = None
@@ -93,6 +94,7 @@ class Selection:
 
 
 _CONDITIONS = {
+    "log_ids": "{0}.id = ANY(:log_ids)",
     "operation": "{0}.operation = :operation",
     "request_id": "{0}.request_id = :request_id",
     "session_id": "{0}.session_id = :session_id",

@@ -16,6 +16,9 @@ __all__ = [
     "BandOut",
     "BatchAnswer",
     "BatchRequest",
+    "BeliefOut",
+    "BeliefsAnswer",
+    "BelievedVersionOut",
     "BriefBatchAnswer",
     "BriefCaptureAnswer",
     "BriefCaptureSummary",
@@ -397,6 +400,60 @@ class BatchRequest(TypedDict):
     """The entries of this page."""
     atomic: NotRequired[bool]
     """true: one bad item refuses the whole batch. Default: a bad item fails alone."""
+
+
+class BeliefOut(TypedDict):
+    """What was believed of a version's place in valid time, for a stretch of known time."""
+
+    known_from: str
+    """The known time from which it was believed."""
+    known_until: str | None
+    """Null: it is still believed."""
+    valid_from: str
+    """When it became true in the world."""
+    valid_until: str | None
+    """Null: no end was believed."""
+    said_until: str | None
+    """The end that was stated."""
+    temporary: bool
+    """It covered what came before it, and ended none of it."""
+    covered: "list[CoverOut]"
+    """The times in which it did not hold, because temporary memories covered it."""
+    withdrawn: bool
+    """true: it was believed never to have been true."""
+    retracted_at: str | None
+    """When it was retracted; null: it was not."""
+    superseded_by: str | None
+    """The memory that replaced it; null: none has."""
+
+
+class BeliefsAnswer(TypedDict):
+    """Every belief about the versions of a chain. Each covers a rectangle: from `valid_from`
+    to `valid_until`, as believed from `known_from` to `known_until`."""
+
+    chain_id: str
+    """The chain of successive versions of one fact; all of them have the same."""
+    versions: "list[BelievedVersionOut]"
+    """The versions that stand in the chain now, in the order of `created_at`."""
+    truncated: bool
+    """True if the earliest were left out: of over 200 versions or 2,000 beliefs."""
+
+
+class BelievedVersionOut(TypedDict):
+    """A version of a chain, with all that was ever believed of it."""
+
+    id: str
+    """Its id."""
+    content: str | None
+    """Null if it was erased."""
+    kind: "Kind"
+    """What sort of statement: fact, preference, decision or constraint."""
+    created_at: str
+    """When it became known to the service."""
+    erased_at: str | None
+    """When it was erased; null: it was not."""
+    beliefs: "list[BeliefOut]"
+    """In the order in which they became known."""
 
 
 class BriefBatchAnswer(TypedDict):
@@ -2008,6 +2065,8 @@ class RevertsRequest(TypedDict):
     """Which operations to undo, all criteria together; those that were undone before are left
     out."""
 
+    log_ids: NotRequired[Sequence[Id] | None]
+    """These operations of the log."""
     operation: NotRequired["Operation | str | None"]
     """Only operations of this kind."""
     sweep_id: NotRequired[Id | None]

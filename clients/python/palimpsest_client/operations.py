@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         AgentOut,
         AgentsAnswer,
         BatchAnswer,
+        BeliefsAnswer,
         CaptureAnswer,
         CapturesAnswer,
         CaptureState,
@@ -238,6 +239,7 @@ class Operations:
         view: View | str | None = None,
         details: str | None = None,
         include_superseded: bool | None = None,
+        ids: Sequence[Id] | None = None,
         sort: Literal["created", "strength"] | str | None = None,
         stale: bool | None = None,
         limit: int | None = None,
@@ -267,6 +269,7 @@ class Operations:
             details: Only memories whose `details` hold all of this, nested too; of a list, some
                 of its values. As JSON: `{"ticket": 7}`.
             include_superseded: Every version, not only what holds.
+            ids: Only these memories; repeat it for each, up to 200 times.
             sort: Newest known first, or strongest first. Default: created.
             stale: true: only what rests on a memory that has ended (`stale_because`); false:
                 the others.
@@ -294,6 +297,7 @@ class Operations:
                     "view": view,
                     "details": details,
                     "include_superseded": include_superseded,
+                    "ids": ids,
                     "sort": sort,
                     "stale": stale,
                     "limit": limit,
@@ -684,6 +688,19 @@ class Operations:
                 query={"as_of": as_of, "known_at": known_at},
                 is_read=True,
             )
+        )
+        return answer
+
+    def beliefs(self, memory_id: Id) -> BeliefsAnswer:
+        """All that was ever believed of a memory's chain, on both axes of time: what a picture of
+        its past is drawn from.
+
+        Args:
+            memory_id: `id` of a memory: paste one from the answer to a store, a list or a
+                search.
+        """
+        answer: BeliefsAnswer = self._call(
+            Request("GET", "/v1/memories/{}/beliefs", path=(memory_id,), is_read=True)
         )
         return answer
 
@@ -1497,6 +1514,7 @@ class Operations:
         self,
         *,
         view: View | str | None = None,
+        log_ids: Sequence[Id] | None = None,
         operation: Operation | str | None = None,
         sweep_id: Id | None = None,
         request_id: str | None = None,
@@ -1511,12 +1529,13 @@ class Operations:
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> RevertsAnswer:
-        """Undo every operation of a batch, an import, a session, a source, a judge or a time,
-        newest first, all or none.
+        """Undo every operation of a batch, an import, a session, a source, a judge or a time, or
+        those that are named, newest first, all or none.
 
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
                 without empty fields; cast the answer to its `Brief…` type.
+            log_ids: These operations of the log.
             operation: Only operations of this kind.
             sweep_id: What a sweep did.
             request_id: X-Request-Id of the call that did them: a batch, an import.
@@ -1539,6 +1558,7 @@ class Operations:
                 "/v1/reverts",
                 query={"view": view},
                 body={
+                    "log_ids": log_ids,
                     "operation": operation,
                     "sweep_id": sweep_id,
                     "request_id": request_id,
