@@ -15,6 +15,17 @@ from app.console.times import Slider, read_time
 from palimpsest_client import AsyncClient
 
 _OF_EVERY_PAGE = ("agent", "as_of", "known_at")
+# A redirect names by one of these words what was done; nothing else of an address is shown.
+_DONE = {
+    "accepted": "Accepted.",
+    "cancelled": "Cancelled.",
+    "corrected": "Replaced. The text before it stays in the past.",
+    "rejected": "Rejected. Everything stays as it was.",
+    "retracted": "Ended. It stays in the past.",
+    "saved": "Saved.",
+    "started": "Started.",
+    "undone": "Undone. What was believed until now stays in the past.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +87,11 @@ class PageCall:
     def may(self, scope: str) -> bool:
         """Return True if the viewer's key has the scope."""
         return scope in self.viewer["scopes"]
+
+    @property
+    def done(self) -> str | None:
+        """Return what the viewer has just done, as a sentence."""
+        return _DONE.get(self.parameters.get("done", ""))
 
     def choose(self, name: str, options: Sequence[str], usual: str | None = None) -> str:
         """Return the parameter if it is one of the options, else the usual or the first one."""

@@ -31,9 +31,12 @@ def show_text(content: str | None, longest: int = _LONGEST) -> Markup:
     """Return a text of a user for a page: isolated, shortened, with unseen characters named."""
     if content is None:
         return Markup('<span class="quiet">erased</span>')
-    text = _PILED_UP.sub(r"\1", cut_text(content, longest))
-    marked = _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
-    return Markup('<bdi class="text">{}</bdi>').format(marked)
+    return Markup('<bdi class="text">{}</bdi>').format(name_unseen(cut_text(content, longest)))
+
+
+def name_unseen(text: str) -> str:
+    """Return the text with unseen characters named, and without piles of marks."""
+    return _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", _PILED_UP.sub(r"\1", text))
 
 
 def cut_text(content: str, longest: int) -> str:

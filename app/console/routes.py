@@ -15,7 +15,7 @@ from app.api.problems import build_problem, respond_with_problem
 from app.api.web_pages import comes_from_another_origin
 from app.console.login import Login, ask_for_key
 from app.console.page_call import PageCall, read_now
-from app.console.pages import agents, ask, now, settings, story
+from app.console.pages import agents, ask, facts, now, settings, story, undo
 from app.console.rendering import ASSETS
 from app.console.session import PATH, Seal, end_session
 from app.console.times import BadTime
@@ -28,6 +28,11 @@ Form = ImmutableMultiDict[str, str]
 _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("", "GET", now.show),
     ("/agents", "GET", agents.show),
+    ("/facts/{memory_id}", "GET", facts.show),
+    ("/facts/{memory_id}/correct", "POST", facts.correct),
+    ("/facts/{memory_id}/retract", "POST", facts.retract),
+    ("/undo", "GET", undo.preview),
+    ("/undo", "POST", undo.undo),
     ("/ask", "GET", ask.show),
     ("/agent", "GET", settings.show),
     ("/agent", "POST", settings.save),

@@ -1,0 +1,313 @@
+"""A chain drawn on both axes of time: valid time to the right, known time downward.
+
+Each belief is a rectangle. Neither axis is to scale: facts of one chain lie years or seconds apart.
+A stretch of valid time is as wide as the logarithm of its length, and each time at which something
+became known begins a row.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import pairwise
+from math import log1p
+from textwrap import wrap
+from typing import Any
+
+from app.console.rendering import cut_text, name_time, name_unseen
+from app.console.times import format_time, read_time
+
+LEFT, TOP, BOTTOM = 132, 46, 30
+_USUAL_WIDTH, _LEAST_BAND, _OPEN_BAND = 900, 23, 120
+_USUAL_HEIGHT, _LEAST_ROW, _TALLEST_ROW = 420, 17, 64
+_LETTER, _LINE = 6.9, 16
+_TICK_LETTER = 6.4
+# Starts that lie so near to each other are one on the axis: a memory that was displaced by an
+# earlier one may keep a microsecond.
+_SAME = timedelta(seconds=1)
+COLOURS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark of an axis, in pixels, and its label; an empty one is hidden for want of space."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A belief about a version: a rectangle in pixels, and the moment that it stands for."""
+
+    version: int
+    memory_id: str
+    x: float
+    y: float
+    width: float
+    height: float
+    lines: Sequence[str]
+    words: str
+    as_of: str
+    known_at: str
+    is_chosen: bool
+    opens_left: bool
+    opens_right: bool
+
+    @property
+    def colour(self) -> int:
+        return self.version % COLOURS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """A chain as boxes, ticks and a cross-hair, in pixels; and the same in sentences."""
+
+    width: float
+    height: float
+    boxes: Sequence[Box]
+    valid_ticks: Sequence[Tick]
+    known_ticks: Sequence[Tick]
+    cross_x: float
+    cross_y: float
+    sentences: Sequence[str]
+    is_cut: bool
+
+    @property
+    def bottom(self) -> float:
+        return self.height - BOTTOM
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """A stretch of valid time in which a version was believed to hold, for rows of known time."""
+
+    version: int
+    since: datetime
+    until: datetime | None
+    first_row: int
+    end_row: int
+
+
+@dataclass(slots=True)
+class _Axis:
+    """Distinct times in order, each with its place in pixels; a band lies after each of them."""
+
+    times: list[datetime]
+    places: list[float] = field(default_factory=list)
+    end: float = 0
+
+    def find_place(self, time: datetime | None) -> float:
+        """Return the place of a time of the axis, or between two of them; None is its end."""
+        if time is None:
+            return self.end
+        before = bisect_right(self.times, time) - 1
+        if before < 0:
+            return self.places[0] - _LEAST_BAND / 2
+        start = self.places[before]
+        if before == len(self.times) - 1:
+            return start if time - self.times[before] < _SAME else (start + self.end) / 2
+        share = (time - self.times[before]) / (self.times[before + 1] - self.times[before])
+        return start + share * (self.places[before + 1] - start)
+
+
+def draw_chain(answer: Mapping[str, Any], as_of: datetime, known_at: datetime) -> Drawing:
+    """Return the drawing of an answer of the route of beliefs, with these moments as cross-hair."""
+    versions = answer["versions"]
+    known = sorted({_read(belief["known_from"]) for _, belief in _list_beliefs(versions)})
+    stretches = _merge_rows(_list_stretches(versions, known))
+    valid = _lay_out_valid_time(stretches)
+    row_height = min(_TALLEST_ROW, max(_LEAST_ROW, _USUAL_HEIGHT / max(1, len(known))))
+    row = bisect_right(known, known_at) - 1
+    cross_x, cross_y = valid.find_place(as_of), TOP + (row + 0.5) * row_height
+    artist = _Artist(versions, known, valid, row_height, as_of, row)
+    return Drawing(
+        width=valid.end + 8,
+        height=TOP + row_height * len(known) + BOTTOM,
+        boxes=[artist.draw_box(stretch) for stretch in stretches],
+        valid_ticks=_label_valid_time(valid),
+        known_ticks=[
+            Tick(TOP + number * row_height, name_time(time)) for number, time in enumerate(known)
+        ],
+        cross_x=cross_x,
+        cross_y=max(TOP - 6, cross_y),
+        sentences=_tell_rows(versions, known, stretches),
+        is_cut=answer["truncated"],
+    )
+
+
+def _read(text: str) -> datetime:
+    time = read_time(text)
+    assert time is not None
+    return time
+
+
+def _list_beliefs(
+    versions: Sequence[Mapping[str, Any]],
+) -> Iterable[tuple[int, Mapping[str, Any]]]:
+    for number, version in enumerate(versions):
+        for belief in version["beliefs"]:
+            yield number, belief
+
+
+# --- stretches -----------------------------------------------------------------------------------
+
+
+def _list_stretches(
+    versions: Sequence[Mapping[str, Any]], known: Sequence[datetime]
+) -> list[_Stretch]:
+    stretches = []
+    for number, belief in _list_beliefs(versions):
+        first = known.index(_read(belief["known_from"]))
+        until = read_time(belief["known_until"])
+        end = bisect_right(known, until - timedelta(microseconds=1)) if until else len(known)
+        for since, ending in _list_times(belief):
+            stretches.append(_Stretch(number, since, ending, first, end))
+    return stretches
+
+
+def _list_times(belief: Mapping[str, Any]) -> Iterable[tuple[datetime, datetime | None]]:
+    """Yield the stretches of valid time in which a belief says that its version holds."""
+    if belief["withdrawn"]:
+        return
+    since = _read(belief["valid_from"])
+    for cover in belief["covered"]:
+        yield from _drop_empty(since, _read(cover["since"]))
+        since = _read(cover["until"])
+    yield from _drop_empty(since, read_time(belief["valid_until"]))
+
+
+def _drop_empty(
+    since: datetime, until: datetime | None
+) -> Iterable[tuple[datetime, datetime | None]]:
+    if until is None or until - since >= _SAME:
+        yield since, until
+
+
+def _merge_rows(stretches: Iterable[_Stretch]) -> list[_Stretch]:
+    """Join what was believed of a version in neighbouring rows, if it was the same."""
+    merged: dict[tuple[Any, ...], _Stretch] = {}
+    for stretch in sorted(stretches, key=lambda one: (one.version, one.first_row)):
+        place = (stretch.version, stretch.since, stretch.until, stretch.first_row)
+        before = merged.pop(place, None)
+        first = before.first_row if before else stretch.first_row
+        joined = _Stretch(stretch.version, stretch.since, stretch.until, first, stretch.end_row)
+        merged[stretch.version, stretch.since, stretch.until, stretch.end_row] = joined
+    return sorted(merged.values(), key=lambda one: (one.first_row, one.since, one.version))
+
+
+# --- the axis of valid time ----------------------------------------------------------------------
+
+
+def _lay_out_valid_time(stretches: Iterable[_Stretch]) -> _Axis:
+    times: list[datetime] = []
+    ends = [time for one in stretches for time in (one.since, one.until) if time]
+    for time in sorted(ends):
+        if not times or time - times[-1] >= _SAME:
+            times.append(time)
+    if not times:
+        return _Axis([], [LEFT], LEFT + _USUAL_WIDTH)
+    weights = [2 + log1p((later - time).total_seconds() / 60) for time, later in pairwise(times)]
+    space = max(_USUAL_WIDTH - _OPEN_BAND, _LEAST_BAND * len(weights))
+    spare = space - _LEAST_BAND * len(weights)
+    places = [float(LEFT)]
+    for weight in weights:
+        places.append(places[-1] + _LEAST_BAND + spare * weight / sum(weights))
+    return _Axis(times, places, max(places[-1] + _OPEN_BAND, LEFT + _USUAL_WIDTH))
+
+
+def _label_valid_time(axis: _Axis) -> list[Tick]:
+    """Return the ticks; a label that would touch the one before is left out."""
+    ticks, free_from = [], 0.0
+    for place, time in zip(axis.places, axis.times, strict=False):
+        label = name_time(time)
+        is_shown = place >= free_from
+        if is_shown:
+            free_from = place + len(label) * _TICK_LETTER + 8
+        ticks.append(Tick(place, label if is_shown else ""))
+    return ticks
+
+
+# --- boxes ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Artist:
+    versions: Sequence[Mapping[str, Any]]
+    known: Sequence[datetime]
+    valid: _Axis
+    row_height: float
+    as_of: datetime
+    chosen_row: int
+
+    def draw_box(self, stretch: _Stretch) -> Box:
+        version = self.versions[stretch.version]
+        x = self.valid.find_place(stretch.since)
+        width = self.valid.find_place(stretch.until) - x
+        height = (stretch.end_row - stretch.first_row) * self.row_height
+        text = "erased" if version["content"] is None else version["content"]
+        return Box(
+            version=stretch.version,
+            memory_id=version["id"],
+            x=x,
+            y=TOP + stretch.first_row * self.row_height,
+            width=width,
+            height=height,
+            lines=_fit_text(text, stretch.version + 1, width, height),
+            words=f"{name_unseen(cut_text(text, 200))}: {_tell_stretch(stretch)}",
+            as_of=format_time(_choose_time(stretch)),
+            known_at=format_time(self.known[stretch.first_row]),
+            is_chosen=self._is_chosen(stretch),
+            opens_left=stretch.since.year == 1,
+            opens_right=stretch.until is None,
+        )
+
+    def _is_chosen(self, stretch: _Stretch) -> bool:
+        in_rows = stretch.first_row <= self.chosen_row < stretch.end_row
+        return in_rows and _holds_at(stretch, self.as_of)
+
+
+def _holds_at(stretch: _Stretch, time: datetime) -> bool:
+    return stretch.since <= time and (stretch.until is None or time < stretch.until)
+
+
+def _choose_time(stretch: _Stretch) -> datetime:
+    """Return a moment in the stretch: its start, but of one that always held, nearly its end."""
+    if stretch.since.year > 1 or stretch.until is None:
+        return stretch.since
+    return stretch.until - _SAME
+
+
+def _fit_text(text: str, number: int, width: float, height: float) -> list[str]:
+    """Return the lines that fit into a box; of a small one its number, of a smaller one none."""
+    letters, lines = int((width - 8) / _LETTER), max(1, int((height - 4) / _LINE))
+    if letters < 9:
+        return [str(number)] if letters >= len(str(number)) else []
+    text = name_unseen(cut_text(" ".join(text.split()), letters * lines))
+    fitting = wrap(text, letters, max_lines=lines, placeholder="…", break_on_hyphens=False)
+    return fitting or [str(number)]
+
+
+# --- sentences -----------------------------------------------------------------------------------
+
+
+def _tell_stretch(stretch: _Stretch) -> str:
+    since = "always" if stretch.since.year == 1 else f"from {name_time(stretch.since)}"
+    return since if stretch.until is None else f"{since} until {name_time(stretch.until)}"
+
+
+def _tell_rows(
+    versions: Sequence[Mapping[str, Any]], known: Sequence[datetime], stretches: Iterable[_Stretch]
+) -> list[str]:
+    """Return what was believed in each row, as a sentence."""
+    sentences = []
+    listed = sorted(stretches, key=lambda one: one.since)
+    for row, time in enumerate(known):
+        parts = [
+            f"“{name_unseen(cut_text(versions[one.version]['content'] or 'erased', 80))}” "
+            f"{_tell_stretch(one)}"
+            for one in listed
+            if one.first_row <= row < one.end_row
+        ]
+        sentences.append(f"Since {name_time(time)} believed: {'; '.join(parts) or 'nothing'}.")
+    return sentences
