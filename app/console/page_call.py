@@ -107,7 +107,7 @@ class PageCall:
         values = {n: value for n, value in (same | changes).items() if value not in (None, "", [])}
         return f"{path}?{urlencode(values, doseq=True)}" if values else path
 
-    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+    def render(self, template: str, status: int = 200, /, **values: Any) -> Response:
         """Return the page that the template makes of the values and this call."""
         html = render_template(template, call=self, now=self.now, **values)
         # A redirect may have led here, and the browser shall show where that is.

@@ -15,7 +15,7 @@ from app.api.problems import build_problem, respond_with_problem
 from app.api.web_pages import comes_from_another_origin
 from app.console.login import Login, ask_for_key
 from app.console.page_call import PageCall, read_now
-from app.console.pages import agents, ask, facts, now, settings, story, undo
+from app.console.pages import agents, ask, facts, now, reviews, settings, story, undo
 from app.console.rendering import ASSETS
 from app.console.session import PATH, Seal, end_session
 from app.console.times import BadTime
@@ -31,6 +31,10 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/facts/{memory_id}", "GET", facts.show),
     ("/facts/{memory_id}/correct", "POST", facts.correct),
     ("/facts/{memory_id}/retract", "POST", facts.retract),
+    ("/reviews", "GET", reviews.show),
+    ("/reviews/decide", "POST", reviews.decide),
+    ("/reviews/{review_id}", "GET", reviews.show_one),
+    ("/reviews/{review_id}/edit", "POST", reviews.edit),
     ("/undo", "GET", undo.preview),
     ("/undo", "POST", undo.undo),
     ("/ask", "GET", ask.show),
