@@ -15,7 +15,20 @@ from app.api.problems import build_problem, respond_with_problem
 from app.api.web_pages import comes_from_another_origin
 from app.console.login import Login, ask_for_key
 from app.console.page_call import PageCall, read_now
-from app.console.pages import agents, ask, facts, now, reviews, settings, story, undo
+from app.console.pages import (
+    agents,
+    ask,
+    captures,
+    facts,
+    insights,
+    log,
+    now,
+    reviews,
+    settings,
+    story,
+    sweeps,
+    undo,
+)
 from app.console.rendering import ASSETS
 from app.console.session import PATH, Seal, end_session
 from app.console.times import BadTime
@@ -35,6 +48,15 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/reviews/decide", "POST", reviews.decide),
     ("/reviews/{review_id}", "GET", reviews.show_one),
     ("/reviews/{review_id}/edit", "POST", reviews.edit),
+    ("/log", "GET", log.show),
+    ("/log/{log_id}", "GET", log.show_entry),
+    ("/captures", "GET", captures.show),
+    ("/captures/{capture_id}", "GET", captures.show_one),
+    ("/sweeps", "GET", sweeps.show),
+    ("/sweeps", "POST", sweeps.start),
+    ("/sweeps/{sweep_id}", "GET", sweeps.show_one),
+    ("/sweeps/{sweep_id}/cancel", "POST", sweeps.cancel),
+    ("/insights", "GET", insights.show),
     ("/undo", "GET", undo.preview),
     ("/undo", "POST", undo.undo),
     ("/ask", "GET", ask.show),

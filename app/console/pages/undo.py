@@ -1,54 +1,71 @@
-"""Undoing operations: first what it will do, then doing it."""
+"""Undoing operations, a capture or a sweep: first what it will do, then doing it."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
+from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import Response
 
 from app.console.page_call import PageCall
 from palimpsest_client import Conflict
 
 MOST = 200
+_SHOWN = 20
 
 
 async def preview(call: PageCall) -> Response:
-    """Show what undoing the named operations will do, and write nothing."""
-    log_ids = call.request.query_params.getlist("log_id")[:MOST]
-    if not log_ids:
+    """Show what undoing will do, and write nothing."""
+    chosen = _read_choice(call.request.query_params)
+    if not chosen:
         return call.render_problem(422, "Nothing is chosen", "Choose what to undo in the log.")
-    cascade = call.parameters.get("cascade") == "1"
-    entries = await asyncio.gather(*map(call.client.get_log_entry, log_ids[:20]))
     results: Sequence[Mapping[str, Any]] = []
-    obstacle, later = "", []
+    log_ids, later, obstacle = chosen.get("log_ids", []), [], ""
     try:
-        answer = await call.client.revert_many(log_ids=log_ids, cascade=cascade, dry_run=True)
-        results = answer["results"]
+        answer = await call.client.revert_many(**chosen, dry_run=True)
+        results, log_ids = answer["results"], log_ids or answer["reverted"]
     except Conflict as problem:
-        later = list(problem.problem.get("log_ids", []))[:MOST]
+        later = list(problem.problem.get("log_ids", []))
         obstacle = str(problem.problem.get("title") or problem.detail)
-    after = await asyncio.gather(*map(call.client.get_log_entry, later[:20]))
+    entries = await asyncio.gather(*map(call.client.get_log_entry, log_ids[:_SHOWN]))
+    built_on = await asyncio.gather(*map(call.client.get_log_entry, later[:_SHOWN]))
     return call.render(
         "undo.html",
+        chosen=_list_fields(call.request.query_params),
         entries=entries,
-        results=results,
+        count=len(log_ids),
+        results=results[:MOST],
         obstacle=obstacle,
-        built_on=after,
-        log_ids=log_ids,
-        cascade=cascade,
+        built_on=built_on,
         back=read_way_back(call),
         idempotency_key=uuid4().hex,
     )
 
 
 async def undo(call: PageCall) -> Response:
-    await call.client.revert_many(
-        log_ids=call.form.getlist("log_id")[:MOST],
-        cascade=call.form.get("cascade") == "1",
-        idempotency_key=call.form.get("idempotency_key"),
-    )
+    chosen = _read_choice(call.form)
+    if not chosen:
+        return call.render_problem(422, "Nothing is chosen", "Choose what to undo in the log.")
+    await call.client.revert_many(**chosen, idempotency_key=call.form.get("idempotency_key"))
     return call.lead_to(read_way_back(call), as_of=None, known_at=None, done="undone")
+
+
+def _read_choice(fields: ImmutableMultiDict[str, str]) -> dict[str, Any]:
+    """Return what is to be undone, as arguments of the client; empty if nothing is named."""
+    chosen: dict[str, Any] = {}
+    if log_ids := fields.getlist("log_id")[:MOST]:
+        chosen["log_ids"] = log_ids
+    for name in ("capture_id", "sweep_id"):
+        if value := fields.get(name):
+            chosen[name] = value
+    return chosen | {"cascade": fields.get("cascade") == "1"} if chosen else {}
+
+
+def _list_fields(fields: ImmutableMultiDict[str, str]) -> list[tuple[str, str]]:
+    """Return the choice as fields of a form."""
+    names = ("log_id", "capture_id", "sweep_id", "cascade")
+    return [(name, value) for name in names for value in fields.getlist(name)[:MOST]]
 
 
 def read_way_back(call: PageCall) -> str:
