@@ -59,6 +59,25 @@ def test_the_last_step_is_the_present(client: httpx.Client) -> None:
     assert "as_of" not in show(client, **moved).headers["location"]
 
 
+def test_what_is_different_today_is_marked(client: httpx.Client) -> None:
+    for fact in (PORTO, {"content": "Has a cat", "valid_from": "2020"}, LISBON):
+        client.post("/v1/memories", json=fact)
+    page = show(client, as_of="2025-01-01").text
+    assert page.count("today: superseded") == 1
+    assert "today:" not in page.split("Has a cat")[1].split("</li>")[0]
+    then, since = page.split("Only believed since then")
+    assert "I live in Porto" in then
+    assert "I live in Lisbon" in since
+    assert "Has a cat" not in since
+
+
+def test_what_was_believed_of_another_time_is_marked(client: httpx.Client) -> None:
+    first = store(client, **PORTO)
+    memory_id = first["memory"]["id"]
+    client.patch(f"/v1/memories/{memory_id}", json={"valid_from": "2023-01-01"})
+    assert "today: true from another time" in show(client, known_at=first["known_at"]).text
+
+
 @pytest.mark.parametrize("name", ["as_of", "known_at"])
 def test_no_time_is_named(client: httpx.Client, name: str) -> None:
     store(client, **PORTO)

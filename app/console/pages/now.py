@@ -1,6 +1,8 @@
 """What an agent believes: now, or at any moment on both axes of time."""
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
@@ -8,7 +10,7 @@ from starlette.responses import Response
 from app.console.page_call import PageCall
 from app.console.pages.story import name_story_agent
 from app.console.times import read_moved_sliders
-from palimpsest_client import NotFound
+from palimpsest_client import AsyncClient, NotFound
 
 PAGE = 100
 _FILTERS = ("q", "entity", "category", "key", "kind")
@@ -16,6 +18,14 @@ _FILTERS = ("q", "entity", "category", "key", "kind")
 Memory = Mapping[str, Any]
 # The facts of a category, and the categories of an entity, in the order of their names.
 Group = tuple[str, list[tuple[str, list[Memory]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is different today about a fact of the past: `kind` is "gone" or "changed"."""
+
+    kind: str
+    words: str
 
 
 async def show(call: PageCall) -> Response:
@@ -30,13 +40,15 @@ async def show(call: PageCall) -> Response:
             "welcome.html", story_agent=name_story_agent(call.viewer), address=address
         )
     facts, more = await _read_facts(call, filters)
+    marks, since_then = await _compare_with_today(call, facts, filters)
     return call.render(
         "now.html",
         facts=facts,
         groups=[] if "q" in filters else group_facts(facts),
         more=more,
         filters=filters,
-        marks={},
+        marks=marks,
+        since_then=since_then,
     )
 
 
@@ -49,17 +61,61 @@ async def _find_agent(call: PageCall) -> Mapping[str, Any] | None:
         return None
 
 
+async def _compare_with_today(
+    call: PageCall, facts: Sequence[Memory], filters: Mapping[str, str]
+) -> tuple[dict[str, Mark], list[Memory]]:
+    """Return what is different today about the facts, and what is believed only since then."""
+    if not call.looks_back:
+        return {}, []
+    slot = _list_slot_filters(filters)
+    today, page = await asyncio.gather(
+        _read_by_ids(call.client, facts), call.client.list_memories(limit=PAGE, **slot).page()
+    )
+    then = await _read_by_ids(call.reader, page["items"])
+    added = [] if "q" in filters else [one for one in page["items"] if not _holds(then, one)]
+    return mark_differences(facts, today), added
+
+
+async def _read_by_ids(client: AsyncClient, facts: Sequence[Memory]) -> dict[str, Memory]:
+    """Return the same memories at another moment, by their ids."""
+    if not facts:
+        return {}
+    ids = [fact["id"] for fact in facts]
+    page = await client.list_memories(ids=ids, include_superseded=True, limit=len(ids)).page()
+    return {memory["id"]: memory for memory in page["items"]}
+
+
+def _holds(memories: Mapping[str, Memory], fact: Memory) -> bool:
+    return fact["id"] in memories and memories[fact["id"]]["status"] == "current"
+
+
+def mark_differences(facts: Iterable[Memory], today: Mapping[str, Memory]) -> dict[str, Mark]:
+    """Return a mark for each fact that no longer holds today, or holds since another time."""
+    marks = {}
+    for fact in facts:
+        now = today.get(fact["id"])
+        if now is None or now["status"] != "current":
+            marks[fact["id"]] = Mark("gone", f"today: {now['status'] if now else 'unknown'}")
+        elif now["valid_from"] != fact["valid_from"]:
+            marks[fact["id"]] = Mark("changed", "today: true from another time")
+    return marks
+
+
 async def _read_facts(
     call: PageCall, filters: Mapping[str, str]
 ) -> tuple[list[Memory], str | None]:
     """Return a page of facts, best first for a search, and the cursor of the next page."""
-    slot: dict[str, Any] = {name: value for name, value in filters.items() if name != "q"}
+    slot = _list_slot_filters(filters)
     if query := filters.get("q"):
         answer = await call.reader.search(query, limit=PAGE, **slot)
         return [result["memory"] for result in answer["results"]], None
     cursor = call.parameters.get("cursor")
     page = await call.reader.list_memories(limit=PAGE, cursor=cursor, **slot).page()
     return list(page["items"]), page["next_cursor"]
+
+
+def _list_slot_filters(filters: Mapping[str, str]) -> dict[str, Any]:
+    return {name: value for name, value in filters.items() if name != "q"}
 
 
 def group_facts(facts: Iterable[Memory]) -> list[Group]:
