@@ -15,7 +15,7 @@ from app.api.problems import build_problem, respond_with_problem
 from app.api.web_pages import comes_from_another_origin
 from app.console.login import Login, ask_for_key
 from app.console.page_call import PageCall, read_now
-from app.console.pages import agents, ask, now, settings, story
+from app.console.pages import agents, ask, captures, log, now, settings, story, sweeps
 from app.console.rendering import ASSETS
 from app.console.session import PATH, Seal, end_session
 from app.console.times import BadTime
@@ -33,6 +33,16 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/agent", "POST", settings.save),
     ("/erasures", "POST", settings.erase),
     ("/story", "POST", story.store),
+    ("/log", "GET", log.show),
+    ("/log/{log_id}", "GET", log.show_entry),
+    ("/captures", "GET", captures.show),
+    ("/captures/{capture_id}", "GET", captures.show_capture),
+    ("/captures/{capture_id}/undo", "GET", captures.preview_undo),
+    ("/captures/{capture_id}/undo", "POST", captures.undo),
+    ("/sweeps", "GET", sweeps.show),
+    ("/sweeps", "POST", sweeps.start),
+    ("/sweeps/{sweep_id}", "GET", sweeps.show_sweep),
+    ("/sweeps/{sweep_id}/cancel", "POST", sweeps.cancel),
 )
 # Whatever else is asked for below the console.
 _ELSEWHERE = "/{rest:path}"
