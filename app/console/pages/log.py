@@ -92,6 +92,7 @@ async def show_entry(call: PageCall) -> Response:
         "log_entry.html",
         entry=entry,
         states=states,
+        written=_list_written(entry),
         memories=await find_memories(call, [*_list_ids([entry]), *states]),
         beyond=[state for state in entry["after_state"] if "id" not in state],
         words=WORDS,
@@ -127,6 +128,15 @@ def list_states(entry: Entry) -> dict[str, list[Difference]]:
     )
     ids = dict.fromkeys((*before, *after))
     return {one: _compare(before.get(one, {}), after.get(one, {})) for one in ids}
+
+
+def _list_written(entry: Entry) -> set[str]:
+    """Return the memories that were not there before the operation."""
+    before, after = (
+        {state["id"] for state in entry[side] if "id" in state}
+        for side in ("before_state", "after_state")
+    )
+    return after - before
 
 
 def _flatten(state: Memory) -> dict[str, Any]:
