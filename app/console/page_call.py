@@ -110,8 +110,10 @@ class PageCall:
     def render(self, template: str, status: int = 200, /, **values: Any) -> Response:
         """Return the page that the template makes of the values and this call."""
         html = render_template(template, call=self, now=self.now, **values)
-        # A redirect may have led here, and the browser shall show where that is.
-        headers = {"HX-Push-Url": self.address} if "hx-request" in self.request.headers else {}
+        # A redirect may have led here, and the browser shall show where that is. A page that asks
+        # for itself again leads nowhere.
+        shown = self.request.headers.get("hx-current-url", self.address)
+        headers = {} if shown.endswith(self.address) else {"HX-Push-Url": self.address}
         return HTMLResponse(html, status, headers)
 
     def render_problem(self, status: int, title: str, detail: str) -> Response:

@@ -1,7 +1,8 @@
-"""What was read from messages: the facts, what became of them, and what was skipped and why."""
+"""Captures: the messages of a call, the facts that were read from them, and what was skipped."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from starlette.responses import Response
@@ -9,8 +10,13 @@ from starlette.responses import Response
 from app.console.page_call import PageCall
 
 PAGE = 50
-_MOST_MESSAGES = 200
-# Why a part of a message is no fact, in words.
+# Messages, facts and skipped parts together.
+MOST_ROWS = 100
+_FILTERS = ("session_id", "state")
+
+Message = Mapping[str, Any]
+
+# Why a part of a message became no fact, by the name of the reason.
 REASONS = {
     "question": "a question",
     "wish": "a wish",
@@ -19,68 +25,159 @@ REASONS = {
     "politeness": "politeness",
     "code": "code",
     "table": "a table",
-    "log": "a log",
-    "request": "a request to the assistant",
-    "assistant": "said by the assistant",
-    "other_role": "not said by the user",
-    "repeated_context": "repeats what the service handed out",
-    "unsupported": "not in the user's words",
-    "unclear_pronoun": "unclear who is meant",
-    "redacted": "a secret was in it",
-    "not_personal": "hardly about the user's life",
+    "log": "output of a program",
+    "request": "a request",
+    "assistant": "by the assistant, not the user",
+    "other_role": "neither by the user nor by the assistant",
+    "repeated_context": "the memory's own words",
+    "unsupported": "not supported by the words",
+    "unclear_pronoun": "unclear who or what it is about",
+    "redacted": "a secret, taken out",
+    "not_personal": "not about the user",
     "no_statement": "states nothing",
 }
+# What became of a fact, by the name of the operation.
+OUTCOMES = {
+    "ADD": "stored",
+    "UPDATE": "stored, and ended an earlier one",
+    "SUPERSEDE": "stored, and ended an earlier one",
+    "MERGE": "merged with another",
+    "NOOP": "known already",
+    "DELETE": "ended another",
+    "AMEND": "corrected another",
+    "REVERT": "undid an operation",
+    "ERASE": "erased",
+}
+STATES = {"pending": "being read", "done": "read", "failed": "failed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A piece of a message: `kind` is "fact", "skipped" or empty, `words` explain it."""
+class Span:
+    """Characters of a message, and the number of the fact that quotes them; None: skipped."""
+
+    start: int
+    end: int
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a message: quoted, skipped or neither, and the facts whose quotes end with it."""
 
     text: str
-    kind: str
-    words: str
+    look: str
+    notes: tuple[int, ...]
 
 
 async def show(call: PageCall) -> Response:
-    page = await call.client.list_captures(
-        session_id=call.parameters.get("session_id") or None,
-        limit=PAGE,
-        cursor=call.parameters.get("cursor"),
-    ).page()
-    return call.render("captures.html", captures=page["items"], more=page["next_cursor"])
-
-
-async def show_one(call: PageCall) -> Response:
-    """Show the messages of a capture, each with the facts that were read from it."""
-    capture = await call.client.get_capture(call.request.path_params["capture_id"])
-    messages = [(message, cut_message(message)) for message in capture["messages"][:_MOST_MESSAGES]]
+    """List the captures of the agent, newest first."""
+    filters = {name: call.parameters[name] for name in _FILTERS if call.parameters.get(name)}
+    asked: dict[str, Any] = {name: filters.get(name) for name in _FILTERS}
+    cursor = call.parameters.get("cursor")
+    page = await call.client.list_captures(limit=PAGE, cursor=cursor, **asked).page()
     return call.render(
-        "capture.html",
-        capture=capture,
-        messages=messages,
-        left_out=len(capture["messages"]) - len(messages),
-        reasons=REASONS,
+        "captures.html",
+        captures=page["items"],
+        more=page["next_cursor"],
+        filters=filters,
+        states=STATES,
     )
 
 
-def cut_message(message: Mapping[str, Any]) -> list[Piece]:
-    """Return a message in pieces: what facts rest on, what was skipped, and what is between."""
+async def show_capture(call: PageCall) -> Response:
+    """Show the messages of a capture, and what was read from each."""
+    capture = await call.client.get_capture(call.request.path_params["capture_id"])
+    messages: list[Message] = list(capture["messages"])
+    first = _read_number(call.parameters.get("first"))
+    end = find_end(messages, first)
+    numbers = number_facts(messages)
+    shown = [
+        (message, split_message(message, messages, numbers), numbers.get(message["position"], 0))
+        for message in messages[first:end]
+    ]
+    return call.render(
+        "capture.html",
+        capture=capture,
+        messages=shown,
+        next_first=end if end < len(messages) else None,
+        most=MOST_ROWS,
+        reasons=REASONS,
+        outcomes=OUTCOMES,
+        states=STATES,
+        may_undo=call.may("review") and _has_stored(messages),
+    )
+
+
+def find_end(messages: Sequence[Message], first: int) -> int:
+    """Return the end of the page that begins with message `first`: one message, or all that fit."""
+    rows, end = 0, first
+    while end < len(messages):
+        rows += 1 + len(messages[end]["facts"]) + len(messages[end]["skipped"])
+        if rows > MOST_ROWS and end > first:
+            break
+        end += 1
+    return end
+
+
+def number_facts(messages: Iterable[Message]) -> dict[int, int]:
+    """Return the number before that of the first fact, by the position of its message."""
+    numbers, count = {}, 0
+    for message in messages:
+        numbers[message["position"]] = count
+        count += len(message["facts"])
+    return numbers
+
+
+def split_message(
+    message: Message, messages: Iterable[Message], numbers: Mapping[int, int]
+) -> list[Part]:
+    """Return the parts of a message, cut where quotes and skipped parts begin and end."""
     content = message["content"] or ""
-    pieces, end = [], 0
-    for start, until, kind, words in sorted(_list_spans(message)):
-        if start < end or until > len(content):
-            continue  # a part that two facts rest on is marked once
-        pieces.append(Piece(content[end:start], "", ""))
-        pieces.append(Piece(content[start:until], kind, words))
-        end = until
-    pieces.append(Piece(content[end:], "", ""))
-    return [piece for piece in pieces if piece.text]
+    spans = [Span(part["start"], part["end"], None) for part in message["skipped"]]
+    spans += _list_quotes(message, messages, numbers)
+    edges = sorted({0, len(content), *(s.start for s in spans), *(s.end for s in spans)})
+    edges = [edge for edge in edges if edge <= len(content)]
+    return [_build_part(content, start, end, spans) for start, end in pairwise(edges)]
 
 
-def _list_spans(message: Mapping[str, Any]) -> Iterable[tuple[int, int, str, str]]:
-    for fact in message["facts"]:
-        for quote in fact["quotes"]:
-            if quote["position"] == message["position"]:
-                yield quote["start"], quote["end"], "fact", "became a fact"
-    for part in message["skipped"]:
-        yield part["start"], part["end"], "skipped", REASONS.get(part["reason"], part["reason"])
+def _list_quotes(
+    message: Message, messages: Iterable[Message], numbers: Mapping[int, int]
+) -> list[Span]:
+    """Return what facts quote of a message; a confirmed proposal is quoted by a later message."""
+    spans = []
+    for other in messages:
+        first = numbers[other["position"]] + 1
+        for number, fact in enumerate(other["facts"], first):
+            quotes = [quote for quote in fact["quotes"] if _is_of(quote, message, other)]
+            spans += [Span(quote["start"], quote["end"], number) for quote in quotes]
+    return spans
+
+
+def _is_of(quote: Mapping[str, Any], message: Message, other: Message) -> bool:
+    """Return True if the quote is of the message. `other` is the one whose fact quotes.
+
+    A repeated message has its place in an earlier capture, which is not known here; so its own
+    facts' words are compared.
+    """
+    if quote["capture_id"] != message["capture_id"]:
+        return False
+    if message["repeated"]:
+        words = (message["content"] or "")[quote["start"] : quote["end"]]
+        return other is message and quote["text"] == words
+    return bool(quote["position"] == message["position"])
+
+
+def _build_part(content: str, start: int, end: int, spans: Iterable[Span]) -> Part:
+    covering = [span for span in spans if span.start <= start and end <= span.end]
+    quotes = [span for span in covering if span.number is not None]
+    notes = sorted({span.number for span in quotes if span.end == end and span.number})
+    look = "quoted" if quotes else "skipped" if covering else ""
+    return Part(content[start:end], look, tuple(notes))
+
+
+def _has_stored(messages: Iterable[Message]) -> bool:
+    return any(fact["log_id"] for message in messages for fact in message["facts"])
+
+
+def _read_number(text: str | None) -> int:
+    return int(text[:6]) if text and text.isascii() and text.isdecimal() else 0

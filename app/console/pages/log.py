@@ -1,105 +1,159 @@
-"""The log: who did what, one entry as a whole, and choosing what to undo."""
+"""The log: every operation, in plain words, and what it read and wrote."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
+from app.console.memories import Memory, find_memories
 from app.console.page_call import PageCall
 from app.console.times import read_time
+from app.domain.relation import Judge, Operation
 
 PAGE = 50
-OPERATIONS = (
-    "ADD",
-    "UPDATE",
-    "SUPERSEDE",
-    "DELETE",
-    "MERGE",
-    "NOOP",
-    "AMEND",
-    "REVERT",
-    "ERASE",
-)
-# What an operation did, in words.
-DEEDS = {
-    "ADD": "stored",
-    "UPDATE": "stored in place of another",
-    "SUPERSEDE": "put in place of another",
-    "DELETE": "ended",
-    "MERGE": "merged",
-    "NOOP": "changed nothing",
-    "AMEND": "corrected",
-    "REVERT": "undid an operation",
-    "ERASE": "erased",
+# The memories of a row that are shown by their texts.
+_MOST_OTHERS = 3
+_FILTERS = ("operation", "decided_by", "actor", "session_id", "memory_id")
+_TIMES = ("since", "until")
+
+Entry = Mapping[str, Any]
+
+# What an operation did to its memory, and how others come into it, by its name.
+WORDS = {
+    Operation.ADD: ("stored", ""),
+    Operation.UPDATE: ("stored a change", "instead of"),
+    Operation.DELETE: ("ended", ""),
+    Operation.MERGE: ("merged", "with"),
+    Operation.SUPERSEDE: ("stored", "instead of"),
+    Operation.NOOP: ("changed nothing", ""),
+    Operation.AMEND: ("corrected", ""),
+    Operation.REVERT: ("undid an operation", ""),
+    Operation.ERASE: ("erased", ""),
 }
-JUDGES = ("caller", "rule", "signals", "judge", "model", "fallback", "sweep", "reviewer")
-_FILTERS = ("operation", "decided_by", "actor", "session_id", "memory_id", "since", "until")
+# Who decided, in words, by the name of the judge.
+JUDGES = {
+    Judge.CALLER: "the caller",
+    Judge.RULE: "a rule",
+    Judge.SIGNALS: "signals",
+    Judge.LOCAL: "the local judge",
+    Judge.MODEL: "a language model",
+    Judge.FALLBACK: "caution: no judge was sure",
+    Judge.SWEEP: "a sweep",
+    Judge.REVIEWER: "a reviewer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A field of a memory before and after an operation; None if it had none."""
+
+    field: str
+    before: Any
+    after: Any
+
+    @property
+    def is_one(self) -> bool:
+        return bool(self.before != self.after)
+
+    @property
+    def is_time(self) -> bool:
+        return self.field.endswith(("_at", "_from", "_until")) or self.field == "said_until"
 
 
 async def show(call: PageCall) -> Response:
-    """Show the operations of an agent, newest first."""
-    filters = {name: call.parameters[name] for name in _FILTERS if call.parameters.get(name)}
-    times = {name: read_time(filters.get(name)) for name in ("since", "until")}
-    wanted: dict[str, Any] = {**filters, **times}
-    listed = call.client.list_log(limit=PAGE, cursor=call.parameters.get("cursor"), **wanted)
-    page = await listed.page()
+    """Show a page of the log, newest first."""
+    filters = {n: call.parameters[n] for n in (*_FILTERS, *_TIMES) if call.parameters.get(n)}
+    asked: dict[str, Any] = {name: filters.get(name) for name in _FILTERS}
+    asked |= {name: read_time(filters.get(name)) for name in _TIMES}
+    cursor = call.parameters.get("cursor")
+    page = await call.client.list_log(limit=PAGE, cursor=cursor, **asked).page()
+    entries = page["items"]
     return call.render(
         "log.html",
-        entries=page["items"],
-        contents=await read_contents(call, page["items"]),
+        entries=entries,
+        memories=await find_memories(call, _list_ids(entries)),
         more=page["next_cursor"],
         filters=filters,
-        operations=OPERATIONS,
-        deeds=DEEDS,
+        words=WORDS,
         judges=JUDGES,
+        list_others=list_others,
+        may_undo=call.may("review") and any(can_be_undone(entry) for entry in entries),
+        can_be_undone=can_be_undone,
     )
-
-
-async def read_contents(
-    call: PageCall, entries: Iterable[Mapping[str, Any]]
-) -> dict[str, str | None]:
-    """Return the texts of the memories that operations were about, by their ids."""
-    ids: set[str] = set()
-    for entry in entries:
-        ids.update(entry["source_memory_ids"][:2])
-        ids.update(filter(None, [entry["target_memory_id"]]))
-    if not ids:
-        return {}
-    listed = call.client.list_memories(ids=sorted(ids)[:200], include_superseded=True, limit=200)
-    return {memory["id"]: memory["content"] for memory in (await listed.page())["items"]}
 
 
 async def show_entry(call: PageCall) -> Response:
-    """Show an operation with what it read and wrote."""
+    """Show one operation: what came in, what it changed, and who decided on what grounds."""
     entry = await call.client.get_log_entry(call.request.path_params["log_id"])
+    states = list_states(entry)
     return call.render(
         "log_entry.html",
         entry=entry,
-        deeds=DEEDS,
-        contents=await read_contents(call, [entry]),
-        changes=list_changes(entry["before_state"], entry["after_state"]),
+        states=states,
+        written=_list_written(entry),
+        memories=await find_memories(call, [*_list_ids([entry]), *states]),
+        beyond=[state for state in entry["after_state"] if "id" not in state],
+        words=WORDS,
+        judges=JUDGES,
+        list_others=list_others,
+        write_json=_write_json,
+        may_undo=call.may("review") and can_be_undone(entry),
     )
 
 
-Change = tuple[str, Any, Any]
+def can_be_undone(entry: Entry) -> bool:
+    return entry["operation"] != Operation.ERASE and entry["reverted_by"] is None
 
 
-def list_changes(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
-) -> list[tuple[str, list[Change]]]:
-    """Return what is different in each memory: its id, and fields with the values of both."""
-    old = {state["id"]: _flatten(state) for state in before if "id" in state}
-    new = {state["id"]: _flatten(state) for state in after if "id" in state}
-    listed = []
-    for memory_id in dict.fromkeys([*old, *new]):
-        one, other = old.get(memory_id, {}), new.get(memory_id, {})
-        names = sorted(one.keys() | other.keys())
-        changes = [(n, one.get(n), other.get(n)) for n in names if one.get(n) != other.get(n)]
-        listed.append((memory_id, changes))
-    return listed
+def list_others(entry: Entry) -> list[str]:
+    """Return the memories that an operation was about besides the one that it wrote."""
+    others = [one for one in entry["source_memory_ids"] if one != entry["target_memory_id"]]
+    return others[:_MOST_OTHERS]
 
 
-def _flatten(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a state, those of its belief among them."""
-    plain = {name: value for name, value in state.items() if name != "belief"}
-    return plain | dict(state.get("belief") or {})
+def _list_ids(entries: Iterable[Entry]) -> list[str | None]:
+    ids: list[str | None] = []
+    for entry in entries:
+        ids += [entry["target_memory_id"], *list_others(entry)]
+    return ids
+
+
+def list_states(entry: Entry) -> dict[str, list[Difference]]:
+    """Return the fields of each memory before and after the operation, by its id."""
+    before, after = (
+        {state["id"]: _flatten(state) for state in entry[side] if "id" in state}
+        for side in ("before_state", "after_state")
+    )
+    ids = dict.fromkeys((*before, *after))
+    return {one: _compare(before.get(one, {}), after.get(one, {})) for one in ids}
+
+
+def _list_written(entry: Entry) -> set[str]:
+    """Return the memories that were not there before the operation."""
+    before, after = (
+        {state["id"] for state in entry[side] if "id" in state}
+        for side in ("before_state", "after_state")
+    )
+    return after - before
+
+
+def _flatten(state: Memory) -> dict[str, Any]:
+    """Return the fields of a memory, and those of what was believed of it among them."""
+    fields = {name: value for name, value in state.items() if name not in ("id", "belief")}
+    return fields | dict(state.get("belief") or {})
+
+
+def _compare(before: Memory, after: Memory) -> list[Difference]:
+    """Return the fields that either side has, those that differ first."""
+    names = sorted({*before, *after})
+    fields = [Difference(name, before.get(name), after.get(name)) for name in names]
+    known = [field for field in fields if (field.before, field.after) != (None, None)]
+    return sorted(known, key=lambda field: not field.is_one)
+
+
+def _write_json(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1)

@@ -1,6 +1,6 @@
 """Changes that wait for a person: look at them, decide one or several, and take it back."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -8,6 +8,7 @@ from uuid import uuid4
 from markupsafe import Markup
 from starlette.responses import Response
 
+from app.console.memories import find_memories
 from app.console.page_call import PageCall
 from app.console.word_difference import mark_difference
 
@@ -62,27 +63,17 @@ async def show(call: PageCall) -> Response:
 
 
 async def _compare(call: PageCall, reviews: Sequence[Mapping[str, Any]]) -> list[Comparison]:
-    contents = await _read_contents(call, reviews)
-    return [build_comparison(review, contents) for review in reviews]
+    ids = [review["memory_id"] for review in reviews]
+    ids += [judgment["memory_id"] for review in reviews for judgment in review["judgments"][:1]]
+    memories = await find_memories(call, ids)
+    return [build_comparison(review, memories) for review in reviews]
 
 
-async def _read_contents(
-    call: PageCall, reviews: Iterable[Mapping[str, Any]]
-) -> dict[str, str | None]:
-    """Return the texts of the memories that the reviews are about, by their ids."""
-    ids = {judgment["memory_id"] for review in reviews for judgment in review["judgments"][:3]}
-    ids |= {review["memory_id"] for review in reviews if review["memory_id"]}
-    if not ids:
-        return {}
-    listed = call.client.list_memories(ids=sorted(ids), include_superseded=True, limit=200)
-    return {memory["id"]: memory["content"] for memory in (await listed.page())["items"]}
-
-
-def build_comparison(review: Mapping[str, Any], contents: Mapping[str, str | None]) -> Comparison:
+def build_comparison(review: Mapping[str, Any], memories: Mapping[str, Memory]) -> Comparison:
     old_id = review["judgments"][0]["memory_id"] if review["judgments"] else None
-    held = review["held"] or {}
-    new_text = contents.get(review["memory_id"]) if review["memory_id"] else held.get("content")
-    old, new = mark_difference(contents.get(old_id or ""), new_text)
+    stored = memories.get(review["memory_id"] or "", review["held"] or {})
+    old_text = memories.get(old_id or "", {}).get("content", "")
+    old, new = mark_difference(old_text, stored.get("content"))
     return Comparison(
         review=review,
         old=old,

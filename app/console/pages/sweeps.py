@@ -1,57 +1,114 @@
-"""Sweeps: second looks at what is stored."""
+"""Sweeps: starting one, and how far each is."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 from starlette.responses import Response
 
+from app.console.memories import find_memories
 from app.console.page_call import PageCall
+from palimpsest_client.models import SlotRequest
 
 PAGE = 50
-_MOST_FINDINGS = 100
-_UNDER_WAY = ("queued", "running")
+FINDINGS = 100
+# What a sweep came to, one and many, by the name of the count.
+COUNTS = {
+    "superseded": ("memory replaced", "memories replaced"),
+    "covered": ("memory covered for a while", "memories covered for a while"),
+    "duplicates": ("duplicate withdrawn", "duplicates withdrawn"),
+    "retracted": ("memory ended", "memories ended"),
+    "merged": ("pair merged", "pairs merged"),
+    "reviews": ("question to a person", "questions to a person"),
+    "postponed": ("memory to look at again", "memories to look at again"),
+}
+ORIGINS = {"request": "a call", "schedule": "the clock", "store": "a store"}
+STATUSES = {
+    "queued": "waits for a worker",
+    "running": "is running",
+    "done": "is done",
+    "failed": "failed",
+    "cancelled": "was cancelled",
+}
 
 
 async def show(call: PageCall) -> Response:
-    listed = call.client.list_sweeps(limit=PAGE, cursor=call.parameters.get("cursor"))
-    page = await listed.page()
-    return call.render("sweeps.html", sweeps=page["items"], more=page["next_cursor"])
-
-
-async def show_one(call: PageCall) -> Response:
-    """Show how far a sweep is and what it found; the page asks again while it runs."""
-    sweep = await call.client.get_sweep(call.request.path_params["sweep_id"])
-    findings = sweep["findings"][:_MOST_FINDINGS]
-    ids = {one for finding in findings for one in finding["others"][:1]}
-    ids |= {finding["memory_id"] for finding in findings if finding["memory_id"]}
-    contents: dict[str, str | None] = {}
-    if ids:
-        listed = call.client.list_memories(
-            ids=sorted(ids)[:200], include_superseded=True, limit=200
-        )
-        contents = {memory["id"]: memory["content"] for memory in (await listed.page())["items"]}
-    return call.render(
-        "sweep.html",
-        sweep=sweep,
-        is_under_way=sweep["status"] in _UNDER_WAY,
-        findings=findings,
-        contents=contents,
-    )
+    """List the sweeps of the agent, newest first."""
+    return await _render_list(call)
 
 
 async def start(call: PageCall) -> Response:
-    slot: Any = None
-    if key := call.form.get("key", "").strip():
-        words = {name: call.form.get(name, "").strip() for name in ("entity", "category")}
-        slot = {"key": key, **{name: value for name, value in words.items() if value}}
+    """Start a sweep of the whole agent, or of one slot."""
+    slot = _read_slot(call.form)
+    if call.form.get("scope") == "slot" and slot is None:
+        return await _render_list(call, 422, "Name the key of the slot. Nothing was started.")
     sweep = await call.client.start_sweep(
         slot=slot,
         dry_run=call.form.get("dry_run") == "1",
         idempotency_key=call.form.get("idempotency_key") or None,
     )
-    return call.lead_to(f"/ui/sweeps/{sweep['id']}", done="started")
+    return call.lead_to(f"/ui/sweeps/{sweep['id']}")
+
+
+async def show_sweep(call: PageCall) -> Response:
+    """Show how far a sweep is, and what it found."""
+    sweep = await call.client.get_sweep(call.request.path_params["sweep_id"])
+    first = _read_number(call.parameters.get("first"))
+    findings = sweep["findings"][first : first + FINDINGS]
+    return call.render(
+        "sweep.html",
+        sweep=sweep,
+        runs=sweep["status"] in ("queued", "running"),
+        findings=findings,
+        memories=await find_memories(call, _list_ids(findings)),
+        next_first=first + FINDINGS if first + FINDINGS < len(sweep["findings"]) else None,
+        counts=COUNTS,
+        statuses=STATUSES,
+        origins=ORIGINS,
+    )
 
 
 async def cancel(call: PageCall) -> Response:
-    sweep_id = call.request.path_params["sweep_id"]
-    await call.client.cancel_sweep(sweep_id)
-    return call.lead_to(f"/ui/sweeps/{sweep_id}", done="cancelled")
+    """Stop a sweep where it is."""
+    sweep = await call.client.cancel_sweep(call.request.path_params["sweep_id"])
+    return call.lead_to(f"/ui/sweeps/{sweep['id']}")
+
+
+async def _render_list(call: PageCall, status: int = 200, problem: str = "") -> Response:
+    cursor = call.parameters.get("cursor")
+    page = await call.client.list_sweeps(limit=PAGE, cursor=cursor).page()
+    return call.render(
+        "sweeps.html",
+        status,
+        sweeps=page["items"],
+        more=page["next_cursor"],
+        problem=problem,
+        idempotency_key=uuid4().hex,
+        counts=COUNTS,
+        statuses=STATUSES,
+        origins=ORIGINS,
+    )
+
+
+def _read_slot(form: Mapping[str, str]) -> SlotRequest | None:
+    """Return the slot of the form, None if the sweep is of the whole agent."""
+    key = form.get("key", "").strip()
+    if form.get("scope") != "slot" or not key:
+        return None
+    slot = SlotRequest(key=key)
+    if entity := form.get("entity", "").strip():
+        slot["entity"] = entity
+    if category := form.get("category", "").strip():
+        slot["category"] = category
+    return slot
+
+
+def _read_number(text: str | None) -> int:
+    return int(text[:6]) if text and text.isascii() and text.isdecimal() else 0
+
+
+def _list_ids(findings: Sequence[Mapping[str, Any]]) -> list[str | None]:
+    ids: list[str | None] = []
+    for finding in findings:
+        ids += [finding["memory_id"], *finding["others"][:3]]
+    return ids
