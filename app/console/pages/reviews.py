@@ -8,7 +8,7 @@ from uuid import uuid4
 from markupsafe import Markup
 from starlette.responses import Response
 
-from app.console.memories import find_memories
+from app.console.memories import Memory, find_memories
 from app.console.page_call import PageCall
 from app.console.word_difference import mark_difference
 
