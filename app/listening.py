@@ -70,7 +70,8 @@ def _announce(settings: Settings, is_over: threading.Event) -> None:
         while not is_over.wait(ASK_EVERY):
             with suppress(httpx.HTTPError):
                 if client.get(f"{base}/readyz").is_success:
-                    logger.info("Ready: %s (docs: %s/docs; Ctrl-C stops it)", base, base)
+                    pages = f"console: {base}/ui, " if settings.console else ""
+                    logger.info("Ready: %s (%sdocs: %s/docs; Ctrl-C stops it)", base, pages, base)
                     return
 
 

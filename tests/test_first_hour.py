@@ -42,7 +42,8 @@ def test_the_last_line_of_a_start_says_where_it_answers(tmp_path: Path, workers:
         assert lines == [
             "PALIMPSEST_CLASIFY is no setting, so it changes nothing. "
             "Did you mean PALIMPSEST_CLASSIFY?",
-            f"Ready: {service.address} (docs: {service.address}/docs; Ctrl-C stops it)",
+            f"Ready: {service.address} (console: {service.address}/ui, "
+            f"docs: {service.address}/docs; Ctrl-C stops it)",
         ]
 
 

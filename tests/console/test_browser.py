@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support.browser import find_barriers, open_browser, open_page
+from support.builders import store
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +29,15 @@ def page(browser: Browser, service: str) -> Iterator[Page]:
 def story(browser: Browser, service: str) -> str:
     """An agent with the story of the first visit."""
     agent = f"story-{uuid4().hex[:8]}"
-    answer = httpx.post(f"{service}/ui/story", params={"agent": agent}, timeout=60)
-    assert answer.status_code == 303
+    talk = "I adopted a cat called Miso last week. Could you find me a vet?"
+    messages = [{"role": "user", "content": talk}]
+    with httpx.Client(base_url=service, headers={"X-Agent-Id": agent}, timeout=60) as client:
+        assert client.post("/ui/story", params={"agent": agent}).status_code == 303
+        client.post("/v1/messages", json={"session_id": "monday", "messages": messages})
+        client.patch(f"/v1/agents/{agent}", json={"mode": "shadow"})
+        store(client, "I use Helix", category="tooling", key="editor", kind="preference")
+        client.patch(f"/v1/agents/{agent}", json={"mode": None})
+        client.post("/v1/sweeps", json={"dry_run": True})
     return agent
 
 
@@ -89,23 +97,140 @@ PAGES = [
     "/ui/ask?q=where+does+the+user+live&every=1",
     "/ui/ask?view=context",
     "/ui/agent",
+    "/ui/reviews",
+    "/ui/log",
+    "/ui/captures",
+    "/ui/sweeps",
+    "/ui/insights?period=all",
     "/ui/facts/nothing",
 ]
+
+
+def list_pages(service: str, agent: str) -> list[str]:
+    """Return the addresses of pages of every kind, those of single things included."""
+    with httpx.Client(base_url=service, headers={"X-Agent-Id": agent}, timeout=60) as client:
+        changes = client.get("/v1/log", params={"operation": "ADD"}).json()["items"]
+        reviews = client.get("/v1/reviews").json()["items"]
+        captures = client.get("/v1/captures").json()["items"]
+        sweeps = client.get("/v1/sweeps").json()["items"]
+    single = [
+        f"/ui/facts/{changes[0]['target_memory_id']}?known_at=2026-01-01",
+        f"/ui/log/{changes[0]['id']}",
+        f"/ui/undo?log_id={changes[0]['id']}",
+        f"/ui/reviews/{reviews[0]['id']}",
+        f"/ui/captures/{captures[0]['capture_id']}",
+        f"/ui/sweeps/{sweeps[0]['id']}",
+    ]
+    return [f"{path}{'&' if '?' in path else '?'}agent={agent}" for path in (*PAGES, *single)]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_keeps_anybody_out(browser: Browser, service: str, story: str, scheme: str) -> None:
     barriers: dict[str, Any] = {}
     with open_page(browser, service, color_scheme=scheme) as page:
-        for path in PAGES:
-            page.goto(f"{path}{'&' if '?' in path else '?'}agent={story}")
+        for path in list_pages(service, story):
+            page.goto(path)
             barriers[path] = find_barriers(page)
     assert {path: found for path, found in barriers.items() if found} == {}
 
 
 def test_nothing_is_wider_than_a_phone(browser: Browser, service: str, story: str) -> None:
     with open_page(browser, service, viewport={"width": 360, "height": 700}) as page:
-        for path in PAGES:
-            page.goto(f"{path}{'&' if '?' in path else '?'}agent={story}")
+        for path in list_pages(service, story):
+            page.goto(path)
             width = page.evaluate("document.documentElement.scrollWidth")
             assert width <= 360, path
+
+
+HOSTILE = [
+    "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\">",
+    "\u202eetirw ot thgir morf \u2066hidden\u2069",
+    "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645",
+    "\U0001f469\u200d\U0001f469\u200d\U0001f467" * 400,
+    "x" * 16_000,
+]
+
+
+def test_hostile_texts_cannot_run_spoof_or_break_the_layout(browser: Browser, service: str) -> None:
+    agent = f"hostile-{uuid4().hex[:8]}"
+    with httpx.Client(base_url=service, headers={"X-Agent-Id": agent}, timeout=60) as client:
+        for text in HOSTILE:
+            store(client, text, key="motto", category=text[:90].strip(), source=text[:90].strip())
+        memory_id = store(client, HOSTILE[0], key="city")["memory"]["id"]
+        for text in HOSTILE:
+            sent = {"content": text, "valid_from": "2026-01-01"}
+            memory_id = client.post(f"/v1/memories/{memory_id}/supersede", json=sent).json()[
+                "memory"
+            ]["id"]
+    paths = ["/ui", f"/ui/facts/{memory_id}", "/ui/log", "/ui/ask?q=x&every=1", "/ui/insights"]
+    with open_page(browser, service, viewport={"width": 900, "height": 700}) as page:
+        for path in paths:
+            page.goto(f"{path}{'&' if '?' in path else '?'}agent={agent}")
+            assert page.title() != "run"
+            assert page.evaluate("document.documentElement.scrollWidth") <= 900, path
+            assert "\u202e" not in page.content()
+
+
+def test_a_fact_is_followed_through_time_by_keyboard(page: Page, story: str) -> None:
+    page.goto(f"/ui?agent={story}")
+    page.get_by_role("link", name="I went back to Vim").focus()
+    press(page, "Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("I went back to Vim")
+    page.get_by_role("link", name=re.compile("^I switched to Zed: from")).first.focus()
+    press(page, "Enter")
+    expect(page).to_have_url(re.compile("known_at="))
+    expect(page.get_by_role("heading", level=1)).to_have_text("I switched to Zed")
+    expect(page.locator(".box.chosen")).to_have_count(1)
+
+
+def offer_change(service: str) -> str:
+    """Return an agent for which one change waits."""
+    agent = f"review-{uuid4().hex[:8]}"
+    with httpx.Client(base_url=service, headers={"X-Agent-Id": agent}, timeout=60) as client:
+        for editor in ("Vim", "Nano"):
+            store(client, f"I use {editor}", key=editor, value=editor)
+        client.patch(f"/v1/agents/{agent}", json={"mode": "shadow"})
+        for editor in ("Vim", "Nano"):
+            store(client, f"I use Zed instead of {editor}", key=editor, value="Zed")
+    return agent
+
+
+def test_reviews_are_decided_and_undone_by_keyboard_alone(page: Page, service: str) -> None:
+    agent = offer_change(service)
+    page.goto(f"/ui/reviews?agent={agent}")
+    first, second = page.locator(".review").all()
+    expect(first).to_be_focused()
+    press(page, "j")
+    expect(second).to_be_focused()
+    press(page, "k", "x")
+    expect(first.get_by_role("checkbox")).to_be_checked()
+    press(page, "a")
+    expect(page.get_by_role("status")).to_have_text("Accepted.")
+    expect(page.locator(".review")).to_have_count(1)
+    press(page, "u")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undo this operation?")
+    page.get_by_role("button", name="Undo").focus()
+    press(page, "Enter")
+    expect(page.get_by_role("status")).to_contain_text("Undone.")
+    page.locator(".review").first.focus()
+    press(page, "r")
+    expect(page.get_by_role("status")).to_contain_text("Rejected.")
+
+
+def test_keys_do_nothing_while_somebody_writes(page: Page, service: str) -> None:
+    page.goto(f"/ui/reviews?agent={offer_change(service)}")
+    page.get_by_label("Note").fill("")
+    page.get_by_label("Note").press_sequentially("jar")
+    expect(page.get_by_label("Note")).to_have_value("jar")
+    expect(page.locator(".review")).to_have_count(2)
+
+
+def test_a_change_is_reviewed_and_undone_by_mouse(page: Page, service: str) -> None:
+    page.goto(f"/ui/reviews?agent={offer_change(service)}")
+    page.get_by_role("button", name="Accept", exact=True).first.click()
+    page.get_by_role("link", name="Log").click()
+    page.get_by_role("checkbox").first.check()
+    page.get_by_role("button", name=re.compile("Undo")).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undo this operation?")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("Undone.")

@@ -65,10 +65,10 @@ class Difference:
 async def show(call: PageCall) -> Response:
     """Show a page of the log, newest first."""
     filters = {n: call.parameters[n] for n in (*_FILTERS, *_TIMES) if call.parameters.get(n)}
-    asked: dict[str, Any] = {name: filters.get(name) for name in _FILTERS}
-    asked |= {name: read_time(filters.get(name)) for name in _TIMES}
+    wanted: dict[str, Any] = {name: filters.get(name) for name in _FILTERS}
+    wanted |= {name: read_time(filters.get(name)) for name in _TIMES}
     cursor = call.parameters.get("cursor")
-    page = await call.client.list_log(limit=PAGE, cursor=cursor, **asked).page()
+    page = await call.client.list_log(limit=PAGE, cursor=cursor, **wanted).page()
     entries = page["items"]
     return call.render(
         "log.html",
