@@ -44,7 +44,7 @@ async def insert_rows(
         await driver.execute(statement.encode(), values)
         return
     await create_incoming(connection, table)
-    async with driver.cursor() as cursor, cursor.copy(build_copy(types)) as copy:
+    async with driver.cursor() as cursor, cursor.copy(build_copy(table, types)) as copy:
         copy.set_types(list(types.values()))
         async for row in iterate_in_turns(written):
             await copy.write_row([row[name] for name in types])
@@ -52,24 +52,33 @@ async def insert_rows(
 
 
 async def create_incoming(connection: AsyncConnection, table: str, *rules: str) -> None:
-    """Create the temporary table `incoming` with the columns of this one, and with more rules.
+    """Create a temporary table with the columns of this one, and with more rules.
 
-    Row-level security rules out COPY, but not into a temporary table.
+    Row-level security rules out COPY, but not into a temporary table. There is one for each table
+    until the transaction ends: each one that is created takes locks that only its end sets free,
+    and an import of 100,000 lines writes thousands of times.
     """
     driver = await driver_connection(connection)
+    name = name_incoming(table)
     definition = ", ".join([f"LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS", *rules])
-    await driver.execute(f"CREATE TEMP TABLE incoming ({definition}) ON COMMIT DROP".encode())
+    create = f"CREATE TEMP TABLE IF NOT EXISTS {name} ({definition}) ON COMMIT DROP"
+    await driver.execute(create.encode())
 
 
-def build_copy(columns: Iterable[str]) -> bytes:
-    """Return the COPY into `incoming`."""
-    return f"COPY incoming ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)".encode()
+def name_incoming(table: str) -> str:
+    """Return the name of the temporary table for the rows of this one."""
+    return f"incoming_{table}"
+
+
+def build_copy(table: str, columns: Iterable[str]) -> bytes:
+    """Return the COPY into the temporary table."""
+    return f"COPY {name_incoming(table)} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)".encode()
 
 
 async def move_incoming(connection: AsyncConnection, table: str, columns: Iterable[str]) -> None:
-    """Move the rows of `incoming` into this table, in one statement."""
+    """Move the rows of the temporary table into this one, in one statement."""
     driver = await driver_connection(connection)
-    names = ", ".join(columns)
-    move = f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming"
+    names, incoming = ", ".join(columns), name_incoming(table)
+    move = f"INSERT INTO {table} ({names}) SELECT {names} FROM {incoming}"
     await driver.execute(move.encode())
-    await driver.execute("DROP TABLE incoming")
+    await driver.execute(f"TRUNCATE {incoming}".encode())

@@ -22,7 +22,7 @@ from app.domain.version import Version
 from app.store.chains import VERSION_COLUMNS, version_from_row
 from app.store.columns import find_copy_type
 from app.store.engine import driver_connection, fetch_rows
-from app.store.inserts import build_copy, create_incoming, move_incoming
+from app.store.inserts import build_copy, create_incoming, move_incoming, name_incoming
 from app.store.transfer.format import SECTIONS, TableSection
 
 _ROWS_BETWEEN_BREAKS = 50  # a break lets other requests run
@@ -88,7 +88,10 @@ async def insert_rows(
     rule = f"CONSTRAINT {section.table.name}_pkey PRIMARY KEY ({key})"
     await create_incoming(connection, section.table.name, rule)
     with _translate_errors(first_line):
-        async with driver.cursor() as cursor, cursor.copy(build_copy(names)) as copy:
+        async with (
+            driver.cursor() as cursor,
+            cursor.copy(build_copy(section.table.name, names)) as copy,
+        ):
             copy.set_types(["text", *map(find_copy_type, columns)])
             for number, row in enumerate(rows):
                 await copy.write_row([agent, *(row[name] for name in section.columns)])
@@ -119,10 +122,11 @@ async def _check_references(
 
 
 def _find_missing_sql(name: str, referred: sa.Table, table: sa.Table) -> str:
-    """Return the statement that finds what this column of `incoming` points to in vain."""
-    own = "UNION ALL SELECT id FROM incoming" if referred is table else ""
+    """Return the statement that finds what this column of incoming rows points to in vain."""
+    incoming = name_incoming(table.name)
+    own = f"UNION ALL SELECT id FROM {incoming}" if referred is table else ""
     return f"""
-        SELECT {name} AS id FROM incoming WHERE {name} IS NOT NULL
+        SELECT {name} AS id FROM {incoming} WHERE {name} IS NOT NULL
         EXCEPT
         (SELECT id FROM {referred.name} WHERE agent_id = :agent {own})
         LIMIT 1

@@ -6896,46 +6896,46 @@ UPDATE agents SET created_at = :created_at, last_known_at = :last_known_at, last
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE memories INCLUDING DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT
-    memories_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+CREATE TEMP TABLE IF NOT EXISTS incoming_memories (LIKE memories INCLUDING DEFAULTS INCLUDING
+    CONSTRAINTS, CONSTRAINT memories_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, id, created_at, revision, erased_at, entity, category, key, single_valued,
-    slot_entity, slot_category, slot_key, slot_hash, content, value, details, dated_by, tags,
-    entities, sources, source, session_id, project, kind, importance, confidence, trust, lifespan,
-    merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash, value_hash, embedding,
-    language, derived_entity, derived_key, derived_value, derived_hash, look_again, chain_id,
-    valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by, merged,
-    temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from) FROM STDIN
-    (FORMAT BINARY);
+COPY incoming_memories (agent_id, id, created_at, revision, erased_at, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
+    look_again, chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
+    contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
+    known_from) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT chain_id AS id FROM incoming WHERE chain_id IS NOT NULL
+SELECT chain_id AS id FROM incoming_memories WHERE chain_id IS NOT NULL
     EXCEPT
-    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming)
+    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming_memories)
 LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT contradicted_by AS id FROM incoming WHERE contradicted_by IS NOT NULL
+SELECT contradicted_by AS id FROM incoming_memories WHERE contradicted_by IS NOT NULL
     EXCEPT
-    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming)
+    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming_memories)
 LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT ended_by AS id FROM incoming WHERE ended_by IS NOT NULL
+SELECT ended_by AS id FROM incoming_memories WHERE ended_by IS NOT NULL
     EXCEPT
-    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming)
+    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming_memories)
 LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT superseded_by AS id FROM incoming WHERE superseded_by IS NOT NULL
+SELECT superseded_by AS id FROM incoming_memories WHERE superseded_by IS NOT NULL
     EXCEPT
-    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming)
+    (SELECT id FROM memories WHERE agent_id = :agent UNION ALL SELECT id FROM incoming_memories)
 LIMIT 1;
 
 -- POST /v1/import (an export)
@@ -6954,26 +6954,27 @@ INSERT INTO memories (agent_id, id, created_at, revision, erased_at, entity, cat
     value_hash, embedding, language, derived_entity, derived_key, derived_value, derived_hash,
     look_again, chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by,
     contradicted_by, merged, temporary, tier, covered, valid_until, superseded_by, superseded_at,
-    known_from FROM incoming;
+    known_from FROM incoming_memories;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-DROP TABLE incoming;
+TRUNCATE incoming_memories;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE memory_beliefs INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
-    CONSTRAINT memory_beliefs_pkey PRIMARY KEY (agent_id, memory_id, known_from)) ON COMMIT DROP;
+CREATE TEMP TABLE IF NOT EXISTS incoming_memory_beliefs (LIKE memory_beliefs INCLUDING DEFAULTS
+    INCLUDING CONSTRAINTS, CONSTRAINT memory_beliefs_pkey PRIMARY KEY (agent_id, memory_id,
+    known_from)) ON COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, memory_id, known_until, chain_id, valid_from, asserted_at, said_until,
-    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
-    superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
+COPY incoming_memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_from, asserted_at,
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT memory_id AS id FROM incoming WHERE memory_id IS NOT NULL
+SELECT memory_id AS id FROM incoming_memory_beliefs WHERE memory_id IS NOT NULL
     EXCEPT
     (SELECT id FROM memories WHERE agent_id = :agent )
 LIMIT 1;
@@ -6985,19 +6986,25 @@ INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_fr
     valid_until, superseded_by, superseded_at, known_from) SELECT agent_id, memory_id, known_until,
     chain_id, valid_from, asserted_at, said_until, retracted_at, void, ended_by, contradicted_by,
     merged, temporary, tier, covered, valid_until, superseded_by, superseded_at, known_from FROM
-    incoming;
+    incoming_memory_beliefs;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE consolidation_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
-    CONSTRAINT consolidation_log_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+TRUNCATE incoming_memory_beliefs;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence,
-    reasoning, signals, decided_by, incoming, before_state, after_state, model, prompt_version,
-    usage, duration_ms, session_id, request_id, created_at, reverts, reverted_by, vetoed, actor,
-    previous_hash, hash, content_digest, content_salt) FROM STDIN (FORMAT BINARY);
+CREATE TEMP TABLE IF NOT EXISTS incoming_consolidation_log (LIKE consolidation_log INCLUDING
+    DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT consolidation_log_pkey PRIMARY KEY (agent_id, id))
+    ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming_consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
+    relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts,
+    reverted_by, vetoed, actor, previous_hash, hash, content_digest, content_salt) FROM STDIN
+    (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7008,28 +7015,33 @@ INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, targe
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
     decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
     session_id, request_id, created_at, reverts, reverted_by, vetoed, actor, previous_hash, hash,
-    content_digest, content_salt FROM incoming;
+    content_digest, content_salt FROM incoming_consolidation_log;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE memory_relationships INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
-    CONSTRAINT memory_relationships_pkey PRIMARY KEY (agent_id, source_id, target_id, type)) ON
-    COMMIT DROP;
+TRUNCATE incoming_consolidation_log;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, source_id, target_id, type, log_id, created_at) FROM STDIN (FORMAT BINARY);
+CREATE TEMP TABLE IF NOT EXISTS incoming_memory_relationships (LIKE memory_relationships INCLUDING
+    DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT memory_relationships_pkey PRIMARY KEY (agent_id,
+    source_id, target_id, type)) ON COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT source_id AS id FROM incoming WHERE source_id IS NOT NULL
+COPY incoming_memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) FROM
+    STDIN (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT source_id AS id FROM incoming_memory_relationships WHERE source_id IS NOT NULL
     EXCEPT
     (SELECT id FROM memories WHERE agent_id = :agent )
 LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT target_id AS id FROM incoming WHERE target_id IS NOT NULL
+SELECT target_id AS id FROM incoming_memory_relationships WHERE target_id IS NOT NULL
     EXCEPT
     (SELECT id FROM memories WHERE agent_id = :agent )
 LIMIT 1;
@@ -7037,36 +7049,51 @@ LIMIT 1;
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO memory_relationships (agent_id, source_id, target_id, type, log_id, created_at) SELECT
-    agent_id, source_id, target_id, type, log_id, created_at FROM incoming;
+    agent_id, source_id, target_id, type, log_id, created_at FROM incoming_memory_relationships;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE reviews INCLUDING DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT
-    reviews_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+TRUNCATE incoming_memory_relationships;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, id, status, source, relation, sentence, memory_id, log_id, judgments,
-    relied_on, created_at, said, incoming, note, decided_at, decision_log_id) FROM STDIN (FORMAT
-    BINARY);
+CREATE TEMP TABLE IF NOT EXISTS incoming_reviews (LIKE reviews INCLUDING DEFAULTS INCLUDING
+    CONSTRAINTS, CONSTRAINT reviews_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming_reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id,
+    judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) FROM STDIN
+    (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT memory_id AS id FROM incoming_reviews WHERE memory_id IS NOT NULL
+    EXCEPT
+    (SELECT id FROM memories WHERE agent_id = :agent )
+LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id,
     judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) SELECT
     agent_id, id, status, source, relation, sentence, memory_id, log_id, judgments, relied_on,
-    created_at, said, incoming, note, decided_at, decision_log_id FROM incoming;
+    created_at, said, incoming, note, decided_at, decision_log_id FROM incoming_reviews;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE captures INCLUDING DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT
-    captures_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+TRUNCATE incoming_reviews;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, id, session_id, state, extract, split, trust, may_end_stated, extractor,
-    trouble, actor, request_id, turns, repeated, redacted, received_at, finished_at, failures,
-    error) FROM STDIN (FORMAT BINARY);
+CREATE TEMP TABLE IF NOT EXISTS incoming_captures (LIKE captures INCLUDING DEFAULTS INCLUDING
+    CONSTRAINTS, CONSTRAINT captures_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+COPY incoming_captures (agent_id, id, session_id, state, extract, split, trust, may_end_stated,
+    extractor, trouble, actor, request_id, turns, repeated, redacted, received_at, finished_at,
+    failures, error) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7074,21 +7101,25 @@ INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, ma
     extractor, trouble, actor, request_id, turns, repeated, redacted, received_at, finished_at,
     failures, error) SELECT agent_id, id, session_id, state, extract, split, trust, may_end_stated,
     extractor, trouble, actor, request_id, turns, repeated, redacted, received_at, finished_at,
-    failures, error FROM incoming;
+    failures, error FROM incoming_captures;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE turns INCLUDING DEFAULTS INCLUDING CONSTRAINTS, CONSTRAINT
-    turns_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+TRUNCATE incoming_captures;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
-    said_at, received_at, done, skipped) FROM STDIN (FORMAT BINARY);
+CREATE TEMP TABLE IF NOT EXISTS incoming_turns (LIKE turns INCLUDING DEFAULTS INCLUDING
+    CONSTRAINTS, CONSTRAINT turns_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT capture_id AS id FROM incoming WHERE capture_id IS NOT NULL
+COPY incoming_turns (agent_id, id, capture_id, position, session_id, message_id, role, name,
+    content, said_at, received_at, done, skipped) FROM STDIN (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT capture_id AS id FROM incoming_turns WHERE capture_id IS NOT NULL
     EXCEPT
     (SELECT id FROM captures WHERE agent_id = :agent )
 LIMIT 1;
@@ -7097,21 +7128,33 @@ LIMIT 1;
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO turns (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
     said_at, received_at, done, skipped) SELECT agent_id, id, capture_id, position, session_id,
-    message_id, role, name, content, said_at, received_at, done, skipped FROM incoming;
+    message_id, role, name, content, said_at, received_at, done, skipped FROM incoming_turns;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-CREATE TEMP TABLE incoming (LIKE captured_facts INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
-    CONSTRAINT captured_facts_pkey PRIMARY KEY (agent_id, id)) ON COMMIT DROP;
+TRUNCATE incoming_turns;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming (agent_id, id, turn_id, place, content, quotes, operation, memory_id, log_id,
-    review_id, problem) FROM STDIN (FORMAT BINARY);
+CREATE TEMP TABLE IF NOT EXISTS incoming_captured_facts (LIKE captured_facts INCLUDING DEFAULTS
+    INCLUDING CONSTRAINTS, CONSTRAINT captured_facts_pkey PRIMARY KEY (agent_id, id)) ON COMMIT
+    DROP;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-SELECT turn_id AS id FROM incoming WHERE turn_id IS NOT NULL
+COPY incoming_captured_facts (agent_id, id, turn_id, place, content, quotes, operation, memory_id,
+    log_id, review_id, problem) FROM STDIN (FORMAT BINARY);
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT memory_id AS id FROM incoming_captured_facts WHERE memory_id IS NOT NULL
+    EXCEPT
+    (SELECT id FROM memories WHERE agent_id = :agent )
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+SELECT turn_id AS id FROM incoming_captured_facts WHERE turn_id IS NOT NULL
     EXCEPT
     (SELECT id FROM turns WHERE agent_id = :agent )
 LIMIT 1;
@@ -7120,7 +7163,11 @@ LIMIT 1;
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO captured_facts (agent_id, id, turn_id, place, content, quotes, operation, memory_id,
     log_id, review_id, problem) SELECT agent_id, id, turn_id, place, content, quotes, operation,
-    memory_id, log_id, review_id, problem FROM incoming;
+    memory_id, log_id, review_id, problem FROM incoming_captured_facts;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py insert_rows
+TRUNCATE incoming_captured_facts;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
