@@ -77,6 +77,14 @@ def test_what_was_withdrawn_is_not_called_believed(client: httpx.Client, homes: 
     assert "Believed then: true from" in before
 
 
+def test_a_fact_says_when_something_else_holds_for_a_while(client: httpx.Client) -> None:
+    home = store(client, "I live in Porto", key="city", valid_from="2024-01-01")
+    store(client, "I am staying in Madrid until next Friday", key="city")
+    page = show(client, home["memory"]["id"])
+    assert "but not at this moment: something else holds for a while" in page
+    assert re.search("true from [^,]* on, but not from ", page)
+
+
 def test_a_tie_leads_to_a_fact_by_its_text(client: httpx.Client, homes: Homes) -> None:
     other = store(client, "The rent in Lisbon is high")["memory"]["id"]
     link(client, homes[1]["memory"]["id"], other)
