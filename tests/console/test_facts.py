@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.builders import store
+from support.builders import link, store
 
 
 def agent_of(client: httpx.Client) -> dict[str, str]:
@@ -56,6 +56,39 @@ def test_a_moment_before_it_was_known_says_so(client: httpx.Client, homes: Homes
     porto, lisbon = homes
     page = show(client, lisbon["memory"]["id"], known_at=porto["known_at"])
     assert "Nothing was known of it at" in page
+
+
+def test_each_version_has_its_stretch_of_valid_time(client: httpx.Client, homes: Homes) -> None:
+    page = show(client, homes[1]["memory"]["id"])
+    versions = re.search(r"Versions, as numbered.*?</ol>", page, re.DOTALL)
+    assert versions
+    words = " ".join(re.sub("<[^>]+>", "", versions[0]).split())
+    assert "I live in Porto true from 2024-01-01 until 2026-01-01, known since" in words
+    assert "(this one) true from 2026-01-01 on, known since" in words
+
+
+def test_what_was_withdrawn_is_not_called_believed(client: httpx.Client, homes: Homes) -> None:
+    lisbon = homes[1]
+    client.post("/v1/reverts", json={"log_ids": [lisbon["log_id"]]})
+    page = show(client, lisbon["memory"]["id"])
+    assert "Not believed any more: it was withdrawn" in page
+    assert "Believed now" not in page
+    before = show(client, lisbon["memory"]["id"], known_at=lisbon["known_at"])
+    assert "Believed then: true from" in before
+
+
+def test_a_fact_says_when_something_else_holds_for_a_while(client: httpx.Client) -> None:
+    home = store(client, "I live in Porto", key="city", valid_from="2024-01-01")
+    store(client, "I am staying in Madrid until next Friday", key="city")
+    page = show(client, home["memory"]["id"])
+    assert "but not at this moment: something else holds for a while" in page
+    assert re.search("true from [^,]* on, but not from ", page)
+
+
+def test_a_tie_leads_to_a_fact_by_its_text(client: httpx.Client, homes: Homes) -> None:
+    other = store(client, "The rent in Lisbon is high")["memory"]["id"]
+    link(client, homes[1]["memory"]["id"], other)
+    assert "The rent in Lisbon is high</bdi></a>" in show(client, homes[1]["memory"]["id"])
 
 
 def test_it_is_corrected_here(client: httpx.Client, homes: Homes) -> None:

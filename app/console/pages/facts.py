@@ -32,6 +32,9 @@ async def show(call: PageCall) -> Response:
         client.relationships(memory_id, limit=_LISTED).page(),
     )
     contents = {version["id"]: version["content"] for version in beliefs["versions"]}
+    ends = {end for tie in ties["items"] for end in (tie["source_id"], tie["target_id"])}
+    tied = await call.list_named_memories(sorted(ends - contents.keys()))
+    contents |= {one["id"]: one["content"] for one in tied}
     return call.render(
         "fact.html",
         memory=memory,

@@ -1,7 +1,9 @@
 """Undoing operations, a capture or a sweep: first what it will do, then doing it."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +15,31 @@ from palimpsest_client import Conflict
 
 MOST = 200
 _SHOWN = 20
+# A path of the console: a browser would follow ".." out of it, escaped or not.
+_OWN_PATH = re.compile(r"/ui(/[A-Za-z0-9_-]+)*")
+
+Memory = Mapping[str, Any]
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """What undoing does to memories; each is in one of the three lists, and there once."""
+
+    withdrawn: Sequence[Memory] = ()
+    believed: Sequence[Memory] = ()
+    adjusted: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """The operations that will be undone, or those that an obstacle keeps from it."""
+
+    log_ids: Sequence[str]
+    built_on: Sequence[str] = ()
+    obstacle: str = ""
+    effects: Effects = Effects()
+    is_done: bool = False
 
 
 async def preview(call: PageCall) -> Response:
@@ -20,26 +47,58 @@ async def preview(call: PageCall) -> Response:
     chosen = _read_choice(call.request.query_params)
     if not chosen:
         return call.render_problem(422, "Nothing is chosen", "Choose what to undo in the log.")
-    results: Sequence[Mapping[str, Any]] = []
-    log_ids, later, obstacle = chosen.get("log_ids", []), [], ""
-    try:
-        answer = await call.client.revert_many(**chosen, dry_run=True)
-        results, log_ids = answer["results"], log_ids or answer["reverted"]
-    except Conflict as problem:
-        later = list(problem.problem.get("log_ids", []))
-        obstacle = str(problem.problem.get("title") or problem.detail)
-    entries = await asyncio.gather(*map(call.client.get_log_entry, log_ids[:_SHOWN]))
-    built_on = await asyncio.gather(*map(call.client.get_log_entry, later[:_SHOWN]))
+    outlook = await _look_ahead(call, chosen)
+    entries, built_on, others = await asyncio.gather(
+        _read_entries(call, outlook.log_ids),
+        _read_entries(call, outlook.built_on),
+        call.list_named_memories(outlook.effects.adjusted[:MOST]),
+    )
     return call.render(
         "undo.html",
         chosen=_list_fields(call.request.query_params),
+        outlook=outlook,
         entries=entries,
-        count=len(log_ids),
-        results=results[:MOST],
-        obstacle=obstacle,
         built_on=built_on,
+        others=others,
+        most=MOST,
         back=read_way_back(call),
         idempotency_key=uuid4().hex,
+    )
+
+
+async def _look_ahead(call: PageCall, chosen: Mapping[str, Any]) -> Outlook:
+    named = chosen.get("log_ids", [])
+    try:
+        answer = await call.client.revert_many(**chosen, dry_run=True)
+    except Conflict as problem:
+        built_on = problem.problem.get("log_ids", [])
+        obstacle = str(problem.problem.get("title") or problem.detail)
+        return Outlook(log_ids=named, built_on=built_on, obstacle=obstacle)
+    reverted = answer["reverted"]
+    effects = find_effects(answer["results"])
+    return Outlook(log_ids=reverted or named, effects=effects, is_done=not reverted)
+
+
+async def _read_entries(call: PageCall, log_ids: Sequence[str]) -> list[Entry]:
+    entries = await asyncio.gather(*map(call.client.get_log_entry, log_ids[:_SHOWN]))
+    return list(entries)
+
+
+def find_effects(results: Iterable[Mapping[str, Any]]) -> Effects:
+    """Return what a dry run says of each memory; several operations may have touched one."""
+    withdrawn: dict[str, Memory] = {}
+    touched: dict[str, Memory] = {}
+    adjusted: dict[str, None] = {}
+    for result in results:
+        withdrawn |= {gone["id"]: gone for gone in result["superseded"]}
+        adjusted |= dict.fromkeys(result["adjusted"])
+        if memory := result["memory"]:
+            touched[memory["id"]] = memory
+    believed = {one: memory for one, memory in touched.items() if memory["status"] != "reverted"}
+    return Effects(
+        withdrawn=[memory for one, memory in withdrawn.items() if one not in believed],
+        believed=list(believed.values()),
+        adjusted=[one for one in adjusted if one not in withdrawn | touched],
     )
 
 
@@ -71,5 +130,4 @@ def _list_fields(fields: ImmutableMultiDict[str, str]) -> list[tuple[str, str]]:
 def read_way_back(call: PageCall) -> str:
     """Return the page of the console that the viewer came from, without its parameters."""
     path = call.parameters.get("back", "/ui/log")
-    is_own = path == "/ui" or path.startswith("/ui/")
-    return path if is_own and "\\" not in path and "?" not in path else "/ui/log"
+    return path if _OWN_PATH.fullmatch(path) else "/ui/log"
