@@ -1,5 +1,6 @@
 """Logging in with a key, and out again."""
 
+import re
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.requests import Request
@@ -12,6 +13,8 @@ from app.console.viewer_client import open_viewer_client
 from palimpsest_client import PalimpsestError
 
 _LOGIN = f"{PATH}/login"
+# A path of the console: a browser would follow ".." out of it, escaped or not.
+OWN_PATH = re.compile(r"/ui(/[A-Za-z0-9_-]+)*")
 
 
 class Login:
@@ -70,8 +73,8 @@ def _came_from_elsewhere(request: Request) -> bool:
 def read_destination(request: Request) -> str:
     """Return the page to show after the login, which is one of the console."""
     wanted = request.query_params.get("next", PATH)
-    is_own = wanted == PATH or wanted.startswith((f"{PATH}?", f"{PATH}/"))
-    return wanted if is_own and "\\" not in wanted and wanted.isprintable() else PATH
+    is_own = OWN_PATH.fullmatch(wanted.partition("?")[0]) and wanted.isprintable()
+    return wanted if is_own else PATH
 
 
 def _show_form(destination: str, problem: str = "", status: int = 200) -> Response:

@@ -107,13 +107,6 @@ class PageCall:
         values = {n: value for n, value in (same | changes).items() if value not in (None, "", [])}
         return f"{path}?{urlencode(values, doseq=True)}" if values else path
 
-    async def list_named_memories(self, ids: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-        """Return these memories as they are today, at most 200, also those that have ended."""
-        if not ids:
-            return []
-        named = self.client.list_memories(ids=ids, include_superseded=True, limit=len(ids))
-        return (await named.page())["items"]
-
     def render(self, template: str, status: int = 200, /, **values: Any) -> Response:
         """Return the page that the template makes of the values and this call."""
         html = render_template(template, call=self, now=self.now, **values)

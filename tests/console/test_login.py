@@ -75,7 +75,17 @@ def test_many_wrong_keys_are_slowed_down(viewer: httpx.Client) -> None:
 
 @pytest.mark.parametrize(
     "wanted",
-    ["https://evil.example", "//evil.example", "/docs", "/ui\\evil", "/uix", "/ui/\n", "ui"],
+    [
+        "https://evil.example",
+        "//evil.example",
+        "/docs",
+        "/ui\\evil",
+        "/ui/../docs",
+        "/ui/%2e%2e/docs",
+        "/uix",
+        "/ui/\n",
+        "ui",
+    ],
 )
 def test_the_login_leads_to_no_foreign_page(viewer: httpx.Client, wanted: str) -> None:
     assert log_in(viewer, ROOT_KEY, wanted).headers["location"] == "/ui"

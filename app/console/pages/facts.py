@@ -8,6 +8,7 @@ from uuid import uuid4
 from starlette.responses import Response
 
 from app.console.drawing import LEFT, draw_chain
+from app.console.memories import find_memories
 from app.console.page_call import PageCall
 from app.console.times import read_moved_sliders, read_time
 from palimpsest_client import NotFound
@@ -33,8 +34,8 @@ async def show(call: PageCall) -> Response:
     )
     contents = {version["id"]: version["content"] for version in beliefs["versions"]}
     ends = {end for tie in ties["items"] for end in (tie["source_id"], tie["target_id"])}
-    tied = await call.list_named_memories(sorted(ends - contents.keys()))
-    contents |= {one["id"]: one["content"] for one in tied}
+    tied = await find_memories(call, sorted(ends - contents.keys()))
+    contents |= {memory_id: memory["content"] for memory_id, memory in tied.items()}
     return call.render(
         "fact.html",
         memory=memory,

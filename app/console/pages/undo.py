@@ -1,7 +1,6 @@
 """Undoing operations, a capture or a sweep: first what it will do, then doing it."""
 
 import asyncio
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +9,13 @@ from uuid import uuid4
 from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import Response
 
+from app.console.login import OWN_PATH
+from app.console.memories import find_memories
 from app.console.page_call import PageCall
 from palimpsest_client import Conflict
 
 MOST = 200
 _SHOWN = 20
-# A path of the console: a browser would follow ".." out of it, escaped or not.
-_OWN_PATH = re.compile(r"/ui(/[A-Za-z0-9_-]+)*")
 
 Memory = Mapping[str, Any]
 Entry = Mapping[str, Any]
@@ -51,7 +50,7 @@ async def preview(call: PageCall) -> Response:
     entries, built_on, others = await asyncio.gather(
         _read_entries(call, outlook.log_ids),
         _read_entries(call, outlook.built_on),
-        call.list_named_memories(outlook.effects.adjusted[:MOST]),
+        find_memories(call, outlook.effects.adjusted[:MOST]),
     )
     return call.render(
         "undo.html",
@@ -59,7 +58,7 @@ async def preview(call: PageCall) -> Response:
         outlook=outlook,
         entries=entries,
         built_on=built_on,
-        others=others,
+        others=list(others.values()),
         most=MOST,
         back=read_way_back(call),
         idempotency_key=uuid4().hex,
@@ -130,4 +129,4 @@ def _list_fields(fields: ImmutableMultiDict[str, str]) -> list[tuple[str, str]]:
 def read_way_back(call: PageCall) -> str:
     """Return the page of the console that the viewer came from, without its parameters."""
     path = call.parameters.get("back", "/ui/log")
-    return path if _OWN_PATH.fullmatch(path) else "/ui/log"
+    return path if OWN_PATH.fullmatch(path) else "/ui/log"
