@@ -28,9 +28,8 @@ def list_paths(client: httpx.Client) -> Iterator[tuple[str, str]]:
     yield "undo", f"/ui/undo?log_id={entry}"
     yield "captures", "/ui/captures"
     yield "sweeps", "/ui/sweeps"
-    yield "insights, 30 days", "/ui/insights?period=30"
-    yield "insights, a year", "/ui/insights"
-    yield "insights, all", "/ui/insights?period=all"
+    for section in ("churn", "flip_flops", "lifetimes", "retire_rates", "stale_constraints"):
+        yield f"insights, {section}", f"/ui/insights?period=all&section={section}"
     yield "settings", "/ui/agent"
     yield "agents", "/ui/agents"
 

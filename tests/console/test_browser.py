@@ -102,6 +102,10 @@ PAGES = [
     "/ui/captures",
     "/ui/sweeps",
     "/ui/insights?period=all",
+    "/ui/insights?section=flip_flops",
+    "/ui/insights?section=lifetimes",
+    "/ui/insights?section=retire_rates",
+    "/ui/insights?section=stale_constraints",
     "/ui/facts/nothing",
 ]
 

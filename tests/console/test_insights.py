@@ -1,5 +1,6 @@
 """Insights in the console, undoing several operations, and words for people."""
 
+import json
 from typing import Any
 
 import httpx
@@ -62,11 +63,22 @@ def test_a_capture_is_undone_with_a_preview(client: httpx.Client, capture: dict[
 def test_insights_show_what_changes_and_what_comes_back(client: httpx.Client) -> None:
     for year, editor in (("2020", "Vim"), ("2021", "Zed"), ("2022", "Vim")):
         store(client, f"Uses {editor}", key="editor", value=editor, valid_from=year)
-    page = show(client, "/ui/insights")
-    assert "2 changes" in page
+    assert "2 changes" in show(client, "/ui/insights")
+    page = show(client, "/ui/insights", section="flip_flops")
     assert page.count("<circle") == 2
     assert "2020-01-01" in page
-    assert "0 of 2 endings undone" in page
+    assert "2 ended, 1 hold" in show(client, "/ui/insights", section="lifetimes")
+    assert "0 of 2 endings undone" in show(client, "/ui/insights", section="retire_rates")
+
+
+def test_old_constraints_are_listed(client: httpx.Client) -> None:
+    store(client, "Never deploy on Fridays", kind="constraint", valid_from="2020")
+    imported = {"content": "No meat", "kind": "constraint", "created_at": "2020-01-01"}
+    agent = {"X-Agent-Id": f"old-{client.headers['X-Agent-Id']}"}
+    ndjson = {"Content-Type": "application/x-ndjson"}
+    client.post("/v1/import", content=json.dumps(imported), headers=agent | ndjson)
+    params = {"agent": agent["X-Agent-Id"], "section": "stale_constraints", "period": "all"}
+    assert "No meat" in client.get("/ui/insights", params=params).text
 
 
 def test_insights_of_nothing_say_so(client: httpx.Client) -> None:

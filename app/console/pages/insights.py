@@ -1,6 +1,5 @@
 """What keeps changing, how long values hold, and which judges had to be put right."""
 
-import asyncio
 from datetime import timedelta
 
 from starlette.responses import Response
@@ -10,27 +9,34 @@ from app.console.page_call import PageCall
 
 # Days that a page looks back; all: everything.
 PERIODS = ("30", "90", "365", "all")
+# The sections of the API, each on a page of its own: a section may read much of an agent.
+SECTIONS = {
+    "churn": "What changes most",
+    "flip_flops": "What came back",
+    "lifetimes": "How long values hold",
+    "retire_rates": "Endings that had to be undone",
+    "stale_constraints": "Constraints that may be out of date",
+}
 _LISTED = 20
 
 
 async def show(call: PageCall) -> Response:
-    """Show the insights of a period, each section read by a call of its own."""
+    """Show one section of the insights of a period."""
     period = call.choose("period", PERIODS, "365")
+    section = call.choose("section", tuple(SECTIONS))
     since = None if period == "all" else call.now - timedelta(days=int(period))
-    names = ("churn", "flip_flops", "lifetimes", "retire_rates", "stale_constraints")
-    answers = await asyncio.gather(
-        *(call.client.get_insights(section=[name], since=since, limit=_LISTED) for name in names)
-    )
-    sections = {name: answer[name] for name, answer in zip(names, answers, strict=True)}  # type: ignore[literal-required]
-    lives = sections["lifetimes"]
+    answer = await call.client.get_insights(section=[section], since=since, limit=_LISTED)
+    lives = answer["lifetimes"]
     return call.render(
         "insights.html",
         period=period,
         periods=PERIODS,
-        churn=draw_churn(sections["churn"]),
-        flip_flops=draw_flip_flops(sections["flip_flops"]),
-        lives_of_kinds=draw_lives(lives["by_kind"]),
-        lives_of_slots=draw_lives(lives["by_slot"]),
-        errors=draw_errors(sections["retire_rates"]),
-        stale=sections["stale_constraints"],
+        section=section,
+        sections=SECTIONS,
+        churn=draw_churn(answer["churn"] or ()),
+        flip_flops=draw_flip_flops(answer["flip_flops"] or ()),
+        lives_of_kinds=draw_lives(lives["by_kind"] if lives else ()),
+        lives_of_slots=draw_lives(lives["by_slot"] if lives else ()),
+        errors=draw_errors(answer["retire_rates"] or ()),
+        stale=answer["stale_constraints"] or (),
     )

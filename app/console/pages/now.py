@@ -33,14 +33,15 @@ async def show(call: PageCall) -> Response:
     filters = {name: call.parameters[name] for name in _FILTERS if call.parameters.get(name)}
     if moved := read_moved_sliders(call.parameters, call.now):
         return call.lead_to("/ui", **filters, **moved)
-    agent = await _find_agent(call)
-    if agent is None:
+    (facts, more), today = await asyncio.gather(
+        _read_facts(call, filters), _read_today(call, filters)
+    )
+    if not facts and not filters and not await _is_known(call):
         address = str(call.request.base_url).rstrip("/")
         return call.render(
             "welcome.html", story_agent=name_story_agent(call.viewer), address=address
         )
-    facts, more = await _read_facts(call, filters)
-    marks, since_then = await _compare_with_today(call, facts, filters)
+    marks, since_then = await _compare_with_today(call, facts, today)
     return call.render(
         "now.html",
         facts=facts,
@@ -52,28 +53,34 @@ async def show(call: PageCall) -> Response:
     )
 
 
-async def _find_agent(call: PageCall) -> Mapping[str, Any] | None:
-    """Return None if nothing was ever written to the agent of the page."""
+async def _is_known(call: PageCall) -> bool:
+    """Return False if nothing was ever written to the agent of the page."""
     assert call.agent is not None
     try:
-        return await call.client.get_agent(call.agent)
+        await call.client.get_agent(call.agent)
     except NotFound:
-        return None
+        return False
+    return True
+
+
+async def _read_today(call: PageCall, filters: Mapping[str, str]) -> Sequence[Memory]:
+    """Return what is believed today, if the page looks back; a search is not compared."""
+    if not call.looks_back or "q" in filters:
+        return ()
+    page = await call.client.list_memories(limit=PAGE, **_list_slot_filters(filters)).page()
+    return page["items"]
 
 
 async def _compare_with_today(
-    call: PageCall, facts: Sequence[Memory], filters: Mapping[str, str]
+    call: PageCall, facts: Sequence[Memory], today: Sequence[Memory]
 ) -> tuple[dict[str, Mark], list[Memory]]:
     """Return what is different today about the facts, and what is believed only since then."""
     if not call.looks_back:
         return {}, []
-    slot = _list_slot_filters(filters)
-    today, page = await asyncio.gather(
-        _read_by_ids(call.client, facts), call.client.list_memories(limit=PAGE, **slot).page()
+    same, then = await asyncio.gather(
+        _read_by_ids(call.client, facts), _read_by_ids(call.reader, today)
     )
-    then = await _read_by_ids(call.reader, page["items"])
-    added = [] if "q" in filters else [one for one in page["items"] if not _holds(then, one)]
-    return mark_differences(facts, today), added
+    return mark_differences(facts, same), [one for one in today if not _holds(then, one)]
 
 
 async def _read_by_ids(client: AsyncClient, facts: Sequence[Memory]) -> dict[str, Memory]:
