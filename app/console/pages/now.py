@@ -12,7 +12,7 @@ from app.console.pages.story import name_story_agent
 from app.console.times import read_moved_sliders
 from palimpsest_client import AsyncClient, NotFound
 
-PAGE = 100
+PAGE = 50
 _FILTERS = ("q", "entity", "category", "key", "kind")
 
 Memory = Mapping[str, Any]
