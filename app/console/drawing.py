@@ -114,7 +114,7 @@ class _Axis:
 def draw_chain(answer: Mapping[str, Any], as_of: datetime, known_at: datetime) -> Drawing:
     """Return the drawing of an answer of the route of beliefs, with these moments as cross-hair."""
     versions = answer["versions"]
-    known = sorted({_read(belief["known_from"]) for _, belief in _list_beliefs(versions)})
+    known = _list_known_times(versions)
     stretches = _merge_rows(_list_stretches(versions, known))
     valid = _lay_out_valid_time(stretches)
     row_height = min(_TALLEST_ROW, max(_LEAST_ROW, _USUAL_HEIGHT / max(1, len(known))))
@@ -150,6 +150,16 @@ def _list_beliefs(
             yield number, belief
 
 
+def _list_known_times(versions: Sequence[Mapping[str, Any]]) -> list[datetime]:
+    """Return the times at which beliefs began or ended: a version may leave the chain."""
+    times = set()
+    for _, belief in _list_beliefs(versions):
+        times.add(_read(belief["known_from"]))
+        if until := read_time(belief["known_until"]):
+            times.add(until)
+    return sorted(times)
+
+
 # --- stretches -----------------------------------------------------------------------------------
 
 
@@ -160,7 +170,7 @@ def _list_stretches(
     for number, belief in _list_beliefs(versions):
         first = known.index(_read(belief["known_from"]))
         until = read_time(belief["known_until"])
-        end = bisect_right(known, until - timedelta(microseconds=1)) if until else len(known)
+        end = known.index(until) if until else len(known)
         for since, ending in _list_times(belief):
             stretches.append(_Stretch(number, since, ending, first, end))
     return stretches

@@ -1,4 +1,4 @@
-"""Every belief about the versions of a chain: the stretch of each on both axes of time."""
+"""The beliefs by which versions stand in a chain: the stretch of each on both axes of time."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,31 +12,36 @@ from app.domain.agent import AgentId
 from app.domain.fact import Kind
 from app.domain.version import Belief
 from app.store.engine import fetch_rows
-from app.store.fragments import list_belief_columns
+from app.store.fragments import build_once_in_chain, list_belief_columns
 from app.store.rows import belief_from_row
 
-# Read the versions that now stand in a memory's chain, those learnt last, with the present belief
-# about each and all earlier ones. `known_until` of a present one is NULL.
+_CHAIN = "(SELECT id FROM chain)"
+
+# Read the beliefs by which a version stands in a memory's present chain, about the versions learnt
+# last. `known_until` of a present belief is NULL. A version that changed chains has its other
+# beliefs there: histories of that known time show it there too.
 _READ = f"""
-    WITH version AS MATERIALIZED (
+    WITH chain AS MATERIALIZED (
+        SELECT o.chain_id AS id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
+    ),
+    version AS MATERIALIZED (
         SELECT m.*, count(*) OVER () AS all_versions
         FROM memories m
-        WHERE m.agent_id = :agent AND m.chain_id = (
-            SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
-        )
+        WHERE m.agent_id = :agent AND m.id IN ({build_once_in_chain(_CHAIN)})
         ORDER BY m.created_at DESC, m.id DESC
         LIMIT :versions
     )
     SELECT
         v.id, v.content, v.kind, v.created_at, v.erased_at, v.all_versions,
-        v.chain_id AS present_chain_id, count(*) OVER () AS all_beliefs, belief.*
+        count(*) OVER () AS all_beliefs, belief.*
     FROM version v
     CROSS JOIN LATERAL (
         SELECT CAST(NULL AS timestamptz) AS known_until, {list_belief_columns("v")}
+        WHERE v.chain_id = {_CHAIN}
         UNION ALL
         SELECT x.known_until, {list_belief_columns("x")}
         FROM memory_beliefs x
-        WHERE x.agent_id = :agent AND x.memory_id = v.id
+        WHERE x.agent_id = :agent AND x.memory_id = v.id AND x.chain_id = {_CHAIN}
     ) AS belief
     ORDER BY belief.known_from DESC, v.created_at DESC, v.id DESC
     LIMIT :limit
@@ -85,7 +90,7 @@ async def find_chain_beliefs(
         return None
     first = rows[0]
     return ChainBeliefs(
-        chain_id=first["present_chain_id"],
+        chain_id=first["chain_id"],
         versions=_group_versions(reversed(rows)),
         is_cut=first["all_versions"] > versions or first["all_beliefs"] > limit,
     )

@@ -112,6 +112,22 @@ def build_past_source(memory: str, belief: str) -> str:
     """
 
 
+def build_once_in_chain(chain: str) -> str:
+    """Return the SELECT of the ids of the memories that stand or once stood in this chain.
+
+    `chain` is the expression of its id. Only temporary versions change chains: the one that began
+    this chain may have left it, and few others may.
+    """
+    return f"""
+        SELECT y.id FROM memories y WHERE y.agent_id = :agent AND y.chain_id = {chain}
+        UNION ALL SELECT {chain}
+        UNION ALL
+        SELECT x.memory_id FROM memory_beliefs x
+        WHERE x.agent_id = :agent AND x.chain_id = {chain}
+            AND x.temporary AND x.chain_id <> x.memory_id
+    """
+
+
 def is_on_memories(operation: str, ids: str) -> str:
     """Return the condition that an operation of the log is on one of these memories.
 

@@ -32,6 +32,7 @@ from app.store.fragments import (
     PAST,
     STANDS,
     WARM,
+    build_once_in_chain,
     build_past_source,
     list_belief_columns,
 )
@@ -465,11 +466,7 @@ async def list_strongest(
 
 
 def _in_chain(point: Point) -> str:
-    """Return the condition that a memory stands in the chain in which `:id` stands.
-
-    Only temporary versions change chains: the one that began this chain may have left it, and few
-    others may.
-    """
+    """Return the condition that a memory stands in the chain in which `:id` stands."""
     if point.known_at is None:
         return """
             m.agent_id = :agent AND m.chain_id = (
@@ -482,12 +479,7 @@ def _in_chain(point: Point) -> str:
     )"""
     return f"""
         m.agent_id = :agent AND b.chain_id = {chain} AND m.id IN (
-            SELECT y.id FROM memories y WHERE y.agent_id = :agent AND y.chain_id = {chain}
-            UNION ALL SELECT {chain}
-            UNION ALL
-            SELECT x.memory_id FROM memory_beliefs x
-            WHERE x.agent_id = :agent AND x.chain_id = {chain}
-                AND x.temporary AND x.chain_id <> x.memory_id
+            {build_once_in_chain(chain)}
         )
     """
 

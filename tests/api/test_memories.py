@@ -408,3 +408,35 @@ def test_memories_are_listed_by_their_ids(client: httpx.Client) -> None:
     assert {item["id"] for item in every} == {old, new}
     many = {"ids": [str(uuid4()) for _ in range(201)]}
     assert client.get("/v1/memories", params=many).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({}, ["Lisbon"]),
+        ({"include_superseded": "1"}, ["Lisbon", "Porto"]),
+        ({"include_superseded": "1", "sort": "strength"}, ["Lisbon", "Porto"]),
+        ({"as_of": "2026-01-04"}, ["Porto"]),
+        ({"as_of": "2026-01-06", "known_at": "before"}, ["Porto"]),
+        ({"include_superseded": "1", "entity": "anna"}, []),
+    ],
+)
+def test_ids_narrow_a_list_together_with_other_filters(
+    client: httpx.Client, moved: tuple[str, str], others: dict[str, str], expected: list[str]
+) -> None:
+    listed = client.get("/v1/memories", params={"include_superseded": "1"}).json()["items"]
+    ids = [memory["id"] for memory in listed]
+    store(client, "Has a dog")
+    if "known_at" in others:
+        others = {**others, "known_at": moved[0]}
+    items = client.get("/v1/memories", params={"ids": ids, **others}).json()["items"]
+    assert sorted(item["value"] for item in items) == expected
+
+
+def test_a_list_by_ids_has_pages(client: httpx.Client) -> None:
+    ids = [store(client, f"Owns {thing}")["memory"]["id"] for thing in ("a dog", "a cat", "a cow")]
+    wanted = {"ids": ids[:2], "limit": 1}
+    first = client.get("/v1/memories", params=wanted).json()
+    rest = client.get("/v1/memories", params={**wanted, "cursor": first["next_cursor"]}).json()
+    assert [item["id"] for item in first["items"] + rest["items"]] == [ids[1], ids[0]]
+    assert rest["next_cursor"] is None

@@ -145,6 +145,13 @@ def test_a_foreign_id_in_a_body_answers_like_an_unknown_one(
     assert answers[0] == answers[1]
 
 
+def test_a_list_by_ids_answers_no_foreign_one(thief: httpx.Client, ids: dict[str, str]) -> None:
+    own = store(thief, f"Has a parrot called {uuid4().hex}")["memory"]["id"]
+    wanted = {"ids": [own, ids["memory_id"]], "include_superseded": "1"}
+    items = thief.get("/v1/memories", params=wanted).json()["items"]
+    assert [item["id"] for item in items] == [own]
+
+
 def test_foreign_agents_answer_like_unknown_ones(thief: httpx.Client) -> None:
     """Whether there is such an agent is nobody else's business."""
     for method, path, body in (

@@ -100,6 +100,18 @@ def test_a_late_arrival_is_a_step() -> None:
     assert lisbon.height == second.height + last.height
 
 
+def test_the_box_of_a_version_ends_when_it_leaves_the_chain() -> None:
+    home = [build_belief(("2024-01-01", None, "2024-01-01", None))]
+    left = [build_belief(("2026-01-01", "2026-01-05", "2025-01-01", "2025-02-01"))]
+    drawing = draw(build_answer(("Porto", home), ("Ibis", left)))
+    porto, ibis = drawing.boxes
+    assert ibis.y > porto.y
+    assert ibis.y + ibis.height < porto.y + porto.height
+    assert len(drawing.known_ticks) == 3
+    assert "Ibis" in drawing.sentences[1]
+    assert "Ibis" not in drawing.sentences[2]
+
+
 def test_what_is_believed_of_a_version_for_long_is_one_box() -> None:
     beliefs = [
         build_belief(("2024-01-01", None, "2024-01-01", "2025-01-01")),

@@ -13,10 +13,14 @@ from app.store.beliefs import BelievedVersion, ChainBeliefs, DatedBelief
 
 
 class BeliefOut(AnswerBase):
-    """What was believed of a version's place in valid time, for a stretch of known time."""
+    """What was believed of a version's place in the chain, for a stretch of known time."""
 
     known_from: Time = Field(description="The known time from which it was believed.")
-    known_until: Time | None = Field(description="Null: it is still believed.")
+    known_until: Time | None = Field(
+        description=(
+            "Null: it is still believed. If a version's last belief here ended, it left the chain."
+        )
+    )
     valid_from: Time
     valid_until: Time | None = Field(description="Null: no end was believed.")
     said_until: Time | None = Field(description="The end that was stated.")
@@ -46,7 +50,7 @@ class BeliefOut(AnswerBase):
 
 
 class BelievedVersionOut(AnswerBase):
-    """A version of a chain, with all that was ever believed of it."""
+    """A version that stands or once stood in a chain, with the beliefs by which it did."""
 
     id: UUID
     content: str | None = Field(description="Null if it was erased.")
@@ -69,13 +73,13 @@ class BelievedVersionOut(AnswerBase):
 
 class BeliefsAnswer(AnswerBase):
     __doc__ = (
-        "Every belief about the versions of a chain. Each covers a rectangle: from `valid_from` to "
-        "`valid_until`, as believed from `known_from` to `known_until`."
+        "The beliefs by which versions stand or stood in a chain. Each covers a rectangle: from "
+        "`valid_from` to `valid_until`, as believed from `known_from` to `known_until`."
     )
 
     chain_id: UUID
     versions: list[BelievedVersionOut] = Field(
-        description="The versions that stand in the chain now, in the order of `created_at`."
+        description="What stands or once stood in the chain, in the order of `created_at`."
     )
     truncated: bool = Field(
         description="True if the earliest were left out: of over 200 versions or 2,000 beliefs."

@@ -694,8 +694,10 @@ class AsyncOperations:
         return answer
 
     async def beliefs(self, memory_id: Id) -> BeliefsAnswer:
-        """All that was ever believed of a memory's chain, on both axes of time: what a picture of
-        its past is drawn from.
+        """All that was ever believed of the chain in which a memory stands, on both axes of time:
+        what a picture of its past is drawn from. At each known time it shows what the history
+        does. A temporary memory may change chains; each chain shows the time that it stood
+        there.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a

@@ -403,12 +403,12 @@ class BatchRequest(TypedDict):
 
 
 class BeliefOut(TypedDict):
-    """What was believed of a version's place in valid time, for a stretch of known time."""
+    """What was believed of a version's place in the chain, for a stretch of known time."""
 
     known_from: str
     """The known time from which it was believed."""
     known_until: str | None
-    """Null: it is still believed."""
+    """Null: it is still believed. If a version's last belief here ended, it left the chain."""
     valid_from: str
     """When it became true in the world."""
     valid_until: str | None
@@ -428,19 +428,19 @@ class BeliefOut(TypedDict):
 
 
 class BeliefsAnswer(TypedDict):
-    """Every belief about the versions of a chain. Each covers a rectangle: from `valid_from`
-    to `valid_until`, as believed from `known_from` to `known_until`."""
+    """The beliefs by which versions stand or stood in a chain. Each covers a rectangle: from
+    `valid_from` to `valid_until`, as believed from `known_from` to `known_until`."""
 
     chain_id: str
     """The chain of successive versions of one fact; all of them have the same."""
     versions: "list[BelievedVersionOut]"
-    """The versions that stand in the chain now, in the order of `created_at`."""
+    """What stands or once stood in the chain, in the order of `created_at`."""
     truncated: bool
     """True if the earliest were left out: of over 200 versions or 2,000 beliefs."""
 
 
 class BelievedVersionOut(TypedDict):
-    """A version of a chain, with all that was ever believed of it."""
+    """A version that stands or once stood in a chain, with the beliefs by which it did."""
 
     id: str
     """Its id."""

@@ -1120,29 +1120,39 @@ WHERE agent_id = :agent AND archive_id IS NOT NULL
 
 -- GET /v1/memories/{memory_id}/beliefs
 -- app/store/beliefs.py find_chain_beliefs
-WITH version AS MATERIALIZED (
+WITH chain AS MATERIALIZED (
+    SELECT o.chain_id AS id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
+),
+version AS MATERIALIZED (
     SELECT m.*, count(*) OVER () AS all_versions
     FROM memories m
-    WHERE m.agent_id = :agent AND m.chain_id = (
-        SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
+    WHERE m.agent_id = :agent AND m.id IN (
+        SELECT y.id FROM memories y WHERE y.agent_id = :agent AND y.chain_id = (SELECT id FROM
+            chain)
+        UNION ALL SELECT (SELECT id FROM chain)
+        UNION ALL
+        SELECT x.memory_id FROM memory_beliefs x
+        WHERE x.agent_id = :agent AND x.chain_id = (SELECT id FROM chain)
+            AND x.temporary AND x.chain_id <> x.memory_id
     )
     ORDER BY m.created_at DESC, m.id DESC
     LIMIT :versions
 )
 SELECT
     v.id, v.content, v.kind, v.created_at, v.erased_at, v.all_versions,
-    v.chain_id AS present_chain_id, count(*) OVER () AS all_beliefs, belief.*
+    count(*) OVER () AS all_beliefs, belief.*
 FROM version v
 CROSS JOIN LATERAL (
     SELECT CAST(NULL AS timestamptz) AS known_until, v.chain_id, v.valid_from, v.asserted_at,
         v.said_until, v.retracted_at, v.void, v.ended_by, v.contradicted_by, v.merged, v.temporary,
         v.tier, v.covered, v.valid_until, v.superseded_by, v.superseded_at, v.known_from
+    WHERE v.chain_id = (SELECT id FROM chain)
     UNION ALL
     SELECT x.known_until, x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
         x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier, x.covered,
         x.valid_until, x.superseded_by, x.superseded_at, x.known_from
     FROM memory_beliefs x
-    WHERE x.agent_id = :agent AND x.memory_id = v.id
+    WHERE x.agent_id = :agent AND x.memory_id = v.id AND x.chain_id = (SELECT id FROM chain)
 ) AS belief
 ORDER BY belief.known_from DESC, v.created_at DESC, v.id DESC
 LIMIT :limit;
