@@ -150,14 +150,18 @@ async def stream_blank_lines() -> AsyncIterator[bytes]:
 
 
 def test_no_blank_lines_keep_the_loop_busy(database_url: str) -> None:
-    started = time.thread_time()
-    stretch, response = measure_stretch(
-        database_url,
-        lambda client: client.post("/v1/import", content=stream_blank_lines(), headers=NDJSON),
-    )
+    seconds = []
+
+    async def send(client: httpx.AsyncClient) -> httpx.Response:
+        started = time.thread_time()
+        response = await client.post("/v1/import", content=stream_blank_lines(), headers=NDJSON)
+        seconds.append(time.thread_time() - started)
+        return response
+
+    stretch, response = measure_stretch(database_url, send)
     assert response.status_code in (200, 422)
     assert stretch < MOST_SECONDS / 4
-    assert time.thread_time() - started < 10
+    assert seconds[0] < 10
 
 
 def test_no_line_of_unknown_fields_keeps_the_loop_busy(database_url: str) -> None:
