@@ -42,6 +42,8 @@ def story(browser: Browser, service: str) -> str:
 
 
 def press(page: Page, *keys: str) -> None:
+    """Press keys one after the other, once the scripts of the page have been loaded."""
+    page.wait_for_load_state()
     for key in keys:
         page.keyboard.press(key)
 
@@ -216,6 +218,7 @@ def test_reviews_are_decided_and_undone_by_keyboard_alone(page: Page, service: s
     page.get_by_role("button", name="Undo").focus()
     press(page, "Enter")
     expect(page.get_by_role("status")).to_contain_text("Undone.")
+    page.wait_for_load_state()
     page.locator(".review").first.focus()
     press(page, "r")
     expect(page.get_by_role("status")).to_contain_text("Rejected.")
