@@ -42,6 +42,8 @@ def story(browser: Browser, service: str) -> str:
 
 
 def press(page: Page, *keys: str) -> None:
+    """Press keys one after the other, once the scripts of the page have been loaded."""
+    page.wait_for_load_state()
     for key in keys:
         page.keyboard.press(key)
 
