@@ -1,6 +1,7 @@
 """Two texts side by side, with the words marked in which they differ."""
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from markupsafe import Markup
@@ -9,38 +10,74 @@ from app.console.rendering import name_unseen
 
 # Words of each text that are compared and shown; comparing takes the square of their number.
 MOST_WORDS = 400
-_WORD = re.compile(r"\S+")
+# Words before the first difference that are shown of texts that begin alike for long.
+_CONTEXT = 20
+_LONGEST = 16_000
+# A long run without spaces is compared in pieces.
+_WORD = re.compile(r"\S{1,40}\s*")
+_NOT_COMPARED = Markup(' <span class="quiet">… the rest is not compared</span>')
+_SAME_BEFORE = Markup('<span class="quiet">same words before …</span> ')
 
 
-def mark_difference(old: str | None, new: str | None) -> tuple[Markup, Markup]:
-    """Return both texts for a page: what is gone marked in the old one, what is new in the new."""
-    old_words, new_words = _list_words(old), _list_words(new)
-    matcher = SequenceMatcher(None, _fold(old_words), _fold(new_words), autojunk=False)
+def mark_difference(
+    old: str | None, new: str | None, most: int = MOST_WORDS
+) -> tuple[Markup, Markup]:
+    """Return both texts for a page: what is gone marked in the old one, what is new in the new.
+
+    Of long texts, `most` words are compared and shown, and the result says what is left out.
+    """
+    old_words, new_words = _split_words(old), _split_words(new)
+    first = _find_first(_fold(old_words), _fold(new_words), most)
+    shown = slice(first, first + most)
+    olds, news = _mark_words(old_words[shown], new_words[shown])
+    return (
+        _show(old, olds, first=first, is_cut=len(old_words) > first + most),
+        _show(new, news, first=first, is_cut=len(new_words) > first + most),
+    )
+
+
+def _split_words(text: str | None) -> list[str]:
+    """Return the words, each with the space after it, so that they join to the text."""
+    return _WORD.findall(name_unseen((text or "")[:_LONGEST]).lstrip())
+
+
+def _fold(words: Sequence[str]) -> list[str]:
+    return [word.casefold().strip(".,;:!? \n\t") for word in words]
+
+
+def _find_first(old: Sequence[str], new: Sequence[str], most: int) -> int:
+    """Return the number of the first word to show: 0 if all fit, or if nothing differs."""
+    longest = max(len(old), len(new))
+    if longest <= most:
+        return 0
+    pairs = zip(old, new, strict=False)
+    alike = next((at for at, (one, other) in enumerate(pairs) if one != other), None)
+    if alike is None:
+        alike = min(len(old), len(new))
+    return 0 if alike == longest else max(0, alike - _CONTEXT)
+
+
+def _mark_words(old: Sequence[str], new: Sequence[str]) -> tuple[Markup, Markup]:
+    matcher = SequenceMatcher(None, _fold(old), _fold(new), autojunk=False)
     olds, news = [], []
     for kind, old_from, old_until, new_from, new_until in matcher.get_opcodes():
         is_same = kind == "equal"
-        olds.append(_mark("del", old_words[old_from:old_until], is_same=is_same))
-        news.append(_mark("ins", new_words[new_from:new_until], is_same=is_same))
-    return _join(olds, old), _join(news, new)
+        olds.append(_mark("del", old[old_from:old_until], is_same=is_same))
+        news.append(_mark("ins", new[new_from:new_until], is_same=is_same))
+    return Markup("").join(olds), Markup("").join(news)
 
 
-def _list_words(text: str | None) -> list[str]:
-    words = [match[0] for match in _WORD.finditer((text or "")[:16_000])]
-    shown = [name_unseen(word[:200]) for word in words[:MOST_WORDS]]
-    return [*shown, "…"] if len(words) > MOST_WORDS else shown
-
-
-def _fold(words: list[str]) -> list[str]:
-    return [word.casefold().strip(".,;:!?") for word in words]
-
-
-def _mark(tag: str, words: list[str], *, is_same: bool) -> Markup:
+def _mark(tag: str, words: Sequence[str], *, is_same: bool) -> Markup:
+    text = "".join(words)
     if not words or is_same:
-        return Markup(" ").join(words)
-    return Markup(f"<{tag}>{{}}</{tag}>").format(" ".join(words))  # noqa: S704 - `tag` is ours
+        return Markup("{}").format(text)
+    bare = text.rstrip()
+    template = Markup(f"<{tag}>{{}}</{tag}>{{}}")  # noqa: S704 - `tag` is ours
+    return template.format(bare, text[len(bare) :])
 
 
-def _join(parts: list[Markup], text: str | None) -> Markup:
+def _show(text: str | None, marked: Markup, *, first: int, is_cut: bool) -> Markup:
     if text is None:
         return Markup('<span class="quiet">erased</span>')
-    return Markup('<bdi class="text">{}</bdi>').format(Markup(" ").join(filter(None, parts)))
+    before, after = _SAME_BEFORE if first else "", _NOT_COMPARED if is_cut else ""
+    return Markup('{}<bdi class="text">{}</bdi>{}').format(before, marked.rstrip(), after)

@@ -42,6 +42,8 @@ def story(browser: Browser, service: str) -> str:
 
 
 def press(page: Page, *keys: str) -> None:
+    """Press keys one after the other, once the scripts of the page have been loaded."""
+    page.wait_for_load_state()
     for key in keys:
         page.keyboard.press(key)
 
@@ -216,6 +218,7 @@ def test_reviews_are_decided_and_undone_by_keyboard_alone(page: Page, service: s
     page.get_by_role("button", name="Undo").focus()
     press(page, "Enter")
     expect(page.get_by_role("status")).to_contain_text("Undone.")
+    page.wait_for_load_state()
     page.locator(".review").first.focus()
     press(page, "r")
     expect(page.get_by_role("status")).to_contain_text("Rejected.")
@@ -227,6 +230,17 @@ def test_keys_do_nothing_while_somebody_writes(page: Page, service: str) -> None
     page.get_by_label("Note").press_sequentially("jar")
     expect(page.get_by_label("Note")).to_have_value("jar")
     expect(page.locator(".review")).to_have_count(2)
+
+
+@pytest.mark.parametrize("field", ["Note", "choose"])
+def test_enter_in_a_field_decides_nothing(page: Page, service: str, field: str) -> None:
+    page.goto(f"/ui/reviews?agent={offer_change(service)}")
+    page.get_by_role("checkbox").last.check()
+    with page.expect_response(re.compile("/ui/reviews/decide")) as answer:
+        page.get_by_label(field).first.press("Enter")
+    assert answer.value.status == 204
+    expect(page.locator(".review")).to_have_count(2)
+    expect(page.get_by_role("checkbox").last).to_be_checked()
 
 
 def test_a_change_is_reviewed_and_undone_by_mouse(page: Page, service: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.console.word_difference import MOST_WORDS, mark_difference
+from app.console.pages.reviews import PAGE
 from support.builders import store
 
 
@@ -96,7 +96,7 @@ def test_what_could_not_be_decided_says_why(client: httpx.Client, waiting: dict[
 
 def test_without_a_choice_nothing_is_decided(client: httpx.Client) -> None:
     assert decide(client, accept="chosen").status_code == 422
-    assert decide(client).status_code == 422
+    assert decide(client).status_code == 204
 
 
 def test_it_is_accepted_with_another_text(client: httpx.Client, waiting: dict[str, Any]) -> None:
@@ -108,31 +108,99 @@ def test_it_is_accepted_with_another_text(client: httpx.Client, waiting: dict[st
     assert list_contents(client) == {"I live in Lisbon"}
 
 
-def test_an_empty_inbox_says_what_lands_there(client: httpx.Client) -> None:
-    assert "lands here instead of being made" in show(client)
+def edit(client: httpx.Client, review_id: str, content: str) -> httpx.Response:
+    path = f"/ui/reviews/{review_id}/edit"
+    return client.post(path, params=agent_of(client), data={"content": content})
 
 
-# --- differing words -----------------------------------------------------------------------------
+def read_status(client: httpx.Client, review_id: str) -> str:
+    status: str = client.get(f"/v1/reviews/{review_id}").json()["status"]
+    return status
+
+
+@pytest.mark.parametrize("content", ["", "  ", "x" * 16_001])
+def test_a_text_that_cannot_be_stored_accepts_nothing(
+    client: httpx.Client, waiting: dict[str, Any], content: str
+) -> None:
+    answer = edit(client, waiting["review_id"], content)
+    assert answer.status_code == 422
+    assert "Nothing was done" in answer.text
+    assert read_status(client, waiting["review_id"]) == "pending"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "marked"),
-    [
-        ("I live in Porto", "I live in Lisbon", ("<del>Porto</del>", "<ins>Lisbon</ins>")),
-        ("I like tea.", "I like tea", ("I like tea.", "I like tea")),
-        ("Same words", "same words", ("Same words", "same words")),
-        ("", "All new", ("", "<ins>All new</ins>")),
-        ("<b>x</b>", "y", ("<del>&lt;b&gt;x&lt;/b&gt;</del>", "<ins>y</ins>")),
-        ("a \u202eb", "a", ("<del>⟨U+202E⟩b</del>", "a")),
-        (None, "New", ("erased", "<ins>New</ins>")),
-    ],
+    ("old", "new"),
+    [("I use Vim", "I use vim"), ("I work as a nurse", "I no longer work as a nurse")],
 )
-def test_differing_words_are_marked(old: str | None, new: str, marked: tuple[str, str]) -> None:
-    for shown, expected in zip(mark_difference(old, new), marked, strict=True):
-        assert expected in shown
+def test_another_text_is_refused_when_accepting_withdraws_the_new_fact(
+    client: httpx.Client, old: str, new: str
+) -> None:
+    store(client, old)
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"})
+    review_id = store(client, new)["review_id"]
+    assert "Accept with this text" not in show(client, f"/ui/reviews/{review_id}")
+    assert edit(client, review_id, "Something else").status_code == 422
+    assert read_status(client, review_id) == "pending"
+    assert list_contents(client) == {old, new}
 
 
-def test_long_texts_are_compared_in_part() -> None:
-    old, new = mark_difference("z " * 8000, "q " * 8000)
-    assert old.count("z") <= MOST_WORDS
-    assert "…" in new
+def test_another_text_is_refused_for_a_store_that_was_kept_back(client: httpx.Client) -> None:
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "frozen"})
+    held = client.post("/v1/memories", json={"content": "I live in Porto"}).json()
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "live"})
+    assert edit(client, held["review_id"], "I live in Lisbon").status_code == 422
+    assert read_status(client, held["review_id"]) == "pending"
+
+
+def test_undoing_an_edit_undoes_the_text_too(client: httpx.Client, waiting: dict[str, Any]) -> None:
+    answer = edit(client, waiting["review_id"], "I live in Lisbon")
+    log_ids = re.findall(r"log_id=([^&]+)", answer.headers["location"])
+    client.post("/ui/undo", params=agent_of(client), data={"log_id": log_ids})
+    assert list_contents(client) == {"I live in Porto", "I live in sunny Lisbon"}
+    assert read_status(client, waiting["review_id"]) == "pending"
+
+
+def offer_changes(client: httpx.Client, count: int) -> list[str]:
+    for number in range(count):
+        store(client, f"Box {number} is red", entity=f"box {number}", key="colour")
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "shadow"})
+    changes = [
+        store(client, f"Box {number} is blue", entity=f"box {number}", key="colour")
+        for number in range(count)
+    ]
+    return [change["review_id"] for change in changes]
+
+
+def test_a_whole_page_of_decisions_can_be_undone(client: httpx.Client) -> None:
+    answer = decide(client, accept="chosen", review_id=offer_changes(client, PAGE))
+    assert answer.headers["location"].count("log_id=") == PAGE
+
+
+def test_what_was_decided_can_be_undone_although_others_failed(client: httpx.Client) -> None:
+    first, second = offer_changes(client, 2)
+    decide(client, accept=first)
+    answer = decide(client, reject="chosen", review_id=[first, second])
+    assert "1 of 2 reviews could not be decided" in answer.text
+    assert "1 review was rejected" in answer.text
+    log_id = client.get(f"/v1/reviews/{second}").json()["decision_log_id"]
+    assert f"log_id={log_id}" in answer.text
+
+
+def test_a_page_that_was_used_before_decides_again(client: httpx.Client) -> None:
+    first, second = offer_changes(client, 2)
+    hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', show(client)))
+    for review_id in (first, second, second):
+        assert decide(client, accept=review_id, **hidden).status_code == 303
+
+
+def test_reviews_are_narrowed_and_stay_so(client: httpx.Client, waiting: dict[str, Any]) -> None:
+    assert "Lisbon" in show(client, relation="UPDATE", source="shadow")
+    assert "Lisbon" not in show(client, source="frozen")
+    assert "Lisbon" in show(client, relation="shadow", source="UPDATE")
+    narrow = {**agent_of(client), "source": "shadow"}
+    answer = client.post("/ui/reviews/decide", params=narrow, data={"reject": waiting["review_id"]})
+    assert "source=shadow" in answer.headers["location"]
+
+
+def test_an_empty_inbox_says_what_lands_there(client: httpx.Client) -> None:
+    assert "lands here instead of being made" in show(client)

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Milliseconds for what a page does; a slow machine is no fault of it.
 PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
 
 
 def find_chromium() -> str | None:
