@@ -10,11 +10,13 @@ from app.domain.errors import NoPreference, UnknownMemory
 from app.domain.fact import Kind, Slot
 from app.domain.version import Memory, Moment
 from app.embedding import Embedder
+from app.services.agent_indexes import AgentIndexDirectory
 from app.services.usage import UsageCounter
 from app.store import memories, search
 from app.store.columns import Filters
 from app.store.engine import connect_for_agent
 from app.store.memories import Point
+from app.store.ranking import ANY_SCORE
 from app.store.search import Hits, Query
 
 
@@ -22,13 +24,15 @@ from app.store.search import Hits, Query
 class Question:
     """A text to search for. `mode` is hybrid, vector or text.
 
-    There are `limit` results at most, each with a score of `min_score` or more.
+    There are `limit` results at most, each with a score of `min_score` or more. `exact`: every
+    memory is looked at, even if the agent has an index.
     """
 
     text: str
     mode: str
     limit: int
     min_score: float | None = None
+    exact: bool = False
 
 
 class Searcher:
@@ -39,6 +43,7 @@ class Searcher:
         engine: AsyncEngine,
         embedder: Embedder,
         usage: UsageCounter,
+        indexes: AgentIndexDirectory,
         *,
         language: str,
         max_answer_bytes: int,
@@ -46,6 +51,7 @@ class Searcher:
         self._engine = engine
         self._embedder = embedder
         self._usage = usage
+        self._indexes = indexes
         self._language = language
         self._max_answer_bytes = max_answer_bytes
 
@@ -72,7 +78,7 @@ class Searcher:
         vector = None
         if question.mode != "text":
             [vector] = await self._embedder.encode([question.text])
-        floor = search.ANY_SCORE if question.min_score is None else question.min_score
+        floor = ANY_SCORE if question.min_score is None else question.min_score
         query = Query(
             question.text,
             vector,
@@ -83,6 +89,7 @@ class Searcher:
             floor,
             self._max_answer_bytes,
         )
+        index = await self._indexes.find_index(agent)
         async with connect_for_agent(self._engine, agent) as connection:
             return await search.search_memories(
                 connection,
@@ -90,6 +97,8 @@ class Searcher:
                 query,
                 filters,
                 point,
+                index=index,
+                exact=question.exact,
             )
 
     async def get_memory(

@@ -4,7 +4,8 @@ A test compares them with a migrated database.
 """
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP, UUID
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP, TSVECTOR, UUID
 
 from app.domain.relation import Relation
 from app.domain.relationship import BINDING
@@ -521,6 +522,49 @@ idempotency_keys = sa.Table(
     sa.Column("mentioned_ids", ARRAY(UUID), nullable=False),
     sa.Column("created_at", _TIME, nullable=False),
     sa.Index("idempotency_keys_created", "agent_id", "created_at"),
+)
+
+agent_indexes = sa.Table(
+    "agent_indexes",
+    metadata,
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="agent_indexes_agent_fkey"),
+        primary_key=True,
+    ),
+    sa.Column("covers_until", _TIME, nullable=False),
+    sa.Column("covers_id", UUID, nullable=False),
+    sa.Column("memories", sa.BigInteger, nullable=False),
+    sa.Column("live", sa.BigInteger, nullable=False),
+    sa.Column("built_at", _TIME, nullable=False),
+    sa.Column("counted_at", _TIME, nullable=False),
+)
+
+# Each large agent has a partition. What search needs of its memories is there once more.
+indexed_memories = sa.Table(
+    "indexed_memories",
+    metadata,
+    sa.Column("agent_id", sa.Text, nullable=False),
+    sa.Column("id", UUID, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("slot_category", sa.Text, nullable=False),
+    sa.Column("embedding", HALFVEC, nullable=False),
+    sa.Column("lexemes", TSVECTOR, nullable=False),
+    postgresql_partition_by="LIST (agent_id)",
+)
+
+frequent_words = sa.Table(
+    "frequent_words",
+    metadata,
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="frequent_words_agent_fkey"),
+        primary_key=True,
+    ),
+    sa.Column("word", sa.BigInteger, primary_key=True),
+    sa.Column("memories", sa.BigInteger, nullable=False),
 )
 
 encoder = sa.Table(

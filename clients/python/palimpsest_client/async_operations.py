@@ -792,6 +792,7 @@ class AsyncOperations:
         as_of: Time | None = None,
         known_at: Time | None = None,
         include_superseded: bool | None = None,
+        exact: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to the query, best first: min(limit, live) of them, always, unless
         `min_score` cuts some off.
@@ -824,6 +825,8 @@ class AsyncOperations:
             as_of: What was true at that time.
             known_at: As far as was known at that time.
             include_superseded: Search every version, not only what holds.
+            exact: Look at every memory, even if the agent has an index. An agent without one is
+                always searched like that.
         """
         answer: SearchAnswer = await self._call(
             Request(
@@ -850,6 +853,7 @@ class AsyncOperations:
                     "as_of": as_of,
                     "known_at": known_at,
                     "include_superseded": include_superseded,
+                    "exact": exact,
                 },
                 is_read=True,
             )
@@ -879,6 +883,7 @@ class AsyncOperations:
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
         sort: Literal["score", "strength"] | str | None = None,
+        exact: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to `q`, best first, now or at any point on both axes of time.
 
@@ -910,6 +915,8 @@ class AsyncOperations:
             min_score: Leave out results that score lower.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
+            exact: Look at every memory, even if the agent has an index. An agent without one is
+                always searched like that.
         """
         answer: SearchAnswer = await self._call(
             Request(
@@ -936,6 +943,7 @@ class AsyncOperations:
                     "mode": mode,
                     "min_score": min_score,
                     "sort": sort,
+                    "exact": exact,
                 },
                 is_read=True,
             )

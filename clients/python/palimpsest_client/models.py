@@ -2198,6 +2198,9 @@ class SearchAnswer(TypedDict):
     truncated: bool
     """True if others were found, but the answer is as large as one may be
     (`PALIMPSEST_MAX_ANSWER_BYTES`). Narrow the search to see them."""
+    approximate: bool
+    """True if the agent's index found the results: one that is nearer may be missing. `exact`
+    rules that out."""
     as_of: str
     """The valid time that the answer describes: what was true then."""
     known_at: str
@@ -2249,6 +2252,9 @@ class SearchRequest(TypedDict):
     """As far as was known at that time."""
     include_superseded: NotRequired[bool]
     """Search every version, not only what holds."""
+    exact: NotRequired[bool]
+    """Look at every memory, even if the agent has an index. An agent without one is always
+    searched like that."""
 
 
 class ShadowReport(TypedDict):

@@ -790,6 +790,7 @@ class Operations:
         as_of: Time | None = None,
         known_at: Time | None = None,
         include_superseded: bool | None = None,
+        exact: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to the query, best first: min(limit, live) of them, always, unless
         `min_score` cuts some off.
@@ -822,6 +823,8 @@ class Operations:
             as_of: What was true at that time.
             known_at: As far as was known at that time.
             include_superseded: Search every version, not only what holds.
+            exact: Look at every memory, even if the agent has an index. An agent without one is
+                always searched like that.
         """
         answer: SearchAnswer = self._call(
             Request(
@@ -848,6 +851,7 @@ class Operations:
                     "as_of": as_of,
                     "known_at": known_at,
                     "include_superseded": include_superseded,
+                    "exact": exact,
                 },
                 is_read=True,
             )
@@ -877,6 +881,7 @@ class Operations:
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
         sort: Literal["score", "strength"] | str | None = None,
+        exact: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to `q`, best first, now or at any point on both axes of time.
 
@@ -908,6 +913,8 @@ class Operations:
             min_score: Leave out results that score lower.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
+            exact: Look at every memory, even if the agent has an index. An agent without one is
+                always searched like that.
         """
         answer: SearchAnswer = self._call(
             Request(
@@ -934,6 +941,7 @@ class Operations:
                     "mode": mode,
                     "min_score": min_score,
                     "sort": sort,
+                    "exact": exact,
                 },
                 is_read=True,
             )
