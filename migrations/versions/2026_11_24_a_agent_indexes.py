@@ -84,7 +84,9 @@ CREATE_TABLE = f"""
         EXECUTE format(
             'CREATE TABLE %I (LIKE indexed_memories, CHECK (agent_id = %L))', own, {THE_AGENT}
         );
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', own);
+        EXECUTE format(
+            'ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', own
+        );
         EXECUTE format(
             'CREATE POLICY one_agent ON %I TO {SERVICE} USING (agent_id = {THE_QUOTED_AGENT})', own
         );
@@ -116,14 +118,18 @@ BUILD_INDEXES = """
     $$
 """
 
+# From then on, the policies of `indexed_memories` bind whoever reads it.
 ATTACH_TABLE = f"""
     CREATE FUNCTION attach_index_table() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT
     AS $$
+    DECLARE
+        own name := name_index_table();
     BEGIN
+        EXECUTE format('REVOKE ALL ON %I FROM {SERVICE}', own);
         EXECUTE format(
             'ALTER TABLE indexed_memories ATTACH PARTITION %I FOR VALUES IN (%L)',
-            name_index_table(), {THE_AGENT}
+            own, {THE_AGENT}
         );
     END
     $$

@@ -269,20 +269,3 @@ def age_counts(url: str) -> None:
     """Let the last count be long ago."""
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE agent_indexes SET counted_at = counted_at - interval '1 day'")
-
-
-def test_no_role_reads_the_index_of_another_agent(large_url: str) -> None:
-    with psycopg.connect(large_url) as connection:
-        [[table]] = connection.execute(
-            "SELECT inhrelid::regclass::text FROM pg_inherits"
-            " WHERE inhparent = 'indexed_memories'::regclass"
-        ).fetchall()
-        connection.execute("SET LOCAL ROLE palimpsest_service")
-        connection.execute("SELECT set_config('palimpsest.agent', 'small', true)")
-        for source in ("indexed_memories", table, "agent_indexes", "frequent_words"):
-            assert not connection.execute(f"SELECT FROM {source}").fetchall()
-        vector = "[" + ",".join(["0.1"] * 384) + "]"
-        found = connection.execute(
-            "SELECT find_nearest_indexed(%s::vector, 10)", [vector]
-        ).fetchall()
-        assert not found

@@ -9,7 +9,7 @@
 -- ===== POST /v1/memories (a first fact) =====
 
 -- POST /v1/memories (a first fact)
--- app/store/search.py find_candidates
+-- app/store/engine.py
 SELECT
     set_config('role', :role, true),
     set_config('palimpsest.agent', :agent, true),
@@ -19,7 +19,11 @@ SELECT
     set_config('idle_in_transaction_session_timeout', :idle_timeout, true);
 
 -- POST /v1/memories (a first fact)
--- app/store/search.py find_candidates
+-- app/store/agent_indexes.py list_indexes
+SELECT agent_id, memories, live, counted_at FROM agent_indexes ORDER BY agent_id;
+
+-- POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -211,7 +215,7 @@ FROM idempotency_keys
 WHERE agent_id = :agent
     AND key = :key
     AND created_at > now() - CAST(:kept_for AS interval);
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 
@@ -326,7 +330,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             THEN (
                 SELECT
                     jsonb_agg(
@@ -472,7 +476,7 @@ WHERE m.agent_id = :agent
     AND
     b.valid_from <= (SELECT as_of FROM moment)
     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
 ORDER BY touched.memory_id;
 
 -- POST /v1/memories (a new value of a slot)
@@ -504,8 +508,8 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 
 
 -- ===== POST /v1/memories (a dry run) =====
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
@@ -514,10 +518,10 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 
 
 -- ===== POST /v1/memories/batch =====
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/batch
--- app/store/search.py find_candidates
+-- app/store/comparison.py find_candidates
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -913,7 +917,7 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version
         AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
     LIMIT 1
 ) AS current
 FROM moment LEFT JOIN (
@@ -1006,7 +1010,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -1219,7 +1224,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             THEN (
                 SELECT
                     jsonb_agg(
@@ -1366,7 +1371,7 @@ query_words AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank
+        query_words)) AS rank, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -1375,7 +1380,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -1514,7 +1519,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1628,7 +1634,7 @@ best AS MATERIALIZED (
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
         ORDER BY distance
         LIMIT :limit
@@ -1743,7 +1749,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1862,7 +1869,7 @@ best AS MATERIALIZED (
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             AND NOT m.cold AND m.erased_at IS NULL
         ORDER BY rank DESC, b.valid_from DESC
         LIMIT :limit
@@ -1977,7 +1984,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -2093,7 +2101,7 @@ query_words AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank
+        query_words)) AS rank, b.valid_from
     FROM
         memories m
     JOIN LATERAL (
@@ -2115,7 +2123,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -2264,7 +2272,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -2463,7 +2472,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2530,7 +2540,8 @@ FROM moment LEFT JOIN (
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
                 AND NOT m.cold
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
@@ -2620,7 +2631,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2687,14 +2699,16 @@ FROM moment LEFT JOIN (
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
                 AND NOT m.cold AND NOT
                 (
                     m.erased_at IS NULL
                     AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     AND m.id = ANY(ARRAY(
                         SELECT tie.memory_id
                         FROM (
@@ -2847,7 +2861,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2940,7 +2955,8 @@ FROM moment LEFT JOIN (
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
     ) AS sized
@@ -3030,7 +3046,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold
 ),
 top AS (
@@ -3106,7 +3122,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -3239,7 +3256,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             THEN (
                 SELECT
                     jsonb_agg(
@@ -3305,7 +3322,7 @@ FROM moment LEFT JOIN (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL AND m.slot_hash = :slot
     ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1
 ) AS page ON true;
@@ -3397,7 +3414,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold AND m.erased_at IS NULL
 ),
 top AS (
@@ -3473,7 +3490,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -3614,7 +3632,7 @@ query_words AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank
+        query_words)) AS rank, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -3623,7 +3641,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -3762,7 +3780,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -4369,7 +4388,7 @@ version AS MATERIALIZED (
         WHEN
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         THEN 'current'
         WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
         WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
@@ -5481,7 +5500,7 @@ CROSS JOIN LATERAL (
                 WHERE
                     member.valid_from <= :as_of
                     AND (member.valid_until IS NULL OR member.valid_until > :as_of)
-                    AND width_bucket(:as_of, member.covered) % 2 = 0
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
             )
         )[1] AS current
     FROM (
@@ -5728,7 +5747,7 @@ CROSS JOIN LATERAL (
                 WHERE
                     member.valid_from <= :as_of
                     AND (member.valid_until IS NULL OR member.valid_until > :as_of)
-                    AND width_bucket(:as_of, member.covered) % 2 = 0
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
             )
         )[1] AS current
     FROM (
@@ -5878,7 +5897,7 @@ CROSS JOIN LATERAL (
                 WHERE
                     member.valid_from <= :as_of
                     AND (member.valid_until IS NULL OR member.valid_until > :as_of)
-                    AND width_bucket(:as_of, member.covered) % 2 = 0
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
             )
         )[1] AS current
     FROM (
@@ -6118,7 +6137,7 @@ WITH binding AS MATERIALIZED (
         AND
         m.valid_from <= :as_of
         AND (m.valid_until IS NULL OR m.valid_until > :as_of)
-        AND width_bucket(:as_of, m.covered) % 2 = 0
+        AND (m.covered = '{}' OR width_bucket(:as_of, m.covered) % 2 = 0)
 ),
 contradicting AS (
     SELECT
@@ -6289,7 +6308,7 @@ ORDER BY
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /readyz
--- app/store/search.py check_encoder
+-- app/store/ranking.py check_encoder
 SELECT (SELECT name FROM encoder) AS encoder;
 
 -- GET /readyz
@@ -6331,8 +6350,8 @@ WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND 
     AND
     m.valid_from <= clock_timestamp()
     AND (m.valid_until IS NULL OR m.valid_until > clock_timestamp())
-    AND width_bucket(clock_timestamp(), m.covered) % 2 = 0;
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+    AND (m.covered = '{}' OR width_bucket(clock_timestamp(), m.covered) % 2 = 0);
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 
@@ -6421,7 +6440,7 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
 RETURNING id;
 -- app/store/captures/captures.py list_earlier_turns: as for POST /v1/messages (a dry run)
 -- app/store/captures/captures.py find_stored_hashes: as for POST /v1/messages (a dry run)
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py count_open_turns
@@ -7478,6 +7497,10 @@ WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
+DELETE FROM indexed_memories WHERE agent_id = :agent AND id = ANY(:ids);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
 SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now;
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -7791,6 +7814,7 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
