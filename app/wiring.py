@@ -300,11 +300,14 @@ def _build_services(
         index_directory=indexes,
         index_keeper=AgentIndexKeeper(
             engine,
+            half_lives,
             from_live=settings.agent_index_from,
             most=settings.max_agent_indexes,
             memory=f"{settings.agent_index_memory}MB",
         ),
-        context=ContextComposer(engine, search, usage, half_lives, settings.max_answer_bytes),
+        context=ContextComposer(
+            engine, search, usage, indexes, half_lives, settings.max_answer_bytes
+        ),
         explicit=ExplicitChanger(engine, embedder, dater, setup),
         lifespans=LifespanEnder(engine, setup),
         relationships=RelationshipWriter(engine, setup),

@@ -12,9 +12,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
+from app.domain.strength import HalfLives
 from app.store import agent_indexes
 from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.index_scope import AgentIndex
+from app.store.stats import refresh_stats
 
 logger = logging.getLogger(__name__)
 
@@ -68,8 +70,17 @@ class AgentIndexKeeper:
     most `most` indexes; further large agents are searched exactly.
     """
 
-    def __init__(self, engine: AsyncEngine, *, from_live: int, most: int, memory: str) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        half_lives: HalfLives,
+        *,
+        from_live: int,
+        most: int,
+        memory: str,
+    ) -> None:
         self._engine = engine
+        self._half_lives = half_lives
         self._from_live = from_live
         self._most = most
         self._memory = memory
@@ -116,6 +127,7 @@ class AgentIndexKeeper:
         """Bring one index up to date. Return True if it was dropped."""
         while await self._append(index.agent):
             pass
+        await self._refresh_stats(index.agent)
         if datetime.now(UTC) - counted_at < COUNTED_EVERY:
             return False
         counted = await self._count(index.agent)
@@ -129,6 +141,10 @@ class AgentIndexKeeper:
     async def _append(self, agent: AgentId) -> bool:
         async with begin_for_agent(self._engine, agent) as connection:
             return await agent_indexes.append_memories(connection, agent, APPENDED_AT_ONCE)
+
+    async def _refresh_stats(self, agent: AgentId) -> None:
+        async with begin_for_agent(self._engine, agent) as connection:
+            await refresh_stats(connection, agent, self._half_lives)
 
     async def _count(self, agent: AgentId) -> AgentIndex | None:
         async with begin_for_agent(self._engine, agent) as connection:
@@ -163,6 +179,7 @@ class AgentIndexKeeper:
         async with begin_for_agent(self._engine, agent) as connection:
             await agent_indexes.attach_table(connection, agent, last)
         counted = await self._count(agent)
+        await self._refresh_stats(agent)
         seconds = round(time.monotonic() - started)
         memories = counted.memories if counted else 0
         logger.info("An agent of %d memories got an index in %d seconds.", memories, seconds)

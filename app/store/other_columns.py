@@ -313,6 +313,8 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "agent_indexes": (
         _AGENT,
         *_list_hidden("covers_until", "covers_id", "memories", "live", "built_at", "counted_at"),
+        *_list_hidden("stats_until", "stats_seconds"),
+        OtherColumn("stats", Erasure.BY_FIELD, _list_fields("", "{name}.**"), exported=False),
     ),
     "indexed_memories": (
         _AGENT,

@@ -67,6 +67,21 @@ memories = sa.Table(
     sa.Index("memories_warm", "agent_id", "valid_until", postgresql_where=sa.text("NOT cold")),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
     sa.Index(
+        "memories_constraints",
+        *("agent_id", "created_at"),
+        postgresql_where=sa.text("kind = 'constraint' AND NOT cold"),
+    ),
+    sa.Index(
+        "memories_core",
+        *("agent_id", "created_at"),
+        postgresql_where=sa.text("tier = 'core' AND NOT cold"),
+    ),
+    sa.Index(
+        "memories_important",
+        *("agent_id", "importance", "created_at"),
+        postgresql_where=sa.text("importance > 0.5 AND NOT cold"),
+    ),
+    sa.Index(
         "memories_derived",
         "agent_id",
         "derived_hash",
@@ -152,6 +167,7 @@ memory_usage = sa.Table(
         ["memories.agent_id", "memories.id"],
         name="memory_usage_memory_fkey",
     ),
+    sa.Index("memory_usage_used", "agent_id", "last_accessed_at"),
 )
 
 # The condition that judges decided an operation. A review that expires is a NOOP by rule, and
@@ -539,6 +555,9 @@ agent_indexes = sa.Table(
     sa.Column("live", sa.BigInteger, nullable=False),
     sa.Column("built_at", _TIME, nullable=False),
     sa.Column("counted_at", _TIME, nullable=False),
+    sa.Column("stats", JSONB),
+    sa.Column("stats_until", _TIME),
+    sa.Column("stats_seconds", sa.Double),
 )
 
 # Each large agent has a partition. What search needs of its memories is there once more.

@@ -1,8 +1,11 @@
-"""Give large agents indexes of their own (docs/decisions/0017).
+"""Give large agents indexes of their own, and find what is strong in them (docs/decisions/0017).
 
 A large agent has a table of its own, a partition of `indexed_memories`, with a copy of what search
 needs of each memory and an HNSW, a text and two btree indexes over it. So no agent pays for the
 index of another, and no write of a memory touches one.
+
+What a context begins with is found by small indexes over the tables themselves: constraints, core
+memories, important ones and those used last.
 """
 
 from alembic import op
@@ -21,7 +24,8 @@ THE_QUOTED_AGENT = THE_AGENT.replace("'", "''")
 
 # An agent that has an index. The index has the memories up to (`covers_until`, `covers_id`), in
 # order of `created_at` and id. `memories` and `live` are the numbers of memories in it, and of
-# those that held, when it was last counted.
+# those that held, when it was last counted. `stats` are the agent's figures, of which `stats_until`
+# is the last known time; counting them took `stats_seconds`.
 AGENT_INDEXES = """
     CREATE TABLE agent_indexes (
         agent_id text NOT NULL CONSTRAINT agent_indexes_pkey PRIMARY KEY
@@ -31,9 +35,29 @@ AGENT_INDEXES = """
         memories bigint NOT NULL,
         live bigint NOT NULL,
         built_at timestamptz NOT NULL,
-        counted_at timestamptz NOT NULL
+        counted_at timestamptz NOT NULL,
+        stats jsonb,
+        stats_until timestamptz,
+        stats_seconds double precision
     )
 """
+
+# What a context may begin with. These are few of an agent's memories, so the indexes are small.
+STRONG_INDEXES = (
+    """
+    CREATE INDEX memories_constraints ON memories (agent_id, created_at)
+    WHERE kind = 'constraint' AND NOT cold
+    """,
+    """
+    CREATE INDEX memories_core ON memories (agent_id, created_at)
+    WHERE tier = 'core' AND NOT cold
+    """,
+    """
+    CREATE INDEX memories_important ON memories (agent_id, importance, created_at)
+    WHERE importance > 0.5 AND NOT cold
+    """,
+    "CREATE INDEX memory_usage_used ON memory_usage (agent_id, last_accessed_at)",
+)
 
 INDEXED_MEMORIES = """
     CREATE TABLE indexed_memories (
@@ -298,7 +322,7 @@ OF_CALLER = ("quote_lexeme(text)", "choose_words(regconfig, text, bigint)")
 
 def upgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    for statement in (AGENT_INDEXES, INDEXED_MEMORIES, FREQUENT_WORDS):
+    for statement in (AGENT_INDEXES, INDEXED_MEMORIES, FREQUENT_WORDS, *STRONG_INDEXES):
         op.execute(statement)
     for table, privileges in PRIVILEGES.items():
         isolate_table(table, privileges)
@@ -352,3 +376,5 @@ def downgrade() -> None:
     for signature in reversed((*FOR_OWNER, *OF_OWNER, *OF_OPERATOR, *OF_CALLER)):
         op.execute(f"DROP FUNCTION {signature}")
     op.execute("DROP TABLE frequent_words, agent_indexes, indexed_memories")
+    op.execute("DROP INDEX memories_constraints, memories_core, memories_important")
+    op.execute("DROP INDEX memory_usage_used")

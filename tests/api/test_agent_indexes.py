@@ -13,7 +13,7 @@ import pytest
 from app.services import agent_indexes as services
 from app.settings import load_settings
 from app.store import agent_indexes as stored
-from app.store import index_scope
+from app.store import index_scope, memories
 from support.agent_indexes import build_index, look_after_indexes
 from support.databases import fresh_database, name_of
 from support.doctor_check import assert_healthy
@@ -269,3 +269,61 @@ def age_counts(url: str) -> None:
     """Let the last count be long ago."""
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE agent_indexes SET counted_at = counted_at - interval '1 day'")
+
+
+def read_stats(client: httpx.Client) -> dict[str, Any]:
+    answer: dict[str, Any] = client.get(f"/v1/agents/{AGENT}/stats").raise_for_status().json()
+    return answer
+
+
+def test_a_large_agent_is_counted_by_the_worker(url: str, changing: httpx.Client) -> None:
+    first = read_stats(changing)
+    assert first["memories"] == 640
+    changing.post("/v1/memories", json={"content": "Ines tunes the harpsichord"})
+    assert read_stats(changing) == first
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE agent_indexes SET stats_seconds = 0")
+    look_after_indexes(url, from_live=100)
+    second = read_stats(changing)
+    assert second["memories"] == 641
+    assert second["as_of"] > first["as_of"]
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE agent_indexes SET stats = NULL")
+    counted = read_stats(changing)
+    for answer in (second, counted):
+        del answer["as_of"], answer["holding"]["strength"]  # it fades meanwhile
+    assert second == counted
+
+
+def read_context(client: httpx.Client, **asked: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = client.get("/v1/context", params=asked).raise_for_status().json()
+    return answer
+
+
+def test_a_context_of_a_large_agent_has_what_is_strong(
+    changing: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has another reason to be strong than being new comes after what is new."""
+    monkeypatch.setattr(memories, "_STRONG", memories._STRONG.replace("1000", "5"))
+    reasons: dict[str, dict[str, Any]] = {
+        "Ines must never drive": {"kind": "constraint"},
+        "Ines speaks Basque": {"tier": "core"},
+        "Ines saved the almanac": {"importance": 1.0},
+    }
+    for content, reason in reasons.items():
+        body = {"content": content, "classify": False, **reason}
+        changing.post("/v1/memories", json=body).raise_for_status()
+    for number in range(6):
+        body = {"content": f"Nothing of note {number}", "classify": False, "importance": 0.1}
+        changing.post("/v1/memories", json=body).raise_for_status()
+    monkeypatch.setattr(memories, "MOST_COUNTED", 100)
+    answer = read_context(changing, budget_tokens=400)
+    assert [content for content in reasons if content not in answer["text"]] == []
+
+
+def test_a_context_with_narrow_filters_reads_all_that_pass(changing: httpx.Client) -> None:
+    few = read_context(changing, session_id="s3", budget_tokens=20_000)
+    held = changing.get("/v1/memories", params={"session_id": "s3", "limit": 1000}).json()["items"]
+    assert held
+    assert [m["content"] for m in held if m["content"] not in few["text"]] == []
+    assert few["left_out"] == 0

@@ -5,7 +5,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from app.domain.agent import AgentId
+from app.domain.strength import HalfLives
 from app.services.agent_indexes import AgentIndexKeeper
+from app.settings import load_settings
 from app.store.engine import Patience, create_engine
 
 Result = TypeVar("Result")
@@ -31,7 +33,11 @@ def use_keeper(
     async def run() -> Result:
         engine = create_engine(url, pool_size=3, patience=Patience())
         try:
-            keeper = AgentIndexKeeper(engine, from_live=from_live, most=most, memory="64MB")
+            settings = load_settings()
+            half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
+            keeper = AgentIndexKeeper(
+                engine, half_lives, from_live=from_live, most=most, memory="64MB"
+            )
             return await use(keeper)
         finally:
             await engine.dispose()

@@ -981,7 +981,8 @@ class ContextAnswer(TypedDict):
     items: "dict[str, list[ContextItemOut]]"
     """The memories of the text, by kind."""
     left_out: int
-    """How many others hold that did not fit. Equal texts count once where both were read."""
+    """How many others hold that did not fit. Equal texts count once where both were read. In a
+    large agent, which has an index, no more than 10,000 are counted."""
     as_of: str
     """The valid time that the answer describes: what was true then."""
     known_at: str
@@ -2417,7 +2418,7 @@ class StatsOut(TypedDict):
     agent_id: str
     """Whose memories these are: the value of X-Agent-Id."""
     as_of: str
-    """The valid time that the answer describes: what was true then."""
+    """When it was counted: now, or a while ago in a large agent."""
     first_known_at: str | None
     """The known time of the oldest operation in the log."""
     last_known_at: str | None
