@@ -40,14 +40,14 @@ class AgentIndex:
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """How many memories the index found for a reach, and how many of those pass the conditions."""
+    """How many memories the index named for a reach, and how many of those pass the conditions."""
 
-    found: int
+    named: int
     passed: int
 
     def is_enough(self, reach: int, needed: int) -> bool:
         """Return True if the best `needed` are among those found, or if all were found."""
-        return self.passed >= needed or self.found < reach
+        return self.passed >= needed or self.named < reach
 
     def widen_reach(self, reach: int, needed: int) -> int | None:
         """Return the reach that probably suffices; None if that is too far."""

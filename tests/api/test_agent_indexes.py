@@ -10,13 +10,14 @@ import httpx
 import psycopg
 import pytest
 
+from app.domain.agent import AgentId
 from app.services import agent_indexes as services
 from app.settings import load_settings
 from app.store import agent_indexes as stored
 from app.store import index_scope, memories
 from support.agent_indexes import build_index, look_after_indexes
 from support.databases import fresh_database, name_of
-from support.doctor_check import assert_healthy
+from support.doctor_check import assert_healthy, faults
 from support.service import running
 
 AGENT = "large"
@@ -327,3 +328,19 @@ def test_a_context_with_narrow_filters_reads_all_that_pass(changing: httpx.Clien
     assert held
     assert [m["content"] for m in held if m["content"] not in few["text"]] == []
     assert few["left_out"] == 0
+
+
+def test_the_doctor_knows_what_an_index_must_have(large_url: str, server_url: str) -> None:
+    with fresh_database(server_url, template=name_of(large_url)) as damaged:
+        with psycopg.connect(damaged) as connection:
+            [[missing], [strange]] = connection.execute(
+                "SELECT id::text FROM indexed_memories ORDER BY id LIMIT 2"
+            ).fetchall()
+            connection.execute("DELETE FROM indexed_memories WHERE id = %s", [missing])
+            connection.execute(
+                "UPDATE indexed_memories SET id = gen_random_uuid() WHERE id = %s", [strange]
+            )
+        found = [fault for fault in faults(damaged)[AgentId(AGENT)] if fault.check == "indexes"]
+    sentences = sorted(str(fault.sentence) for fault in found)
+    assert len(found) == 3
+    assert [missing in sentence or strange in sentence for sentence in sentences].count(True) == 2
