@@ -109,7 +109,7 @@ def rank_found(source: str, where: str, vector: str | None, *others: str) -> Sco
     `others` are SELECTs of further ids. The parameters are in `list_index_values`.
     """
     parts = " UNION ALL ".join([*_list_parts(vector), *(_add_flags(other) for other in others)])
-    found = f"""
+    named = f"""
         found AS MATERIALIZED (
             SELECT id, bool_or(is_near) AS is_near, bool_or(is_worded) AS is_worded
             FROM ({parts}) AS part
@@ -117,7 +117,7 @@ def rank_found(source: str, where: str, vector: str | None, *others: str) -> Sco
         ),
     """
     return Scope(
-        ctes=found,
+        ctes=named,
         source=f"found CROSS JOIN {source}",
         where=f"{where} AND m.id = found.id",
         rank=RANK_OF_CHOSEN,
