@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from app.domain.agent import AgentId
 from app.domain.errors import NoPreference, UnknownMemory
 from app.domain.fact import Kind, Slot
@@ -13,8 +11,8 @@ from app.embedding import Embedder
 from app.services.usage import UsageCounter
 from app.store import memories, search
 from app.store.columns import Filters
-from app.store.engine import connect_for_agent
 from app.store.memories import Point
+from app.store.reads import Reads
 from app.store.search import Hits, Query
 
 
@@ -36,14 +34,14 @@ class Searcher:
 
     def __init__(
         self,
-        engine: AsyncEngine,
+        reads: Reads,
         embedder: Embedder,
         usage: UsageCounter,
         *,
         language: str,
         max_answer_bytes: int,
     ) -> None:
-        self._engine = engine
+        self._reads = reads
         self._embedder = embedder
         self._usage = usage
         self._language = language
@@ -83,14 +81,11 @@ class Searcher:
             floor,
             self._max_answer_bytes,
         )
-        async with connect_for_agent(self._engine, agent) as connection:
-            return await search.search_memories(
-                connection,
-                agent,
-                query,
-                filters,
-                point,
-            )
+        return await self._reads.run(
+            agent,
+            lambda connection: search.search_memories(connection, agent, query, filters, point),
+            known_at=point.known_at,
+        )
 
     async def get_memory(
         self,
@@ -99,8 +94,11 @@ class Searcher:
         point: Point,
     ) -> tuple[Moment, Memory]:
         """Return one version at that point, and count it as used. Raises UnknownMemory."""
-        async with connect_for_agent(self._engine, agent) as connection:
-            moment, memory = await memories.find_memory(connection, agent, memory_id, point)
+        moment, memory = await self._reads.run(
+            agent,
+            lambda connection: memories.find_memory(connection, agent, memory_id, point),
+            known_at=point.known_at,
+        )
         if memory is None:
             raise UnknownMemory(memory_id)
         self._usage.note_uses(agent, [memory_id])
@@ -119,14 +117,13 @@ class Searcher:
         Raises NoPreference.
         """
         slot = Slot.from_words(entity, category, key)
-        async with connect_for_agent(self._engine, agent) as connection:
-            page = await memories.find_holding_in_slot(
-                connection,
-                agent,
-                slot,
-                point,
-                kind=Kind.PREFERENCE,
-            )
+        page = await self._reads.run(
+            agent,
+            lambda connection: memories.find_holding_in_slot(
+                connection, agent, slot, point, kind=Kind.PREFERENCE
+            ),
+            known_at=point.known_at,
+        )
         if not page.memories:
             raise NoPreference(entity, category, key)
         memory = page.memories[0]

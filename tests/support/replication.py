@@ -54,8 +54,8 @@ class Node:
 
 
 @contextmanager
-def replicated_pair(folder: Path) -> Iterator[tuple[Node, Node]]:
-    """Yield a primary and its standby. The primary acknowledges what the standby has, too."""
+def replicated_pair(folder: Path, *, synchronous: bool = True) -> Iterator[tuple[Node, Node]]:
+    """Yield a primary and its standby. A synchronous one has whatever the primary acknowledges."""
     primary, standby = (Node(folder / name, free_port()) for name in ("primary", "standby"))
     for node in (primary, standby):
         node.folder.mkdir(mode=0o700)
@@ -64,13 +64,19 @@ def replicated_pair(folder: Path) -> Iterator[tuple[Node, Node]]:
         primary.start()
         standby.run("pg_basebackup", "-R", "-d", primary.url, "--checkpoint=fast")
         standby.start()
-        with psycopg.connect(primary.url, autocommit=True) as connection:
-            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
-            connection.execute("SELECT pg_reload_conf()")
-        state = "SELECT sync_state FROM pg_stat_replication"
-        wait_until(lambda: primary.ask(state) == "sync")
+        if synchronous:
+            _wait_for_standby(primary)
         yield primary, standby
     finally:
         for node in (primary, standby):
             with suppress(OSError, psutil.Error):
                 node.kill()
+
+
+def _wait_for_standby(primary: Node) -> None:
+    """Make commits of the primary wait for its standby."""
+    with psycopg.connect(primary.url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        connection.execute("SELECT pg_reload_conf()")
+    state = "SELECT sync_state FROM pg_stat_replication"
+    wait_until(lambda: primary.ask(state) == "sync")
