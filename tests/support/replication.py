@@ -46,11 +46,28 @@ class Node:
         return row[0] if row else None
 
     def kill(self) -> None:
-        first_line, _, _ = (self.folder / "postmaster.pid").read_text().partition("\n")
-        postmaster = psutil.Process(int(first_line))
-        for process in (postmaster, *postmaster.children()):
+        processes = self._list_processes()
+        for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+        psutil.wait_procs(processes, timeout=10)
+
+    @contextmanager
+    def silenced(self) -> Iterator[None]:
+        """Stop all its processes, which keeps every connection open, until the block ends."""
+        processes = self._list_processes()
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
+
+    def _list_processes(self) -> list[psutil.Process]:
+        first_line, _, _ = (self.folder / "postmaster.pid").read_text().partition("\n")
+        postmaster = psutil.Process(int(first_line))
+        return [postmaster, *postmaster.children()]
 
 
 @contextmanager
