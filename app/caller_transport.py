@@ -6,7 +6,9 @@ import httpx
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from app.domain.position import POSITION_HEADER, PRIMARY_ONLY
+from app.domain.position import PRIMARY_ONLY
+
+POSITION_HEADER = "Palimpsest-Position"
 
 _OF_THE_CALLER = ("authorization", "x-api-key", "x-agent-id", "host")
 

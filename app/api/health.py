@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from fastapi import APIRouter, Depends, Request
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse, Response
 
 from app import __version__
@@ -25,15 +25,16 @@ class Health(BaseModel):
 
 
 class ReplicaOut(BaseModel):
-    """A read replica, as this process sees it.
+    """A read replica, as this process sees it."""
 
-    `lag_seconds` is how old its answers may be, at most; null if that is not known.
-    """
-
-    name: str
-    used: bool
-    lag_seconds: float | None
-    trouble: str | None
+    name: str = Field(description="Its host and port.")
+    used: bool = Field(description="Whether reads go to it.")
+    lag_seconds: float | None = Field(
+        description="How old its answers may be, at most; null if that is not known."
+    )
+    trouble: str | None = Field(
+        description="Why it is refused; null if it is not. Too much lag alone is no trouble."
+    )
 
     @classmethod
     def from_replica(cls, replica: Replica, *, used: bool) -> Self:
@@ -49,7 +50,7 @@ class ReplicaOut(BaseModel):
 class Ready(Health):
     """The service can serve. Without its replicas it still can: the primary answers then."""
 
-    replicas: list[ReplicaOut]
+    replicas: list[ReplicaOut] = Field(description="The read replicas of the settings.")
 
 
 class Version(BaseModel):

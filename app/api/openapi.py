@@ -7,7 +7,8 @@ from fastapi import FastAPI
 from app.api.examples import STORE_ANSWERS
 from app.api.field_words import describe_fields
 from app.api.problems import MEDIA_TYPE
-from app.domain.position import POSITION_HEADER, POSITION_PATTERN
+from app.caller_transport import POSITION_HEADER
+from app.domain.position import POSITION_PATTERN
 
 Responses = dict[int | str, dict[str, Any]]
 

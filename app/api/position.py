@@ -6,7 +6,8 @@ from fastapi import Depends, Header
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.domain.position import POSITION_HEADER, POSITION_PATTERN, PRIMARY_ONLY, Position
+from app.caller_transport import POSITION_HEADER
+from app.domain.position import POSITION_PATTERN, PRIMARY_ONLY, Position
 from app.store.reads import CALL_READS, UNREACHABLE, CallReads, read_position
 from app.wiring import Services
 

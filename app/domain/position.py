@@ -4,8 +4,6 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-# The HTTP header that carries a position, in answers to writes and in requests of reads.
-POSITION_HEADER = "Palimpsest-Position"
 # As Postgres writes a pg_lsn: two hexadecimal numbers of at most 32 bits.
 POSITION_PATTERN = "^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$"
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from app.domain.position import POSITION_HEADER
+from app.caller_transport import POSITION_HEADER
 from app.settings import load_settings
 from app.store import schema
 from app.store.roles import build_service_url
