@@ -194,7 +194,7 @@ class ReadSettings:
 
 
 @dataclass(slots=True)
-class _Marks:
+class Marks:
     """Positions of the primary, and the times at which they covered all commits, oldest first."""
 
     marks: list[tuple[float, Position]] = field(default_factory=list)
@@ -225,7 +225,7 @@ class Reads:
         self._settings = settings
         self._note_read = note_read
         self._turn = 0
-        self._marks = _Marks()
+        self._marks = Marks()
         self._identity: Identity | None = None
 
     async def run(
@@ -343,7 +343,7 @@ class Reads:
             logger.debug("the primary does not tell its position: %s", type(problem).__name__)
             return
         if self._identity is None or identity.timeline != self._identity.timeline:
-            self._marks = _Marks()
+            self._marks = Marks()
         self._identity = identity
         self._marks.add(before, position)
 
@@ -358,14 +358,14 @@ class Reads:
             replica.refuse(f"unreachable ({type(problem).__name__})")
             return
         if self._identity is not None and identity != self._identity:
-            replica.refuse(_describe_difference(identity, self._identity))
+            replica.refuse(describe_difference(identity, self._identity))
             return
         if (current_at := self._marks.find_time(progress.replayed)) is not None:
             replica.current_at = current_at
         replica.accept()
 
 
-def _describe_difference(replica: Identity, primary: Identity) -> str:
+def describe_difference(replica: Identity, primary: Identity) -> str:
     if replica.system != primary.system:
         return "it is no copy of the primary"
     if replica.timeline != primary.timeline:
