@@ -517,6 +517,30 @@ class Settings(BaseSettings):
             "(reference 003: 5)."
         ),
     )
+    agent_index_from: int = Field(
+        20_000,
+        ge=0,
+        description=(
+            "An agent with so many live memories gets an index of its own, and loses it below half "
+            "of that. Smaller agents are searched exactly. 0: no agent gets one."
+        ),
+    )
+    max_agent_indexes: int = Field(
+        100,
+        ge=0,
+        description=(
+            "Indexes of agents that there may be. Further large agents are searched exactly, and "
+            "the worker logs how many."
+        ),
+    )
+    agent_index_memory: int = Field(
+        512,
+        ge=64,
+        description=(
+            "Megabytes that Postgres may take to build the index of an agent. 1,000,000 memories "
+            "of the local encoder need about 1,400; with less, it takes several times as long."
+        ),
+    )
     half_life_days_semantic: Annotated[
         dict[Kind, _Days], NoDecode, _days_per_kind(_SEMANTIC_DAYS)
     ] = Field(

@@ -27,6 +27,7 @@ from app.networks import FairThreads
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
 from app.remote.webhooks import WebhookSender, open_webhook_client
+from app.services.agent_indexes import AgentIndexDirectory, AgentIndexKeeper
 from app.services.agent_write import WriteSetup
 from app.services.capture_reading import TurnReader
 from app.services.captures import Capturer
@@ -109,6 +110,8 @@ class Services:
     texts: TextStorer
     captures: Capturer
     search: Searcher
+    index_directory: AgentIndexDirectory
+    index_keeper: AgentIndexKeeper
     context: ContextComposer
     explicit: ExplicitChanger
     lifespans: LifespanEnder
@@ -304,7 +307,8 @@ def _build_services(
     budget = build_budget(settings)
     cascade = Cascade(local_judge, build_model_judge(settings, chat, budget))
     extractor = ModelExtractor(chat, budget) if chat else None
-    classifier = Classifier(engine, embedder, cascade, store_settings)
+    indexes = AgentIndexDirectory(engine)
+    classifier = Classifier(engine, embedder, cascade, store_settings, indexes)
     dater = FactDater(engine, zone=find_zone(settings.timezone) or UTC, is_on=settings.read_dates)
     remember = Remember(engine, embedder, dater, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
@@ -312,6 +316,7 @@ def _build_services(
         reads,
         embedder,
         usage,
+        indexes,
         language=settings.text_language,
         max_answer_bytes=settings.max_answer_bytes,
     )
@@ -340,7 +345,17 @@ def _build_services(
             refuses_secrets=settings.secrets == "refuse",
         ),
         search=search,
-        context=ContextComposer(reads, search, usage, half_lives, settings.max_answer_bytes),
+        index_directory=indexes,
+        index_keeper=AgentIndexKeeper(
+            engine,
+            half_lives,
+            from_live=settings.agent_index_from,
+            most=settings.max_agent_indexes,
+            memory=f"{settings.agent_index_memory}MB",
+        ),
+        context=ContextComposer(
+            reads, search, usage, indexes, half_lives, settings.max_answer_bytes
+        ),
         explicit=ExplicitChanger(engine, embedder, dater, setup),
         lifespans=LifespanEnder(engine, setup),
         relationships=RelationshipWriter(engine, setup),
@@ -354,6 +369,7 @@ def _build_services(
             classifier,
             store_settings,
             sweep_setup,
+            indexes,
             encoder=embedder.name,
             batch=settings.supersession_batch,
         ),

@@ -27,6 +27,7 @@ from app.main import create_app as create_service
 from app.networks import FairThreads
 from app.settings import load_settings
 from app.store import columns, memories, search
+from app.store.ranking import ANY_SCORE
 from bench.vectors import KnownVectors, Vectors
 from bench.world import known_texts
 
@@ -89,7 +90,7 @@ class _Floor:
             "encoder": LocalEmbedder.name,
             "language": "english",
             "limit": asked["limit"],
-            "min_score": search.ANY_SCORE,
+            "min_score": ANY_SCORE,
             "depth": max(50, asked["limit"]),
         }
         self._reader.execute(self._searches[asked["mode"]], bound, prepare=True).fetchall()

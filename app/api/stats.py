@@ -26,8 +26,8 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     response_model=None,
     description=(
         "An agent in numbers: memories by status, what holds and how strong it is, the log by "
-        "operation and judge, reviews. It reads every\n"
-        "row of the agent."
+        "operation and judge, reviews. All numbers are those of `as_of`. A large agent, which has "
+        "an index, is counted by the worker now and then: its `as_of` is the time of that."
     ),
 )
 async def get_stats(services: ServicesDep, agent_id: NamedAgentDep) -> Response:

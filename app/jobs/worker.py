@@ -33,7 +33,11 @@ async def run_worker(
     of the parent, the worker also ends when its parent has ended. Raise WorkerCutOff if the worker
     ends for any other reason.
     """
-    async with open_jobs(settings) as jobs, jobs.services.deliveries.deliver_in_background():
+    async with (
+        open_jobs(settings) as jobs,
+        jobs.services.deliveries.deliver_in_background(),
+        jobs.services.index_keeper.keep_in_background(),
+    ):
         clock = settings.supersession_sweep_enabled and not until_idle
         jobs.register_jobs(sweeps_at=settings.supersession_cron if clock else None)
         await jobs.pick_up(0)

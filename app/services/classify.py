@@ -29,11 +29,13 @@ from app.networks import get_requester
 from app.planning.plan import PreparedMerge, ReviewDecision
 from app.planning.questions import MAX_LINKS
 from app.remote.budget import Payer
-from app.store import erasures, search
+from app.services.agent_indexes import AgentIndexDirectory
+from app.store import comparison, erasures
 from app.store.chains import LockedAgent
+from app.store.comparison import ComparisonOptions
 from app.store.engine import connect_for_agent
 from app.store.fragments import NEVER
-from app.store.search import ComparisonOptions, Hit
+from app.store.ranking import Hit
 from app.store.turns import compute_in_thread, iterate_in_turns
 
 # "In office until 2027" names the date of "the term ends in 2027".
@@ -201,11 +203,13 @@ class Classifier:
         embedder: Embedder,
         cascade: Cascade,
         settings: StoreSettings,
+        indexes: AgentIndexDirectory,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._cascade = cascade
         self._settings = settings
+        self._indexes = indexes
 
     async def classify_batch(
         self,
@@ -334,16 +338,18 @@ class Classifier:
             return items
         options = ComparisonOptions(self._embedder.name, settings.language, settings.max_candidates)
         compared: list[ClassifiedItem] = []
+        index = await self._indexes.find_index(agent)
         async with connect_for_agent(self._engine, agent) as connection:
             for chunk in _split_chunks(items, COMPARED_AT_ONCE):
                 facts = [item.fact for item in chunk]
                 vectors = [item.vector for item in chunk]
-                moment, near = await search.find_candidates(
+                moment, near = await comparison.find_candidates(
                     connection,
                     agent,
                     facts,
                     vectors,
                     options,
+                    index=index,
                 )
                 for item, hits in zip(chunk, near, strict=True):
                     compared.append(replace(item, hits=tuple(hits), seen_at=moment.known_at))

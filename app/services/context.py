@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from app.domain.agent import AgentId
 from app.domain.context import (
     Context,
@@ -19,11 +21,12 @@ from app.domain.strength import HalfLives, compute_strength
 from app.domain.version import Memory, Moment
 from app.planning import hints
 from app.planning.hints import Hint
+from app.services.agent_indexes import AgentIndexDirectory
 from app.services.search import Question, Searcher
 from app.services.usage import UsageCounter
 from app.store import memories as memory_store
 from app.store.columns import Filters
-from app.store.memories import Point, Ranking
+from app.store.memories import Point, Ranked, Ranking
 from app.store.reads import Reads
 from app.store.value_lines import list_value_lines
 
@@ -48,12 +51,14 @@ class ContextComposer:
         reads: Reads,
         searcher: Searcher,
         usage: UsageCounter,
+        indexes: AgentIndexDirectory,
         half_lives: HalfLives,
         max_answer_bytes: int,
     ) -> None:
         self._reads = reads
         self._searcher = searcher
         self._usage = usage
+        self._indexes = indexes
         self._half_lives = half_lives
         self._max_answer_bytes = max_answer_bytes
 
@@ -75,9 +80,7 @@ class ContextComposer:
         ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
         strong = await self._reads.run(
             agent,
-            lambda connection: memory_store.list_strongest(
-                connection, agent, filters, point, ranking
-            ),
+            lambda connection: self._list_strongest(connection, agent, filters, point, ranking),
             known_at=point.known_at,
         )
         moment = strong.moment
@@ -99,6 +102,23 @@ class ContextComposer:
         self._usage.note_uses(agent, [memory.id for memory in shown])
         hints_by_id = await self._find_hints(agent, shown, point, moment) if shown else {}
         return ComposedContext(moment, context, hints_by_id)
+
+    async def _list_strongest(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        filters: Filters,
+        point: Point,
+        ranking: Ranking,
+    ) -> Ranked:
+        """Return the strongest memories; of a large agent, those that probably are."""
+        if await self._indexes.find_index(agent):
+            ranked = await memory_store.list_probably_strongest(
+                connection, agent, filters, point, ranking
+            )
+            if ranked is not None:
+                return ranked
+        return await memory_store.list_strongest(connection, agent, filters, point, ranking)
 
     async def _find_hints(
         self,

@@ -5,8 +5,8 @@ import asyncio
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.errors import DatabaseReadOnly, DatabaseSilent
-from app.store import search
 from app.store.engine import begin_as_operator, is_read_only
+from app.store.ranking import check_encoder
 
 PATIENCE = 2.0  # seconds
 
@@ -31,7 +31,7 @@ class Readiness:
 
     async def _ask(self) -> None:
         async with begin_as_operator(self._engine) as connection:
-            await search.check_encoder(connection, self._encoder)
+            await check_encoder(connection, self._encoder)
             if not await is_read_only(connection):
                 return
         # Sessions keep what they were told at their start: new ones learn when writes are taken.

@@ -8,10 +8,12 @@ from app.domain.errors import NoPreference, UnknownMemory
 from app.domain.fact import Kind, Slot
 from app.domain.version import Memory, Moment
 from app.embedding import Embedder
+from app.services.agent_indexes import AgentIndexDirectory
 from app.services.usage import UsageCounter
 from app.store import memories, search
 from app.store.columns import Filters
 from app.store.memories import Point
+from app.store.ranking import ANY_SCORE
 from app.store.reads import Reads
 from app.store.search import Hits, Query
 
@@ -20,13 +22,15 @@ from app.store.search import Hits, Query
 class Question:
     """A text to search for. `mode` is hybrid, vector or text.
 
-    There are `limit` results at most, each with a score of `min_score` or more.
+    There are `limit` results at most, each with a score of `min_score` or more. `exact`: every
+    memory is looked at, even if the agent has an index.
     """
 
     text: str
     mode: str
     limit: int
     min_score: float | None = None
+    exact: bool = False
 
 
 class Searcher:
@@ -37,6 +41,7 @@ class Searcher:
         reads: Reads,
         embedder: Embedder,
         usage: UsageCounter,
+        indexes: AgentIndexDirectory,
         *,
         language: str,
         max_answer_bytes: int,
@@ -44,6 +49,7 @@ class Searcher:
         self._reads = reads
         self._embedder = embedder
         self._usage = usage
+        self._indexes = indexes
         self._language = language
         self._max_answer_bytes = max_answer_bytes
 
@@ -70,7 +76,7 @@ class Searcher:
         vector = None
         if question.mode != "text":
             [vector] = await self._embedder.encode([question.text])
-        floor = search.ANY_SCORE if question.min_score is None else question.min_score
+        floor = ANY_SCORE if question.min_score is None else question.min_score
         query = Query(
             question.text,
             vector,
@@ -81,9 +87,12 @@ class Searcher:
             floor,
             self._max_answer_bytes,
         )
+        index = await self._indexes.find_index(agent)
         return await self._reads.run(
             agent,
-            lambda connection: search.search_memories(connection, agent, query, filters, point),
+            lambda connection: search.search_memories(
+                connection, agent, query, filters, point, index=index, exact=question.exact
+            ),
             known_at=point.known_at,
         )
 

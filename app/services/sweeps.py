@@ -33,6 +33,7 @@ from app.planning.sweeps import (
     select_comparison_chains,
 )
 from app.remote.budget import Payer
+from app.services.agent_indexes import AgentIndexDirectory
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.services.classify import (
     JUDGED_AT_ONCE,
@@ -45,10 +46,11 @@ from app.services.classify import (
     without_erased,
 )
 from app.services.dating import find_episodes
-from app.store import search
+from app.store import comparison
+from app.store.comparison import ComparisonOptions
 from app.store.engine import begin_for_agent
+from app.store.ranking import Hit
 from app.store.rows import CallInfo
-from app.store.search import ComparisonOptions, Hit
 from app.store.sweeps import runs as sweep_runs
 from app.store.sweeps import work as sweep_work
 from app.store.sweeps.runs import Origin, Sweep
@@ -111,6 +113,7 @@ class Sweeper:
         classifier: Classifier,
         settings: StoreSettings,
         setup: WriteSetup,
+        indexes: AgentIndexDirectory,
         *,
         encoder: str,
         batch: int,
@@ -119,6 +122,7 @@ class Sweeper:
         self._classifier = classifier
         self._settings = settings
         self._setup = setup
+        self._indexes = indexes
         self._encoder = encoder
         self._batch = batch
         self._tier = Classify.CASCADE if settings.classify is Classify.OFF else settings.classify
@@ -292,13 +296,14 @@ class Sweeper:
         # The search finds the memory itself too, so it asks for one more.
         limit = self._settings.max_candidates + 1
         options = ComparisonOptions(self._encoder, self._settings.language, limit)
-        moment, [hits] = await search.find_candidates(
+        moment, [hits] = await comparison.find_candidates(
             connection,
             agent,
             [item.fact],
             [item.vector],
             options,
             as_of=as_of,
+            index=await self._indexes.find_index(agent),
         )
         return moment, [hit for hit in hits if hit.memory.id != item.new_id]
 

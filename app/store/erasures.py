@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.store.agent_indexes import remove_erased
 from app.store.captures.redactions import redact_messages
 from app.store.columns import ERASED_WITH_CHAIN, ERASED_WITH_MEMORY, set_erased_sql
 from app.store.engine import driver_connection, fetch_rows
@@ -203,6 +204,7 @@ async def erase_memories(
     }
     swept = await _fetch_ids(connection, FORGET_SLOTS_OF_SWEEPS, parameters)
     await fetch_rows(connection, _ERASE, parameters)
+    await remove_erased(connection, agent, list(texts))
     unnamed = await _forget_slots(connection, agent, now)
     ids = list({*texts, *unnamed, *swept})
     await fetch_rows(connection, _UNSEAL, {"agent": agent, "ids": ids})

@@ -413,6 +413,59 @@ class Ranked(Page):
     live: int
 
 
+# So many of each sort may be among the strongest of a large agent.
+_STRONG_OF_EACH = 1_000
+
+# Memories `m` of a large agent that may be among its strongest: constraints, core memories, the
+# most important, those used last, and the newest.
+_STRONG = f"""
+    strong AS MATERIALIZED (
+        (SELECT m.id FROM memories m
+         WHERE m.agent_id = :agent AND m.kind = 'constraint' AND NOT m.cold
+         ORDER BY m.created_at DESC LIMIT {_STRONG_OF_EACH})
+        UNION
+        (SELECT m.id FROM memories m
+         WHERE m.agent_id = :agent AND m.tier = 'core' AND NOT m.cold
+         ORDER BY m.created_at DESC LIMIT {_STRONG_OF_EACH})
+        UNION
+        (SELECT m.id FROM memories m
+         WHERE m.agent_id = :agent AND m.importance > 0.5 AND NOT m.cold
+         ORDER BY m.importance DESC, m.created_at DESC LIMIT {_STRONG_OF_EACH})
+        UNION
+        (SELECT u.memory_id FROM memory_usage u
+         WHERE u.agent_id = :agent AND u.last_accessed_at IS NOT NULL
+         ORDER BY u.last_accessed_at DESC LIMIT {_STRONG_OF_EACH})
+        UNION
+        (SELECT m.id FROM memories m
+         WHERE m.agent_id = :agent
+         ORDER BY m.created_at DESC LIMIT {_STRONG_OF_EACH})
+    ),
+"""
+
+# The memories that hold are counted up to this number, where they are not read one by one.
+MOST_COUNTED = 10_000
+
+
+async def list_probably_strongest(
+    connection: AsyncConnection, agent: AgentId, filters: Filters, point: Point, ranking: Ranking
+) -> Ranked | None:
+    """Return what `list_strongest` does, without reading every memory of the agent.
+
+    A memory may be missing that is neither new nor important, core, a constraint nor used lately.
+    `live` counts no more than MOST_COUNTED. Return None if too few pass the filters.
+    """
+    build_where = where_searchable if ranking.first else where_memories
+    where, _ = build_where(filters, point)
+    source, _ = memories_from(point)
+    live = f"""
+        SELECT count(*) FROM (SELECT FROM {source} WHERE {where} LIMIT {MOST_COUNTED}) AS counted
+    """
+    strong = _StrongestScope(_STRONG, f"strong CROSS JOIN {source}", " AND m.id = strong.id", live)
+    ranked = await _list_strongest(connection, agent, filters, point, ranking, strong)
+    is_short = len(ranked.memories) < ranking.limit and not ranked.is_cut
+    return None if is_short and len(ranked.memories) < ranked.live else ranked
+
+
 async def list_strongest(
     connection: AsyncConnection,
     agent: AgentId,
@@ -421,6 +474,29 @@ async def list_strongest(
     ranking: Ranking,
 ) -> Ranked:
     """Return memories, the strongest first."""
+    source, _ = memories_from(point)
+    everything = _StrongestScope("", source, "", "SELECT count(*) FROM live")
+    return await _list_strongest(connection, agent, filters, point, ranking, everything)
+
+
+@dataclass(frozen=True, slots=True)
+class _StrongestScope:
+    """The memories among which the strongest are: CTEs, FROM, a condition, and the count of all."""
+
+    ctes: str
+    source: str
+    condition: str
+    live: str
+
+
+async def _list_strongest(
+    connection: AsyncConnection,
+    agent: AgentId,
+    filters: Filters,
+    point: Point,
+    ranking: Ranking,
+    scope: _StrongestScope,
+) -> Ranked:
     order = "is_first DESC, strength DESC, id DESC"
     source, _ = memories_from(point)
     build_where = where_searchable if ranking.first else where_memories
@@ -439,11 +515,12 @@ async def list_strongest(
     """
     statement = f"""
         WITH {MOMENT},
+        {scope.ctes}
         live AS MATERIALIZED (
             SELECT m.id, {STRENGTH} AS strength,
                    m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
-            FROM {source} {USAGE}
-            WHERE {where}
+            FROM {scope.source} {USAGE}
+            WHERE {where}{scope.condition}
         ),
         top AS (
             SELECT * FROM live {beyond}
@@ -451,7 +528,7 @@ async def list_strongest(
             LIMIT :limit
         )
         SELECT {MOMENT_COLUMNS},
-               (SELECT count(*) FROM live) AS live, hit.*
+               ({scope.live}) AS live, hit.*
         FROM moment LEFT JOIN ({bound_page(strongest, order, MEMORY_BYTES)}) AS hit ON true
         ORDER BY {order}
     """

@@ -46,6 +46,11 @@ def _list_plain(*names: str) -> tuple[OtherColumn, ...]:
     return tuple(OtherColumn(name) for name in names)
 
 
+def _list_hidden(*names: str) -> tuple[OtherColumn, ...]:
+    """Return columns that no export contains."""
+    return tuple(OtherColumn(name, exported=False) for name in names)
+
+
 def _list_fields(prefix: str, *names: str) -> tuple[JsonField, ...]:
     return tuple(JsonField(f"{prefix}{name}") for name in names)
 
@@ -304,6 +309,22 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         *_list_plain("status", "mentioned_ids", "created_at"),
         OtherColumn("headers", Erasure.BY_FIELD, _list_fields("", "{name}")),
     ),
+    # An index has a copy of what it finds memories by. Erasing removes the row.
+    "agent_indexes": (
+        _AGENT,
+        *_list_hidden("covers_until", "covers_id", "memories", "live", "built_at", "counted_at"),
+        *_list_hidden("stats_until", "stats_seconds"),
+        OtherColumn("stats", Erasure.BY_FIELD, _list_fields("", "{name}.**"), exported=False),
+    ),
+    "indexed_memories": (
+        _AGENT,
+        *_list_hidden("id", "created_at"),
+        OtherColumn("slot_category", Erasure.REMOVED, exported=False),
+        OtherColumn("embedding", Erasure.REMOVED, exported=False),
+        OtherColumn("lexemes", Erasure.REMOVED, exported=False),
+    ),
+    # A word is there as a hash, and only one that many memories have.
+    "frequent_words": (_AGENT, *_list_hidden("word", "memories")),
     "encoder": _list_plain("the_one", "name", "dimensions", "next_name", "next_dimensions"),
     "api_keys": (
         *_list_plain("id", "secret_hash", "scopes", "trust_ceiling"),

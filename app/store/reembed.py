@@ -265,6 +265,7 @@ _SWAP = (
         next_name = NULL,
         next_dimensions = NULL
     """,
+    "SELECT drop_every_index_table()",
 )
 
 

@@ -1,9 +1,13 @@
 """An agent in numbers. One statement reads all rows of the agent, so the numbers fit together.
 
-Archived operations of the log are counted too.
+Archived operations of the log are counted too. Nobody waits for that in a large agent: a worker
+counts, and reads answer what it counted last.
 """
 
+import json
+import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -11,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
 from app.domain.version import Status
-from app.store.engine import fetch_rows
+from app.store.engine import fetch_rows, lift_statement_timeout
 from app.store.fragments import AS_OF, HOLDS, LATEST, MOMENT, NEVER_SQL, ONE_VALUE
 from app.store.strength import STRENGTH, USAGE, half_life_values
 
@@ -116,10 +120,10 @@ _STATS = f"""
 """
 
 
-async def read_stats(
+async def count_stats(
     connection: AsyncConnection, agent: AgentId, half_lives: HalfLives
-) -> Mapping[str, Any]:
-    """Return the numbers of an agent that has a row.
+) -> dict[str, Any]:
+    """Return the numbers of an agent that has a row. This reads every memory and the whole log.
 
     The objects leave out values with a count of zero. Quartiles of nothing are None.
     """
@@ -132,3 +136,66 @@ async def read_stats(
     }
     [row] = await fetch_rows(connection, _STATS, values)
     return row
+
+
+# --- large agents --------------------------------------------------------------------------------
+
+# Read the numbers of a large agent that were counted last.
+_READ_STORED = "SELECT stats FROM agent_indexes WHERE agent_id = :agent"
+
+
+async def read_stats(
+    connection: AsyncConnection, agent: AgentId, half_lives: HalfLives
+) -> Mapping[str, Any]:
+    """Return the numbers of an agent as `count_stats` does.
+
+    Those of a large agent are the ones that were counted last.
+    """
+    rows = await fetch_rows(connection, _READ_STORED, {"agent": agent})
+    if rows and rows[0]["stats"]:
+        return _stats_from_json(rows[0]["stats"])
+    return await count_stats(connection, agent, half_lives)
+
+
+# Is it time to count a large agent again? It wrote since then, and counting takes at most one
+# hundredth of the time.
+_IS_DUE = """
+    SELECT i.stats_until IS DISTINCT FROM a.last_known_at AND (
+        i.stats IS NULL
+        OR CAST(i.stats ->> 'as_of' AS timestamptz)
+            < clock_timestamp() - 100 * i.stats_seconds * interval '1 second'
+    ) AS is_due
+    FROM agent_indexes i JOIN agents a ON a.agent_id = :agent
+    WHERE i.agent_id = :agent
+"""
+
+_STORE = """
+    UPDATE agent_indexes
+    SET stats = CAST(:stats AS jsonb), stats_until = :until, stats_seconds = :seconds
+    WHERE agent_id = :agent
+"""
+
+
+async def refresh_stats(connection: AsyncConnection, agent: AgentId, half_lives: HalfLives) -> None:
+    """Count the numbers of a large agent again, if it is time."""
+    rows = await fetch_rows(connection, _IS_DUE, {"agent": agent})
+    if not (rows and rows[0]["is_due"]):
+        return
+    await lift_statement_timeout(connection)
+    started = time.monotonic()
+    counted = await count_stats(connection, agent, half_lives)
+    values = {
+        "agent": agent,
+        "stats": json.dumps(counted, default=str),
+        "until": counted["last_known_at"],
+        "seconds": time.monotonic() - started,
+    }
+    await fetch_rows(connection, _STORE, values)
+
+
+_TIMES = ("as_of", "first_known_at", "last_known_at")
+
+
+def _stats_from_json(stored: Mapping[str, Any]) -> dict[str, Any]:
+    times = {name: stored[name] and datetime.fromisoformat(stored[name]) for name in _TIMES}
+    return {**stored, **times}

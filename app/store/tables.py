@@ -4,7 +4,8 @@ A test compares them with a migrated database.
 """
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP, UUID
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP, TSVECTOR, UUID
 
 from app.domain.relation import Relation
 from app.domain.relationship import BINDING
@@ -65,6 +66,21 @@ memories = sa.Table(
     sa.Index("memories_valid_until", "agent_id", "valid_until"),
     sa.Index("memories_warm", "agent_id", "valid_until", postgresql_where=sa.text("NOT cold")),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
+    sa.Index(
+        "memories_constraints",
+        *("agent_id", "created_at"),
+        postgresql_where=sa.text("kind = 'constraint' AND NOT cold"),
+    ),
+    sa.Index(
+        "memories_core",
+        *("agent_id", "created_at"),
+        postgresql_where=sa.text("tier = 'core' AND NOT cold"),
+    ),
+    sa.Index(
+        "memories_important",
+        *("agent_id", "importance", "created_at"),
+        postgresql_where=sa.text("importance > 0.5 AND NOT cold"),
+    ),
     sa.Index(
         "memories_derived",
         "agent_id",
@@ -151,6 +167,7 @@ memory_usage = sa.Table(
         ["memories.agent_id", "memories.id"],
         name="memory_usage_memory_fkey",
     ),
+    sa.Index("memory_usage_used", "agent_id", "last_accessed_at"),
 )
 
 # The condition that judges decided an operation. A review that expires is a NOOP by rule, and
@@ -521,6 +538,52 @@ idempotency_keys = sa.Table(
     sa.Column("mentioned_ids", ARRAY(UUID), nullable=False),
     sa.Column("created_at", _TIME, nullable=False),
     sa.Index("idempotency_keys_created", "agent_id", "created_at"),
+)
+
+agent_indexes = sa.Table(
+    "agent_indexes",
+    metadata,
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="agent_indexes_agent_fkey"),
+        primary_key=True,
+    ),
+    sa.Column("covers_until", _TIME, nullable=False),
+    sa.Column("covers_id", UUID, nullable=False),
+    sa.Column("memories", sa.BigInteger, nullable=False),
+    sa.Column("live", sa.BigInteger, nullable=False),
+    sa.Column("built_at", _TIME, nullable=False),
+    sa.Column("counted_at", _TIME, nullable=False),
+    sa.Column("stats", JSONB),
+    sa.Column("stats_until", _TIME),
+    sa.Column("stats_seconds", sa.Double),
+)
+
+# Each large agent has a partition. What search needs of its memories is there once more.
+indexed_memories = sa.Table(
+    "indexed_memories",
+    metadata,
+    sa.Column("agent_id", sa.Text, nullable=False),
+    sa.Column("id", UUID, nullable=False),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("slot_category", sa.Text, nullable=False),
+    sa.Column("embedding", HALFVEC, nullable=False),
+    sa.Column("lexemes", TSVECTOR, nullable=False),
+    postgresql_partition_by="LIST (agent_id)",
+)
+
+frequent_words = sa.Table(
+    "frequent_words",
+    metadata,
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="frequent_words_agent_fkey"),
+        primary_key=True,
+    ),
+    sa.Column("word", sa.BigInteger, primary_key=True),
+    sa.Column("memories", sa.BigInteger, nullable=False),
 )
 
 encoder = sa.Table(

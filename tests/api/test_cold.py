@@ -16,11 +16,11 @@ import pytest
 from app.domain.agent import AgentId
 from app.domain.fact import Fact
 from app.settings import load_settings
-from app.store import search
+from app.store import comparison, search
 from app.store.columns import Filters
+from app.store.comparison import ComparisonOptions
 from app.store.engine import Patience, begin_for_agent, create_engine, fetch_rows
 from app.store.memories import Point
-from app.store.search import ComparisonOptions
 from support.builders import contents, editor, send, store
 from support.retention import AT_ONCE, retain
 from support.service import running
@@ -130,7 +130,7 @@ def test_facts_are_compared_with_what_held_in_the_past_though_it_is_cold(own: Ke
             comparing = ComparisonOptions(row["name"], "english", 10)
             hits = [
                 (
-                    await search.find_candidates(
+                    await comparison.find_candidates(
                         connection,
                         AgentId("default"),
                         facts,

@@ -13,7 +13,7 @@ from psycopg.errors import InsufficientPrivilege
 
 from app.domain.agent import AgentId
 from app.settings import load_settings
-from app.store import schema
+from app.store import agent_indexes, schema
 from app.store.engine import (
     Patience,
     connect_for_agent,
@@ -23,6 +23,7 @@ from app.store.engine import (
 )
 from app.store.roles import SERVICE_LOGIN, Role, build_service_url
 from app.store.unfit import MissingRoles
+from support.agent_indexes import build_index
 from support.builders import contents, editor, store
 from support.databases import fresh_database, name_of, with_database
 from support.service import running
@@ -32,10 +33,14 @@ Connection = psycopg.Connection[tuple[object, ...]]
 
 MINE, THEIRS = "told-0", "told-1"
 
+# The service adds rows to these tables and removes them.
+NEVER_CHANGED = {"indexed_memories", "frequent_words"}
+
 OF_AGENTS = """
     SELECT c.relname FROM pg_class c
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'agent_id' AND NOT a.attisdropped
-    WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace
+    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+        AND c.relnamespace = 'public'::regnamespace
     ORDER BY c.relname
 """
 
@@ -59,6 +64,9 @@ def url(server_url: str, template_url: str) -> Iterator[str]:
                 )
                 assert sent.is_success, sent.text
                 assert one.post("/v1/sweeps", json={}).status_code == 202
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(agent_indexes, "COUNTED_FROM", 1)
+                build_index(url, agent)
         yield url
 
 
@@ -131,12 +139,20 @@ def test_the_roles_and_the_login_of_the_service_are_plain(superuser: Connection)
     assert [row[0] for row in rows if row[5]] == ["palimpsest"]
 
 
-def test_only_three_functions_act_for_another_role(superuser: Connection) -> None:
+def test_few_functions_act_for_another_role(superuser: Connection) -> None:
     rows = superuser.execute(
         "SELECT proname, proacl::text FROM pg_proc"
         " WHERE prosecdef AND pronamespace = 'public'::regnamespace"
     ).fetchall()
-    assert {row[0] for row in rows} == {"claim_encoder", "refresh_statistics", "operations_on"}
+    of_indexes = {
+        *("create_index_table", "build_index_table", "attach_index_table", "drop_index_table"),
+        *("find_nearest_indexed", "find_indexed_by_words", "find_indexed_of_category"),
+    }
+    assert {row[0] for row in rows} == of_indexes | {
+        "claim_encoder",
+        "refresh_statistics",
+        "operations_on",
+    }
     assert not [acl for _, acl in rows if re.search(r"[{,]=", str(acl))], "granted to PUBLIC"
 
 
@@ -179,6 +195,10 @@ def test_rows_of_another_agent_are_neither_written_nor_changed(
     for name in tables_of_agents(superuser):
         begin(login, Role.LOG_EDITOR, MINE)
         table = sql.Identifier(name)
+        if name in NEVER_CHANGED:
+            remove = sql.SQL("DELETE FROM {} WHERE agent_id = %s").format(table)
+            assert login.execute(remove, [THEIRS]).rowcount == 0, name
+            continue
         change = sql.SQL("UPDATE {} SET agent_id = agent_id WHERE agent_id = %s").format(table)
         assert login.execute(change, [THEIRS]).rowcount == 0, name
         forge = sql.SQL("UPDATE {} SET agent_id = %s").format(table)
@@ -189,6 +209,37 @@ def test_rows_of_another_agent_are_neither_written_nor_changed(
         login.execute(
             "INSERT INTO agents (agent_id, created_at, last_known_at) VALUES ('new', now(), now())"
         )
+
+
+def test_the_index_of_an_agent_is_closed_but_for_its_functions(
+    login: Connection, superuser: Connection
+) -> None:
+    tables = superuser.execute("""
+        SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class
+        WHERE relispartition AND relkind = 'r' ORDER BY 1
+    """).fetchall()
+    assert [isolated for _, isolated in tables] == [True, True]
+    for name, _ in tables:
+        for role in (Role.SERVICE, Role.LOG_EDITOR, Role.OPERATOR):
+            begin(login, role, MINE)
+            with pytest.raises(InsufficientPrivilege):
+                count(login, name)
+    searches = [
+        "SELECT find_nearest_indexed(embedding::vector, 100) FROM one",
+        "SELECT find_indexed_by_words('cat', 'cat', embedding::vector, 100, 100) FROM one",
+        "SELECT find_indexed_of_category('', 100)",
+    ]
+    one = "WITH one AS (SELECT embedding FROM indexed_memories LIMIT 1)"
+    [mine] = superuser.execute(
+        "SELECT array_agg(id) FROM memories WHERE agent_id = %s", [MINE]
+    ).fetchone() or [None]
+    for search in searches:
+        begin(login, Role.SERVICE, MINE)
+        found = {row[0] for row in login.execute(f"{one} {search}").fetchall()}  # type: ignore[arg-type]
+        assert found
+        assert found <= set(mine)  # type: ignore[call-overload]
+        begin(login, Role.SERVICE)
+        assert login.execute(f"{one} {search}").fetchall() == []  # type: ignore[arg-type]
 
 
 def test_the_function_over_the_log_sees_one_agent(login: Connection, superuser: Connection) -> None:

@@ -17,12 +17,14 @@ from app.domain.fact import DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
 from app.networks import FairThreads
 from app.settings import load_settings
-from app.store import search
+from app.store import comparison, search
 from app.store.bounded import ANY_SIZE
 from app.store.columns import Filters
+from app.store.comparison import MAX_ALIKE, ComparisonOptions
 from app.store.engine import Patience, begin_for_agent, create_engine
 from app.store.memories import Point
-from app.store.search import MAX_ALIKE, ComparisonOptions, Hit, Hits, Query
+from app.store.ranking import ANY_SCORE, Hit
+from app.store.search import Hits, Query
 from support.service import running
 
 Found = TypeVar("Found")
@@ -83,7 +85,8 @@ def compared(
 ) -> list[list[Hit]]:
     vectors = vectors_of(facts)
     _, hits = reading(
-        url, lambda connection: search.find_candidates(connection, AGENT, facts, vectors, comparing)
+        url,
+        lambda connection: comparison.find_candidates(connection, AGENT, facts, vectors, comparing),
     )
     return hits
 
@@ -97,7 +100,7 @@ def searched(url: str, fact: Fact) -> Hits:
         "hybrid",
         COMPARING.language,
         COMPARING.limit,
-        search.ANY_SCORE,
+        ANY_SCORE,
         ANY_SIZE,
     )
     return reading(

@@ -38,6 +38,7 @@ from app.store.other_columns import (
     JsonField,
 )
 from app.store.tables import metadata
+from support.agent_indexes import build_index
 from support.builders import send, store
 from support.databases import fresh_database, name_of
 from support.doctor_check import assert_healthy
@@ -281,6 +282,7 @@ def marked(
             client.post("/v1/sweeps", json=sweep).raise_for_status()
             Place(url, client).work(sweep_batch=2)
             client.post("/v1/sweeps", json={"slot": SLOT}).raise_for_status()
+        build_index(url, "default")
         yield MarkedDatabase(url, folder)
 
 
@@ -369,7 +371,7 @@ def find_unmarked_texts(url: str) -> set[str]:
     for table, columns in OTHER_COLUMNS.items():
         for column in columns:
             if column.erasure is Erasure.REMOVED and not column.name.endswith(
-                ("hash", "print", "salt")
+                ("hash", "print", "salt", "embedding")
             ):
                 texts.add(f"{table}.{column.name}")
     return {text for text in texts if not is_marked(url, *text.split("."))}

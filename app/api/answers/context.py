@@ -50,7 +50,8 @@ class ContextAnswer(AnswerBase):
     items: dict[Kind, list[ContextItemOut]]
     left_out: int = Field(
         description=(
-            "How many others hold that did not fit. Equal texts count once where both were read."
+            "How many others hold that did not fit. Equal texts count once where both were read. "
+            "In a large agent, which has an index, no more than 10,000 are counted."
         )
     )
     as_of: Time

@@ -10,7 +10,8 @@ from app.api.answers.memories import MemoryOut
 from app.api.times import Time
 from app.domain.strength import HalfLives
 from app.domain.version import Memory, Status
-from app.store.search import Hit, Hits
+from app.store.ranking import Hit
+from app.store.search import Hits
 
 
 class ResultOut(AnswerBase):
@@ -65,6 +66,12 @@ class SearchAnswer(AnswerBase):
             "(`PALIMPSEST_MAX_ANSWER_BYTES`). Narrow the search to see them."
         )
     )
+    approximate: bool = Field(
+        description=(
+            "True if the agent's index found the results: one that is nearer may be missing. "
+            "`exact` rules that out."
+        )
+    )
     as_of: Time
     known_at: Time
 
@@ -79,6 +86,7 @@ class SearchAnswer(AnswerBase):
         return cls.model_construct(
             results=results,
             truncated=hits.is_cut,
+            approximate=hits.is_approximate,
             as_of=moment.as_of,
             known_at=moment.known_at,
         )

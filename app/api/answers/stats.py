@@ -54,7 +54,7 @@ class StatsOut(AnswerBase):
     """An agent in numbers, of one moment."""
 
     agent_id: str
-    as_of: Time
+    as_of: Time = Field(description="When it was counted: now, or a while ago in a large agent.")
     first_known_at: Time | None = Field(
         description="The known time of the oldest operation in the log."
     )

@@ -138,6 +138,12 @@ Sort = Annotated[
 ]
 
 
+EXACT = (
+    "Look at every memory, even if the agent has an index. An agent without one is always searched "
+    "like that."
+)
+
+
 class SearchRequest(FilterFields):
     """A search. Without dates: what holds now, as far as is known."""
 
@@ -162,6 +168,7 @@ class SearchRequest(FilterFields):
         default=False,
         description="Search every version, not only what holds.",
     )
+    exact: StrictBool = Field(default=False, description=EXACT)
 
     def to_point(self) -> Point:
         return Point(self.as_of, self.known_at, self.include_superseded)
@@ -177,6 +184,7 @@ class SearchQuery(FilterQuery):
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
     sort: Sort = "score"
+    exact: bool = Field(default=False, description=EXACT)
 
 
 class PreferenceQuery(MemoryQuery):

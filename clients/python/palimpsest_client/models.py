@@ -983,7 +983,8 @@ class ContextAnswer(TypedDict):
     items: "dict[str, list[ContextItemOut]]"
     """The memories of the text, by kind."""
     left_out: int
-    """How many others hold that did not fit. Equal texts count once where both were read."""
+    """How many others hold that did not fit. Equal texts count once where both were read. In a
+    large agent, which has an index, no more than 10,000 are counted."""
     as_of: str
     """The valid time that the answer describes: what was true then."""
     known_at: str
@@ -2222,6 +2223,9 @@ class SearchAnswer(TypedDict):
     truncated: bool
     """True if others were found, but the answer is as large as one may be
     (`PALIMPSEST_MAX_ANSWER_BYTES`). Narrow the search to see them."""
+    approximate: bool
+    """True if the agent's index found the results: one that is nearer may be missing. `exact`
+    rules that out."""
     as_of: str
     """The valid time that the answer describes: what was true then."""
     known_at: str
@@ -2273,6 +2277,9 @@ class SearchRequest(TypedDict):
     """As far as was known at that time."""
     include_superseded: NotRequired[bool]
     """Search every version, not only what holds."""
+    exact: NotRequired[bool]
+    """Look at every memory, even if the agent has an index. An agent without one is always
+    searched like that."""
 
 
 class ShadowReport(TypedDict):
@@ -2435,7 +2442,7 @@ class StatsOut(TypedDict):
     agent_id: str
     """Whose memories these are: the value of X-Agent-Id."""
     as_of: str
-    """The valid time that the answer describes: what was true then."""
+    """When it was counted: now, or a while ago in a large agent."""
     first_known_at: str | None
     """The known time of the oldest operation in the log."""
     last_known_at: str | None

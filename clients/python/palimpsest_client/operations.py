@@ -791,6 +791,7 @@ class Operations:
         as_of: Time | None = None,
         known_at: Time | None = None,
         include_superseded: bool | None = None,
+        exact: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to the query, best first: min(limit, live) of them, always, unless
         `min_score` cuts some off.
@@ -823,6 +824,8 @@ class Operations:
             as_of: What was true at that time.
             known_at: As far as was known at that time.
             include_superseded: Search every version, not only what holds.
+            exact: Look at every memory, even if the agent has an index. An agent without one is
+                always searched like that.
         """
         answer: SearchAnswer = self._call(
             Request(
@@ -849,6 +852,7 @@ class Operations:
                     "as_of": as_of,
                     "known_at": known_at,
                     "include_superseded": include_superseded,
+                    "exact": exact,
                 },
                 is_read=True,
             )
@@ -878,6 +882,7 @@ class Operations:
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
         sort: Literal["score", "strength"] | str | None = None,
+        exact: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to `q`, best first, now or at any point on both axes of time.
 
@@ -909,6 +914,8 @@ class Operations:
             min_score: Leave out results that score lower.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
+            exact: Look at every memory, even if the agent has an index. An agent without one is
+                always searched like that.
         """
         answer: SearchAnswer = self._call(
             Request(
@@ -935,6 +942,7 @@ class Operations:
                     "mode": mode,
                     "min_score": min_score,
                     "sort": sort,
+                    "exact": exact,
                 },
                 is_read=True,
             )
@@ -1821,7 +1829,8 @@ class Operations:
 
     def get_stats(self, agent_id: str) -> StatsOut:
         """An agent in numbers: memories by status, what holds and how strong it is, the log by
-        operation and judge, reviews. It reads every row of the agent.
+        operation and judge, reviews. All numbers are those of `as_of`. A large agent, which has
+        an index, is counted by the worker now and then: its `as_of` is the time of that.
 
         Args:
             agent_id: An agent's id: paste one from the list.

@@ -9,7 +9,7 @@
 -- ===== POST /v1/memories (a first fact) =====
 
 -- POST /v1/memories (a first fact)
--- app/store/search.py find_candidates
+-- app/store/engine.py
 SELECT
     set_config('role', :role, true),
     set_config('palimpsest.agent', :agent, true),
@@ -19,7 +19,11 @@ SELECT
     set_config('idle_in_transaction_session_timeout', :idle_timeout, true);
 
 -- POST /v1/memories (a first fact)
--- app/store/search.py find_candidates
+-- app/store/agent_indexes.py list_indexes
+SELECT agent_id, memories, live, counted_at FROM agent_indexes ORDER BY agent_id;
+
+-- POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -220,7 +224,7 @@ FROM idempotency_keys
 WHERE agent_id = :agent
     AND key = :key
     AND created_at > now() - CAST(:kept_for AS interval);
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 
@@ -335,7 +339,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             THEN (
                 SELECT
                     jsonb_agg(
@@ -481,7 +485,7 @@ WHERE m.agent_id = :agent
     AND
     b.valid_from <= (SELECT as_of FROM moment)
     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
 ORDER BY touched.memory_id;
 
 -- POST /v1/memories (a new value of a slot)
@@ -514,8 +518,8 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 
 
 -- ===== POST /v1/memories (a dry run) =====
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
@@ -525,10 +529,10 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 
 
 -- ===== POST /v1/memories/batch =====
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories/batch
--- app/store/search.py find_candidates
+-- app/store/comparison.py find_candidates
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -929,7 +933,7 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version
         AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
     LIMIT 1
 ) AS current
 FROM moment LEFT JOIN (
@@ -1022,7 +1026,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -1235,7 +1240,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             THEN (
                 SELECT
                     jsonb_agg(
@@ -1382,7 +1387,7 @@ query_words AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank
+        query_words)) AS rank, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -1391,7 +1396,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -1530,7 +1535,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1644,7 +1650,7 @@ best AS MATERIALIZED (
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
         ORDER BY distance
         LIMIT :limit
@@ -1759,7 +1765,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -1878,7 +1885,7 @@ best AS MATERIALIZED (
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             AND NOT m.cold AND m.erased_at IS NULL
         ORDER BY rank DESC, b.valid_from DESC
         LIMIT :limit
@@ -1993,7 +2000,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -2109,7 +2117,7 @@ query_words AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank
+        query_words)) AS rank, b.valid_from
     FROM
         memories m
     JOIN LATERAL (
@@ -2131,7 +2139,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -2280,7 +2288,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -2479,7 +2488,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2546,7 +2556,8 @@ FROM moment LEFT JOIN (
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
                 AND NOT m.cold
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
@@ -2636,7 +2647,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2703,14 +2715,16 @@ FROM moment LEFT JOIN (
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
                 AND NOT m.cold AND NOT
                 (
                     m.erased_at IS NULL
                     AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     AND m.id = ANY(ARRAY(
                         SELECT tie.memory_id
                         FROM (
@@ -2863,7 +2877,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -2956,7 +2971,8 @@ FROM moment LEFT JOIN (
             WHERE m.agent_id = :agent AND
                 b.valid_from <= (SELECT as_of FROM moment)
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
     ) AS sized
@@ -3046,7 +3062,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold
 ),
 top AS (
@@ -3122,7 +3138,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -3255,7 +3272,7 @@ FROM moment LEFT JOIN (
             AND m.erased_at IS NULL AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
             THEN (
                 SELECT
                     jsonb_agg(
@@ -3321,7 +3338,7 @@ FROM moment LEFT JOIN (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL AND m.slot_hash = :slot
     ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1
 ) AS page ON true;
@@ -3413,7 +3430,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold AND m.erased_at IS NULL
 ),
 top AS (
@@ -3489,7 +3506,8 @@ FROM moment LEFT JOIN (
                     AND m.erased_at IS NULL AND
                     b.valid_from <= (SELECT as_of FROM moment)
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
                     THEN (
                         SELECT
                             jsonb_agg(
@@ -3630,7 +3648,7 @@ query_words AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank
+        query_words)) AS rank, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -3639,7 +3657,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
@@ -3778,7 +3796,8 @@ LEFT JOIN (
                             b.valid_from <= (SELECT as_of FROM moment)
                             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
                                 moment))
-                            AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
                             THEN (
                                 SELECT
                                     jsonb_agg(
@@ -4366,6 +4385,10 @@ WHERE a.agent_id = :agent;
 
 -- GET /v1/agents/{agent_id}/stats
 -- app/store/stats.py read_stats
+SELECT stats FROM agent_indexes WHERE agent_id = :agent;
+
+-- GET /v1/agents/{agent_id}/stats
+-- app/store/stats.py read_stats
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -4390,7 +4413,7 @@ version AS MATERIALIZED (
         WHEN
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         THEN 'current'
         WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
         WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
@@ -5284,6 +5307,25 @@ JOIN turns t ON t.agent_id = c.agent_id AND t.id = q.turn_id
 WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]';
 
 -- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
+FROM agent_indexes a
+JOIN memories m ON m.agent_id = :agent
+    AND (m.created_at, m.id) <= (a.covers_until, a.covers_id)
+WHERE a.agent_id = :agent AND m.erased_at IS NULL AND NOT EXISTS (
+    SELECT FROM indexed_memories i WHERE i.agent_id = :agent AND i.id = m.id
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(i.id AS text)] AS ids, i.id
+FROM indexed_memories i
+WHERE i.agent_id = :agent AND NOT EXISTS (
+    SELECT FROM memories m
+    WHERE m.agent_id = :agent AND m.id = i.id AND m.erased_at IS NULL
+);
+
+-- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
 SELECT log_folded_until FROM agents WHERE agent_id = :agent;
 
@@ -5504,7 +5546,7 @@ CROSS JOIN LATERAL (
                 WHERE
                     member.valid_from <= :as_of
                     AND (member.valid_until IS NULL OR member.valid_until > :as_of)
-                    AND width_bucket(:as_of, member.covered) % 2 = 0
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
             )
         )[1] AS current
     FROM (
@@ -5751,7 +5793,7 @@ CROSS JOIN LATERAL (
                 WHERE
                     member.valid_from <= :as_of
                     AND (member.valid_until IS NULL OR member.valid_until > :as_of)
-                    AND width_bucket(:as_of, member.covered) % 2 = 0
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
             )
         )[1] AS current
     FROM (
@@ -5901,7 +5943,7 @@ CROSS JOIN LATERAL (
                 WHERE
                     member.valid_from <= :as_of
                     AND (member.valid_until IS NULL OR member.valid_until > :as_of)
-                    AND width_bucket(:as_of, member.covered) % 2 = 0
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
             )
         )[1] AS current
     FROM (
@@ -6141,7 +6183,7 @@ WITH binding AS MATERIALIZED (
         AND
         m.valid_from <= :as_of
         AND (m.valid_until IS NULL OR m.valid_until > :as_of)
-        AND width_bucket(:as_of, m.covered) % 2 = 0
+        AND (m.covered = '{}' OR width_bucket(:as_of, m.covered) % 2 = 0)
 ),
 contradicting AS (
     SELECT
@@ -6312,7 +6354,7 @@ ORDER BY
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /readyz
--- app/store/search.py check_encoder
+-- app/store/ranking.py check_encoder
 SELECT (SELECT name FROM encoder) AS encoder;
 
 -- GET /readyz
@@ -6354,8 +6396,8 @@ WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND 
     AND
     m.valid_from <= clock_timestamp()
     AND (m.valid_until IS NULL OR m.valid_until > clock_timestamp())
-    AND width_bucket(clock_timestamp(), m.covered) % 2 = 0;
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+    AND (m.covered = '{}' OR width_bucket(clock_timestamp(), m.covered) % 2 = 0);
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 
@@ -6445,7 +6487,7 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
 RETURNING id;
 -- app/store/captures/captures.py list_earlier_turns: as for POST /v1/messages (a dry run)
 -- app/store/captures/captures.py find_stored_hashes: as for POST /v1/messages (a dry run)
--- app/store/search.py find_candidates: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py count_open_turns
@@ -7512,6 +7554,10 @@ WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
+DELETE FROM indexed_memories WHERE agent_id = :agent AND id = ANY(:ids);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
 SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now;
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -7826,6 +7872,7 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)

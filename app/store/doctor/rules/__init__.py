@@ -11,6 +11,7 @@ from app.planning.audit.replay import to_log_value
 from app.store.columns import ERASED_LOG_KEYS, ERASED_LOG_KEYS_OF_CHAIN
 from app.store.doctor.rules.captures import CAPTURES
 from app.store.doctor.rules.content import ERASED, VECTORS
+from app.store.doctor.rules.indexes import INDEXES
 from app.store.doctor.rules.log_chain import LOG_CHAIN
 from app.store.doctor.rules.references import REFERENCES
 from app.store.doctor.rules.retention import RETENTION
@@ -21,7 +22,7 @@ from app.store.redactions import NOWHERE
 
 __all__ = ["READABLE", "RULES", "stream_faults"]
 
-RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED, *RETENTION, *LOG_CHAIN, *CAPTURES)
+RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED, *RETENTION, *LOG_CHAIN, *CAPTURES, *INDEXES)
 
 
 async def stream_faults(

@@ -1,0 +1,286 @@
+"""Find the memories that a fact is compared with before it is stored."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.agent import AgentId
+from app.domain.fact import Fact
+from app.domain.version import Moment
+from app.store.columns import Filters
+from app.store.engine import VectorList
+from app.store.fragments import LATEST, MOMENT
+from app.store.index_scope import (
+    AgentIndex,
+    Scope,
+    choose_next_reach,
+    list_choice_values,
+    list_index_values,
+    rank_all,
+    rank_found,
+)
+from app.store.memories import MEMORY, Point, memories_from, run_read, where_searchable
+from app.store.ranking import (
+    ANY_SCORE,
+    FUSED_LIVE,
+    MIN_DEPTH,
+    READ_COLUMNS,
+    SAME_ENCODER,
+    Hit,
+    build_distance,
+    build_query_words_cte,
+    hit_from_row,
+    select_best,
+)
+from app.store.turns import iterate_in_turns
+
+# The greatest number of candidates that share a fact's derived slot or category, ranked or not.
+MAX_ALIKE = 5
+
+_BEST_FIRST = "hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """The model of the facts' vectors, the language of their words, and how many are compared."""
+
+    encoder: str
+    language: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class _FactSql:
+    """The SQL of what a fact to compare consists of."""
+
+    content: str
+    vector: str
+    derived: str
+    category: str
+
+
+_ONLY_FACT = _FactSql(":content", ":vector", ":derived", ":category")
+_EACH_FACT = _FactSql("fact.content", "fact.vector", "fact.derived", "fact.category")
+
+# Counters and ended neighbours do not matter to how a candidate is judged.
+_CANDIDATE_COLUMNS = f"{MEMORY}, {memories_from(Point())[1]} AS supersedes_id"
+
+
+# Others of the fact's derived slot or given category that the index is asked for. They are more
+# than are compared, because some of them may not hold.
+_ALIKE_REACH = 4 * MAX_ALIKE
+
+
+def _rank_all(fact: _FactSql, where: str) -> Scope:
+    return rank_all(LATEST, where)
+
+
+def _rank_all_by_chosen_words(fact: _FactSql, where: str) -> Scope:
+    return rank_all(LATEST, where, chooses=True)
+
+
+def _rank_found(fact: _FactSql, where: str) -> Scope:
+    of_slot = f"""
+        SELECT m.id FROM memories m
+        WHERE m.agent_id = :agent AND m.derived_hash = {fact.derived}
+        ORDER BY m.created_at DESC
+        LIMIT {_ALIKE_REACH}
+    """
+    of_category = f"SELECT id FROM find_indexed_of_category({fact.category}, {_ALIKE_REACH}) AS id"
+    return rank_found(LATEST, where, fact.vector, of_slot, of_category)
+
+
+# What builds the scope of the memories that a fact is compared with, from the WHERE of them.
+_BuildScope = Callable[[_FactSql, str], Scope]
+
+
+def _select_candidates(fact: _FactSql, point: Point, build_scope: _BuildScope) -> tuple[str, str]:
+    """Return the CTEs that end in `best`, and the SELECT of the memories to compare a fact with.
+
+    They are the nearest by both rankings, and the latest few of the fact's derived slot or given
+    category, which neither ranking need find.
+    """
+    where, _ = where_searchable(Filters(), point)
+    scope = build_scope(fact, where)
+    ctes = f"""
+        {build_query_words_cte(fact.content, chooses=build_scope is not _rank_all)},
+        {scope.ctes}
+        live AS MATERIALIZED (
+            SELECT
+                m.id,
+                {build_distance(fact.vector)} AS distance,
+                {scope.rank} AS rank,
+                b.valid_from,
+                coalesce(m.derived_hash = {fact.derived}, false)
+                    OR coalesce(m.slot_category = {fact.category}, false) AS alike
+                {scope.columns}
+            FROM {scope.source}
+            WHERE {scope.where} AND {SAME_ENCODER}
+        ),
+        ranked AS MATERIALIZED ({FUSED_LIVE}),
+        best AS MATERIALIZED (
+            SELECT * FROM ranked
+            UNION ALL
+            (
+                SELECT id, 0, CAST(NULL AS float8), CAST(NULL AS float8)
+                FROM live
+                WHERE alike AND id NOT IN (SELECT id FROM ranked)
+                ORDER BY valid_from DESC
+                LIMIT :alike
+            )
+        )
+    """
+    return ctes, select_best(point, f"{_CANDIDATE_COLUMNS}{scope.counts}")
+
+
+def _build_compare_one_statement(point: Point, build_scope: _BuildScope = _rank_all) -> str:
+    """Return the statement for one fact. Postgres plans it once and for all."""
+    ctes, select = _select_candidates(_ONLY_FACT, point, build_scope)
+    return f"""
+        WITH {MOMENT},
+        {ctes}
+        SELECT 1 AS place, {READ_COLUMNS}, hit.*
+        FROM moment
+        LEFT JOIN ({select}) AS hit ON true
+        ORDER BY {_BEST_FIRST}
+    """
+
+
+def _build_compare_many_statement(point: Point, build_scope: _BuildScope = _rank_all) -> str:
+    """Return the statement for many facts.
+
+    Planning it takes longer than running it in a small agent, but it is planned once for all facts.
+    """
+    ctes, select = _select_candidates(_EACH_FACT, point, build_scope)
+    return f"""
+        WITH {MOMENT}
+        SELECT fact.place, {READ_COLUMNS}, hit.*
+        FROM moment
+        CROSS JOIN unnest(
+            CAST(:contents AS text[]),
+            CAST(:vectors AS vector[]),
+            CAST(:derived AS bytea[]),
+            CAST(:categories AS text[])
+        ) WITH ORDINALITY AS fact (content, vector, derived, category, place)
+        LEFT JOIN LATERAL (
+            WITH {ctes}
+            {select}
+        ) AS hit ON true
+        ORDER BY fact.place, {_BEST_FIRST}
+    """
+
+
+async def find_candidates(
+    connection: AsyncConnection,
+    agent: AgentId,
+    facts: Sequence[Fact],
+    vectors: Sequence[NDArray[np.float32]],
+    comparing: ComparisonOptions,
+    *,
+    as_of: datetime | None = None,
+    index: AgentIndex | None = None,
+) -> tuple[Moment, list[list[Hit]]]:
+    """Return the memories that each fact is compared with: what holds at `as_of` (default: now).
+
+    What is covered then is among them, because a lasting fact may end it. The nearest come first,
+    best first. Up to MAX_ALIKE of the same derived slot or given category follow, without scores.
+    They are read by the agent's `index`, if it has one and finds enough. Raise EmbeddingsChanged if
+    the database's vectors are of another model.
+    """
+    comparison = _Comparison(
+        connection, agent, facts, vectors, comparing, Point(as_of, include_covered=True)
+    )
+    read = await comparison.read_by_index(index) if index else None
+    if read is None:
+        read = await comparison.read_all(chooses=index is not None)
+    moment, rows = read
+    hits: list[list[Hit]] = [[] for _ in facts]
+    async for row in iterate_in_turns(rows):
+        hits[row["place"] - 1].append(hit_from_row(row))
+    return moment, hits
+
+
+_Read = tuple[Moment, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Facts to compare, and the ways to read what they are compared with."""
+
+    connection: AsyncConnection
+    agent: AgentId
+    facts: Sequence[Fact]
+    vectors: Sequence[NDArray[np.float32]]
+    options: ComparisonOptions
+    point: Point
+
+    async def read_all(self, *, chooses: bool) -> _Read:
+        """Rank every memory of the agent."""
+        build_scope = _rank_all_by_chosen_words if chooses else _rank_all
+        return await self._run(build_scope, list_choice_values())
+
+    async def read_by_index(self, index: AgentIndex) -> _Read | None:
+        """Rank what the index finds. Return None if that may miss too much for one of the facts."""
+        needed = self._depth
+        reach: int | None = index.choose_reach(needed)
+        while reach is not None:
+            moment, rows = await self._run(_rank_found, list_index_values(reach))
+            firsts = {row["place"]: row for row in reversed(rows)}
+            if len(firsts) < len(self.facts):
+                return None
+            reaches = [choose_next_reach(row, "hybrid", reach, needed) for row in firsts.values()]
+            if None not in reaches and max(filter(None, reaches)) == reach:
+                return moment, rows
+            reach = None if None in reaches else max(filter(None, reaches))
+        return None
+
+    async def _run(self, build_scope: _BuildScope, index_values: dict[str, int]) -> _Read:
+        if len(self.facts) == 1:
+            statement = _build_compare_one_statement(self.point, build_scope)
+            values = _comparison_values(self.facts[0], self.vectors[0])
+        else:
+            statement = _build_compare_many_statement(self.point, build_scope)
+            values = _bulk_comparison_values(self.facts, self.vectors)
+        values |= asdict(self.options)
+        values |= {"alike": MAX_ALIKE, "depth": self._depth, "min_score": ANY_SCORE}
+        return await run_read(
+            self.connection,
+            statement,
+            self.agent,
+            self.point,
+            values | index_values,
+            encoder=self.options.encoder,
+        )
+
+    @property
+    def _depth(self) -> int:
+        return max(MIN_DEPTH, self.options.limit)
+
+
+def _comparison_values(fact: Fact, vector: NDArray[np.float32]) -> dict[str, Any]:
+    return {
+        "content": fact.content,
+        "vector": vector,
+        "derived": _derived_digest(fact),
+        "category": fact.slot.category or None,
+    }
+
+
+def _bulk_comparison_values(
+    facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]]
+) -> dict[str, Any]:
+    return {
+        "contents": [fact.content for fact in facts],
+        "vectors": VectorList(vectors),
+        "derived": [_derived_digest(fact) for fact in facts],
+        "categories": [fact.slot.category or None for fact in facts],
+    }
+
+
+def _derived_digest(fact: Fact) -> bytes | None:
+    return fact.derived.digest if fact.derived else None
