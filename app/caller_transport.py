@@ -6,13 +6,18 @@ import httpx
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
+from app.domain.position import PRIMARY_ONLY
+
+POSITION_HEADER = "Palimpsest-Position"
+
 _OF_THE_CALLER = ("authorization", "x-api-key", "x-agent-id", "host")
 
 
 class CallerTransport(httpx.ASGITransport):
     """Carry calls into the application, under the caller's key, agent and host only.
 
-    The client would otherwise send what the environment of the service names.
+    The client would otherwise send what the environment of the service names. It lives for one
+    call and knows no position of earlier writes, so the primary answers its reads.
     """
 
     def __init__(self, app: ASGIApp, request: Request, headers: Mapping[str, str]) -> None:
@@ -24,6 +29,7 @@ class CallerTransport(httpx.ASGITransport):
         for name in _OF_THE_CALLER:
             request.headers.pop(name, None)
         request.headers.update(self._headers)
+        request.headers[POSITION_HEADER] = str(PRIMARY_ONLY)
         return await super().handle_async_request(request)
 
 

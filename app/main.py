@@ -42,6 +42,7 @@ from app.api.admission import Admission, EarlyRefusal, build_gates
 from app.api.caller_watch import CallerWatch
 from app.api.deps import check_scope, document_key
 from app.api.key_check import KeyCheck
+from app.api.position import PositionReport
 from app.api.request_body import TimelyBody
 from app.api.request_id import RequestId
 from app.api.request_monitor import RequestMonitor
@@ -143,6 +144,7 @@ def create_app(
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)
     app.state.gates = build_gates(settings.places, settings.max_queue, settings.queue_timeout)
+    app.add_middleware(PositionReport)
     app.add_middleware(CallerWatch)
     app.add_middleware(Admission, gates=app.state.gates)
     app.add_middleware(TimelyBody, batch_limit=settings.max_body_bytes)

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from app.connections import raise_descriptor_limit
 from app.main import create_app
-from app.services.metrics import update_pool_gauges
+from app.services.metrics import update_pool_gauges, update_replica_gauges
 from app.settings import load_settings, should_trace
 
 # Seconds. One worker answers /metrics, and it cannot look into the other ones.
@@ -73,4 +73,5 @@ def _drain_on_sigterm(app: FastAPI, delay: float) -> None:
 async def _keep_gauges_fresh(app: FastAPI) -> None:
     while True:
         update_pool_gauges(app.state.services.engine)
+        update_replica_gauges(app.state.services.reads)
         await asyncio.sleep(GAUGES_EVERY)

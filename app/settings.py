@@ -80,6 +80,32 @@ class Settings(BaseSettings):
             "`serve --migrate` and `reembed` use it. Unset: PALIMPSEST_DATABASE_URL."
         ),
     )
+    replica_urls: str | None = Field(
+        None,
+        min_length=1,
+        description=(
+            "Read replicas of the database, as postgresql:// addresses with commas between them "
+            "(docs/replicas.md), each of one server. Unset: the primary answers every read."
+        ),
+    )
+    replica_max_lag: float = Field(
+        5.0,
+        gt=0,
+        le=3600,
+        description=(
+            "Seconds by which the answer of a replica may be old, at most. A replica that is "
+            "further behind is not used until it has caught up."
+        ),
+    )
+    replica_wait: float = Field(
+        0.1,
+        ge=0,
+        le=10,
+        description=(
+            "Seconds to wait for a replica that lacks what the caller of a read has written. Then "
+            "the primary answers."
+        ),
+    )
     database_pooler: bool = Field(
         False,
         description=(
@@ -659,6 +685,14 @@ class Settings(BaseSettings):
             raise ValueError("must start with postgresql://")
         return url
 
+    @field_validator("replica_urls")
+    @classmethod
+    def _check_replica_urls(cls, urls: str | None) -> str | None:
+        for url in urls.split(",") if urls else ():
+            if not url.strip().startswith(("postgresql://", "postgres://")):
+                raise ValueError("must be addresses that start with postgresql://, one per server")
+        return urls
+
     @field_validator("allowed_hosts")
     @classmethod
     def _check_hosts(cls, hosts: str) -> str:
@@ -704,6 +738,10 @@ class Settings(BaseSettings):
     def allowed_host_names(self) -> frozenset[str]:
         names = (name.strip().lower() for name in self.allowed_hosts.split(","))
         return frozenset(name for name in names if name)
+
+    @property
+    def replica_url_list(self) -> list[str]:
+        return [url.strip() for url in (self.replica_urls or "").split(",") if url.strip()]
 
     @property
     def archive_folder(self) -> Path:

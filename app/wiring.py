@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from enum import Enum
-from typing import assert_never
+from typing import Any, assert_never
 
 import httpx
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -46,6 +46,7 @@ from app.services.key_reader import KeyReader
 from app.services.keys import KeyIssuer
 from app.services.lifespans import LifespanEnder
 from app.services.message_reader import MessageReader
+from app.services.metrics import count_read
 from app.services.parts import TextStorer
 from app.services.readiness import Readiness
 from app.services.reembed import Reembedder
@@ -61,14 +62,24 @@ from app.services.usage import UsageCounter
 from app.services.webhooks import WebhookKeeper
 from app.settings import InvalidSettings, Settings
 from app.store import schema
-from app.store.engine import Patience, create_engine, lower_backend_priority
+from app.store.engine import (
+    NoAddress,
+    Patience,
+    create_engine,
+    lower_backend_priority,
+    sqlalchemy_url,
+)
 from app.store.log.archive_files import Archives
+from app.store.reads import Reads, ReadSettings, Replica
 from app.store.sweeps.queue import Queue
 from app.store.transfer.exports import Exports
 
 NICENESS = 10  # of a worker and of its database processes: whoever waits for an answer goes first
 WORKER_CONNECTIONS = 4
 MAINTENANCE_CONNECTIONS = 3
+REPLICA_LOOK_SECONDS = 0.5
+# The primary can answer in place of a replica, so nobody waits long for a connection to one.
+REPLICA_PATIENCE: dict[str, Any] = {"pool": 1.0, "connect": 2}
 # A person watches a maintenance command and can stop it, so nothing else does.
 MAINTENANCE_PATIENCE = Patience(pool=30, statement=0, lock=0, idle_transaction=0)
 
@@ -87,6 +98,7 @@ class Services:
 
     settings: Settings
     engine: AsyncEngine
+    reads: Reads
     queue: Queue
     encoder: str
     readiness: Readiness
@@ -134,6 +146,7 @@ async def open_services(
     async with AsyncExitStack() as opened:
         engine = _create_engine(settings, database_url, process)
         opened.push_async_callback(engine.dispose)
+        reads = _build_reads(settings, engine, process)
         http = await opened.enter_async_context(httpx.AsyncClient())
         webhook_http = await opened.enter_async_context(open_webhook_client())
         threads = opened.enter_context(closing(FairThreads(settings.network_threads)))
@@ -152,6 +165,7 @@ async def open_services(
         services = _build_services(
             settings,
             engine=engine,
+            reads=reads,
             queue=queue,
             embedder=embedder,
             local_judge=local_judge,
@@ -164,6 +178,7 @@ async def open_services(
             ),
             language_oid=language_oid,
         )
+        await opened.enter_async_context(reads.watch_in_background())
         opened.push_async_callback(services.events.close)
         opened.push_async_callback(services.sweep_requests.wait_until_idle)
         opened.push_async_callback(services.captures.wait_until_idle)
@@ -199,6 +214,37 @@ def _create_engine(settings: Settings, database_url: str, process: Process) -> A
     if process is Process.WORKER:
         lower_backend_priority(engine, NICENESS)
     return engine
+
+
+def _build_reads(settings: Settings, engine: AsyncEngine, process: Process) -> Reads:
+    """Return the door of reads. Raises InvalidSettings. Only the service reads from replicas."""
+    urls = settings.replica_url_list if process is Process.SERVICE else []
+    return Reads(
+        engine,
+        [_build_replica(settings, url) for url in urls],
+        ReadSettings(
+            max_lag=settings.replica_max_lag,
+            wait=settings.replica_wait,
+            every=min(REPLICA_LOOK_SECONDS, settings.replica_max_lag / 4),
+        ),
+        count_read,
+    )
+
+
+def _build_replica(settings: Settings, url: str) -> Replica:
+    try:
+        address = sqlalchemy_url(url)
+    except NoAddress as problem:
+        raise InvalidSettings(f"PALIMPSEST_REPLICA_URLS: {problem}") from None
+    engine = create_engine(
+        url,
+        pool_size=settings.pool_size,
+        patience=replace(build_patience(settings), **REPLICA_PATIENCE),
+        behind_pooler=settings.database_pooler,
+    )
+    host = address.host or address.query.get("host", "")
+    port = address.port or address.query.get("port", 5432)
+    return Replica(f"{host}:{port}", engine)
 
 
 def _get_pool_size(settings: Settings, process: Process) -> int:
@@ -242,6 +288,7 @@ def _build_services(
     settings: Settings,
     *,
     engine: AsyncEngine,
+    reads: Reads,
     queue: Queue,
     embedder: Embedder,
     local_judge: LocalJudge | None,
@@ -266,7 +313,7 @@ def _build_services(
     remember = Remember(engine, embedder, dater, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
     search = Searcher(
-        engine,
+        reads,
         embedder,
         usage,
         indexes,
@@ -279,6 +326,7 @@ def _build_services(
     return Services(
         settings=settings,
         engine=engine,
+        reads=reads,
         queue=queue,
         encoder=embedder.name,
         readiness=Readiness(engine, embedder.name),
@@ -306,7 +354,7 @@ def _build_services(
             memory=f"{settings.agent_index_memory}MB",
         ),
         context=ContextComposer(
-            engine, search, usage, indexes, half_lives, settings.max_answer_bytes
+            reads, search, usage, indexes, half_lives, settings.max_answer_bytes
         ),
         explicit=ExplicitChanger(engine, embedder, dater, setup),
         lifespans=LifespanEnder(engine, setup),

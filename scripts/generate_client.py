@@ -28,7 +28,7 @@ ITEMS = {"history": "versions"}
 # Streams of lines; the client has methods of its own for these.
 EXPORT, IMPORT = "export", "import_history"
 # The client itself knows them.
-OF_THE_CLIENT = {"X-Agent-Id"}
+OF_THE_CLIENT = {"X-Agent-Id", "Palimpsest-Position"}
 # For streams of events, which the client does not read: it waits for pages of them.
 OF_STREAMS = {"Last-Event-ID"}
 NAMES = {"Idempotency-Key": "idempotency_key", "If-Match": "if_match"}

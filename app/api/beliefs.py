@@ -6,6 +6,7 @@ from starlette.responses import Response
 from app.api.answers.beliefs import BeliefsAnswer
 from app.api.deps import AgentDep, MemoryPath, ServicesDep
 from app.api.openapi import document_problems
+from app.api.position import PURE_READ
 from app.api.responses import respond_with_long_answer
 from app.domain.errors import UnknownMemory
 from app.store.beliefs import find_chain_beliefs
@@ -19,6 +20,7 @@ MOST_BELIEFS = 2_000
 
 @router.get(
     "/{memory_id}/beliefs",
+    dependencies=PURE_READ,
     responses={200: {"model": BeliefsAnswer}, **document_problems(404)},
     response_model=None,
     description=(
@@ -28,10 +30,13 @@ MOST_BELIEFS = 2_000
     ),
 )
 async def beliefs(services: ServicesDep, agent: AgentDep, memory_id: MemoryPath) -> Response:
-    async with begin_for_agent(services.engine, agent) as connection:
-        chain = await find_chain_beliefs(
+    chain = await services.reads.run(
+        agent,
+        lambda connection: find_chain_beliefs(
             connection, agent, memory_id, versions=MOST_VERSIONS, limit=MOST_BELIEFS
-        )
+        ),
+        door=begin_for_agent,
+    )
     if chain is None:
         raise UnknownMemory(memory_id)
     return await respond_with_long_answer(lambda: BeliefsAnswer.from_beliefs(chain))

@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from app.api.answers.brief import BriefContextAnswer
 from app.api.answers.context import ContextAnswer
 from app.api.deps import AgentDep, ServicesDep
+from app.api.position import PURE_READ
 from app.api.responses import respond_with_answer
 from app.api.schemas.reads import ContextQuery
 
@@ -25,6 +26,7 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
 
 @router.get(
     "/context",
+    dependencies=PURE_READ,
     responses=_ANSWER,
     response_model=None,
     description=(

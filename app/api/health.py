@@ -1,17 +1,19 @@
 """The state of the process: alive, ready to serve, its figures and its version."""
 
-from typing import Any
+from math import isfinite
+from typing import Any, Self
 
 from fastapi import APIRouter, Depends, Request
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse, Response
 
 from app import __version__
 from app.api.deps import ActorDep, ServicesDep, check_scope
 from app.api.openapi import document_problems
 from app.api.problems import respond_draining, respond_starving
-from app.services.metrics import render_metrics, update_pool_gauges
+from app.services.metrics import render_metrics, update_pool_gauges, update_replica_gauges
+from app.store.reads import Replica
 
 router = APIRouter(tags=["operations"])
 
@@ -20,6 +22,35 @@ class Health(BaseModel):
     """All is well."""
 
     status: str
+
+
+class ReplicaOut(BaseModel):
+    """A read replica, as this process sees it."""
+
+    name: str = Field(description="Its host and port.")
+    used: bool = Field(description="Whether reads go to it.")
+    lag_seconds: float | None = Field(
+        description="How old its answers may be, at most; null if that is not known."
+    )
+    trouble: str | None = Field(
+        description="Why it is refused; null if it is not. Too much lag alone is no trouble."
+    )
+
+    @classmethod
+    def from_replica(cls, replica: Replica, *, used: bool) -> Self:
+        lag = replica.compute_lag()
+        return cls(
+            name=replica.name,
+            used=used,
+            lag_seconds=round(lag, 3) if isfinite(lag) else None,
+            trouble=replica.refusal,
+        )
+
+
+class Ready(Health):
+    """The service can serve. Without its replicas it still can: the primary answers then."""
+
+    replicas: list[ReplicaOut] = Field(description="The read replicas of the settings.")
 
 
 class Version(BaseModel):
@@ -46,20 +77,25 @@ async def livez() -> Health:
 @router.head("/readyz", include_in_schema=False, response_model=None)
 @router.get(
     "/readyz",
-    response_model=Health,
+    response_model=Ready,
     responses=document_problems(500, 503),
     description=(
         "The database answers within two seconds and takes writes, its vectors are of this "
-        "service's model, requests move on, and the process is not about to end."
+        "service's model, requests move on, and the process is not about to end. Read replicas "
+        "are listed, and none of them makes the service unready."
     ),
 )
-async def readyz(request: Request, services: ServicesDep) -> Health | Response:
+async def readyz(request: Request, services: ServicesDep) -> Ready | Response:
     if request.app.state.draining:
         return respond_draining()
     if any(gate.starves for gate in request.app.state.gates.values()):
         return respond_starving()
     await services.readiness.check()
-    return Health(status="ready")
+    reads = services.reads
+    replicas = [
+        ReplicaOut.from_replica(replica, used=reads.is_used(replica)) for replica in reads.replicas
+    ]
+    return Ready(status="ready", replicas=replicas)
 
 
 async def check_metrics_scope(request: Request, services: ServicesDep, actor: ActorDep) -> None:
@@ -83,12 +119,13 @@ _METRICS: dict[int | str, dict[str, Any]] = {
     response_class=Response,
     description=(
         "What all workers counted: requests, operations by relation and judge, calls to the model "
-        "and their tokens, the pool, the queue. A key is needed only with "
+        "and their tokens, the pool, the replicas, the queue. A key is needed only with "
         "PALIMPSEST_METRICS_NEED_KEY."
     ),
 )
 async def metrics(services: ServicesDep) -> Response:
     update_pool_gauges(services.engine)
+    update_replica_gauges(services.reads)
     return Response(render_metrics(), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import ValidationError
+from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.responses import Response
 
 from app.api import examples
@@ -28,6 +29,7 @@ from app.api.deps import AgentDep, MemoryPath, ServicesDep, TargetDep
 from app.api.erasures import render_erasure, render_erasure_retry
 from app.api.idempotency import Caller, CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
+from app.api.position import PURE_READ
 from app.api.problems import invalid_input, problem_of
 from app.api.responses import (
     respond_with_answer,
@@ -56,7 +58,6 @@ from app.services.history import read_history
 from app.services.parts import TextOutcome, TextOutcomes
 from app.services.remember import BatchRefused
 from app.store import memories
-from app.store.engine import connect_for_agent
 from app.store.memories import After, Page, Ranked, Ranking
 from app.wiring import Services
 
@@ -274,6 +275,7 @@ def _answer_outcome(
 
 @router.get(
     "",
+    dependencies=PURE_READ,
     responses={200: {"model": ListAnswer | BriefListAnswer}},
     response_model=None,
     description=(
@@ -305,13 +307,16 @@ async def _read_page(services: Services, agent: AgentId, query: ListQuery) -> Pa
     point, after = query.locate_page()
     filters, limit = query.to_filters(), query.limit + 1
     max_bytes = services.settings.max_answer_bytes
-    async with connect_for_agent(services.engine, agent) as connection:
+
+    async def read(connection: AsyncConnection) -> Page:
         if query.sort == "strength":
             ranking = Ranking(services.half_lives, limit, max_bytes, after)
             return await memories.list_strongest(connection, agent, filters, point, ranking)
         return await memories.list_memories(
             connection, agent, filters, point, limit=limit, max_bytes=max_bytes, after=after
         )
+
+    return await services.reads.run(agent, read, known_at=point.known_at)
 
 
 def _locate_memory(page: Page, last: int) -> After:
@@ -322,6 +327,7 @@ def _locate_memory(page: Page, last: int) -> After:
 
 @router.get(
     "/{memory_id}",
+    dependencies=PURE_READ,
     responses={200: {"model": MemoryOut | BriefMemory}, **document_problems(404)},
     response_model=None,
 )
@@ -338,6 +344,7 @@ async def get_memory(
 
 @router.get(
     "/{memory_id}/history",
+    dependencies=PURE_READ,
     responses={200: {"model": HistoryAnswer | BriefHistoryAnswer}, **document_problems(404)},
     response_model=None,
     description=(
@@ -355,7 +362,7 @@ async def history(
 ) -> Response:
     point, after = query.locate_page()
     page = await read_history(
-        services.engine,
+        services.reads,
         agent,
         memory_id,
         point,

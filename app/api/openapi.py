@@ -7,6 +7,8 @@ from fastapi import FastAPI
 from app.api.examples import STORE_ANSWERS
 from app.api.field_words import describe_fields
 from app.api.problems import MEDIA_TYPE
+from app.caller_transport import POSITION_HEADER
+from app.domain.position import POSITION_PATTERN
 
 Responses = dict[int | str, dict[str, Any]]
 
@@ -122,11 +124,34 @@ def describe_words(app: FastAPI) -> None:
         for name, description in _WORDS.items():
             document["components"]["schemas"][name]["description"] = description
         describe_fields(document)
+        _document_positions(document)
         _put_successes_first(document)
         _show_store_answers(document)
         return document
 
     app.openapi = build_described_document  # type: ignore[method-assign]  # as FastAPI advises
+
+
+_POSITION: dict[str, Any] = {
+    "description": (
+        "A position of the database that covers this write. A read that sends it back sees the "
+        "write, on a read replica too (docs/replicas.md)."
+    ),
+    "required": True,
+    "schema": {"type": "string", "pattern": POSITION_PATTERN},
+}
+
+
+def _document_positions(document: dict[str, Any]) -> None:
+    """Say of every write that its answers carry a position. Reads take one instead."""
+    for path, methods in document["paths"].items():
+        for method, route in methods.items():
+            names = {parameter["name"] for parameter in route.get("parameters", ())}
+            is_read = method == "get" or POSITION_HEADER in names
+            if path.startswith("/v1/") and not is_read:
+                for status, response in route["responses"].items():
+                    if status.startswith("2"):
+                        response.setdefault("headers", {})[POSITION_HEADER] = _POSITION
 
 
 def _put_successes_first(document: dict[str, Any]) -> None:

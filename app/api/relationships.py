@@ -12,6 +12,7 @@ from app.api.cursors import RelationshipCursor
 from app.api.deps import AgentDep, MemoryPath, ServicesDep
 from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
+from app.api.position import PURE_READ
 from app.api.responses import respond_with_answer
 from app.api.schemas.relationships import LinkRequest, LinksQuery
 from app.domain.errors import UnknownMemory
@@ -66,6 +67,7 @@ async def link(
 
 @router.get(
     "/{memory_id}/relationships",
+    dependencies=PURE_READ,
     responses={200: {"model": RelationshipsAnswer}, **document_problems(404)},
     response_model=None,
 )
@@ -77,10 +79,14 @@ async def relationships(
 ) -> Response:
     """What a memory is linked to, and what is linked to it, latest first."""
     known_at, after = query.locate_page()
-    async with begin_for_agent(services.engine, agent) as connection:
-        page = await list_relationships(
+    page = await services.reads.run(
+        agent,
+        lambda connection: list_relationships(
             connection, agent, memory_id, known_at, limit=query.limit + 1, after=after
-        )
+        ),
+        known_at=known_at,
+        door=begin_for_agent,
+    )
     if page is None:
         raise UnknownMemory(memory_id)
     shown = page.relationships[: query.limit]

@@ -11,6 +11,7 @@ from app.api.answers.memories import MemoryOut
 from app.api.answers.search import SearchAnswer
 from app.api.deps import AgentDep, ServicesDep
 from app.api.openapi import BODY, document_problems
+from app.api.position import PURE_READ
 from app.api.responses import respond_with_answer, respond_with_memory
 from app.api.schemas.fields import Word
 from app.api.schemas.reads import PreferenceQuery, SearchQuery, SearchRequest
@@ -22,6 +23,7 @@ router = APIRouter(prefix="/v1", tags=["recall"])
 
 @router.post(
     "/search",
+    dependencies=PURE_READ,
     responses={200: {"model": SearchAnswer | BriefSearchAnswer}, **document_problems(*BODY)},
     response_model=None,
     description=(
@@ -42,7 +44,10 @@ async def search(
 
 
 @router.get(
-    "/search", responses={200: {"model": SearchAnswer | BriefSearchAnswer}}, response_model=None
+    "/search",
+    dependencies=PURE_READ,
+    responses={200: {"model": SearchAnswer | BriefSearchAnswer}},
+    response_model=None,
 )
 async def search_by_get(
     services: ServicesDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
@@ -59,6 +64,7 @@ PreferenceDep = Annotated[PreferenceQuery, Query()]
 
 @router.get(
     "/preferences/{category}/{key:path}",
+    dependencies=PURE_READ,
     responses={200: {"model": MemoryOut | BriefMemory}, **document_problems(404)},
     response_model=None,
 )
@@ -78,6 +84,7 @@ async def preference(
 
 @router.get(
     "/preferences/{key}",
+    dependencies=PURE_READ,
     responses={200: {"model": MemoryOut | BriefMemory}, **document_problems(404)},
     response_model=None,
 )

@@ -1,11 +1,16 @@
 """The figures of an agent."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import APIRouter, HTTPException
+from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.responses import Response
 
 from app.api.answers.stats import StatsOut
 from app.api.deps import NamedAgentDep, ServicesDep
 from app.api.openapi import document_problems
+from app.api.position import PURE_READ
 from app.api.responses import respond_with_answer
 from app.domain.errors import UnknownAgent
 from app.store import agents, stats
@@ -16,6 +21,7 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
 
 @router.get(
     "/{agent_id:path}/stats",
+    dependencies=PURE_READ,
     responses={200: {"model": StatsOut}, **document_problems(404)},
     response_model=None,
     description=(
@@ -25,10 +31,12 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     ),
 )
 async def get_stats(services: ServicesDep, agent_id: NamedAgentDep) -> Response:
-    async with begin_for_agent(services.engine, agent_id) as connection:
+    async def read(connection: AsyncConnection) -> Mapping[str, Any]:
         if await agents.find_agent(connection, agent_id) is None:
             raise UnknownAgent(agent_id)
-        row = await stats.read_stats(connection, agent_id, services.half_lives)
+        return await stats.read_stats(connection, agent_id, services.half_lives)
+
+    row = await services.reads.run(agent_id, read, door=begin_for_agent)
     return respond_with_answer(StatsOut.from_row(agent_id, row))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.context import (
@@ -26,8 +26,8 @@ from app.services.search import Question, Searcher
 from app.services.usage import UsageCounter
 from app.store import memories as memory_store
 from app.store.columns import Filters
-from app.store.engine import connect_for_agent
 from app.store.memories import Point, Ranked, Ranking
+from app.store.reads import Reads
 from app.store.value_lines import list_value_lines
 
 NEAREST = 100
@@ -48,14 +48,14 @@ class ContextComposer:
 
     def __init__(
         self,
-        engine: AsyncEngine,
+        reads: Reads,
         searcher: Searcher,
         usage: UsageCounter,
         indexes: AgentIndexDirectory,
         half_lives: HalfLives,
         max_answer_bytes: int,
     ) -> None:
-        self._engine = engine
+        self._reads = reads
         self._searcher = searcher
         self._usage = usage
         self._indexes = indexes
@@ -78,8 +78,11 @@ class ContextComposer:
         """
         limit = _choose_row_limit(budget)
         ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
-        async with connect_for_agent(self._engine, agent) as connection:
-            strong = await self._list_strongest(connection, agent, filters, point, ranking)
+        strong = await self._reads.run(
+            agent,
+            lambda connection: self._list_strongest(connection, agent, filters, point, ranking),
+            known_at=point.known_at,
+        )
         moment = strong.moment
         near: list[Memory] = []
         ranks: dict[UUID, int] | None = None
@@ -126,15 +129,18 @@ class ContextComposer:
     ) -> dict[UUID, list[Hint]]:
         """Return what keeps changing among the items, as known at the point."""
         at = min(moment.as_of, point.known_at or moment.as_of)
-        async with connect_for_agent(self._engine, agent) as connection:
-            lines = await list_value_lines(
+        lines = await self._reads.run(
+            agent,
+            lambda connection: list_value_lines(
                 connection,
                 agent,
                 chains={memory.chain_id for memory in shown},
                 slots={memory.fact.slot.digest for memory in shown if memory.fact.one_value},
                 known_at=moment.known_at,
                 at_least=hints.MIN_STEPS,
-            )
+            ),
+            known_at=moment.known_at,
+        )
         # In a thread: a slot of thousands of values takes 50 ms.
         return await asyncio.to_thread(hints.find_memory_hints, shown, lines, at)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownMemory
@@ -17,6 +17,7 @@ from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
 from app.store.memories import After, AfterVersion, Point
+from app.store.reads import Reads
 
 # Versions or operations of one page, at most.
 MOST_ROWS = 1_000
@@ -48,7 +49,7 @@ class History:
 
 
 async def read_history(
-    engine: AsyncEngine,
+    reads: Reads,
     agent: AgentId,
     memory_id: UUID,
     point: Point,
@@ -61,40 +62,58 @@ async def read_history(
     Half of `max_bytes` is for the versions, half for the operations. Raises UnknownMemory if the
     memory was not known at the point.
     """
+    return await reads.run(
+        agent,
+        lambda connection: _read_page(
+            connection, agent, memory_id, point, after=after, max_bytes=max_bytes
+        ),
+        known_at=point.known_at,
+        door=begin_for_agent,
+    )
+
+
+async def _read_page(
+    connection: AsyncConnection,
+    agent: AgentId,
+    memory_id: UUID,
+    point: Point,
+    *,
+    after: HistoryPosition | None,
+    max_bytes: int,
+) -> History:
     versions: list[Memory] = []
     operations: list[RowMapping] = []
     version_after, operation_after = None, None
-    async with begin_for_agent(engine, agent) as connection:
-        moment, chain = await memories.find_chain(connection, agent, memory_id, point)
-        if chain is None:
-            raise UnknownMemory(memory_id)
-        if after is None or after.version:
-            page = await memories.list_chain_page(
-                connection,
-                agent,
-                memory_id,
-                point,
-                after=after.version if after else None,
-                limit=MOST_ROWS,
-                max_bytes=max_bytes // 2,
-            )
-            versions = page.memories
-            version_after = _locate_version(versions[-1]) if page.is_cut else None
-        if after is None or after.operation:
-            operations = await log_entries.list_operations_on(
-                connection,
-                agent,
-                chain.chain_id,
-                moment.known_at,
-                after=after.operation if after else None,
-                limit=MOST_ROWS,
-                max_bytes=max_bytes // 2,
-            )
-            if is_cut(operations):
-                operation_after = After(operations[-1]["created_at"], operations[-1]["id"])
-        archived_until = await archived_log.find_archived_until(
-            connection, agent, since=chain.created_at, known_at=moment.known_at
+    moment, chain = await memories.find_chain(connection, agent, memory_id, point)
+    if chain is None:
+        raise UnknownMemory(memory_id)
+    if after is None or after.version:
+        page = await memories.list_chain_page(
+            connection,
+            agent,
+            memory_id,
+            point,
+            after=after.version if after else None,
+            limit=MOST_ROWS,
+            max_bytes=max_bytes // 2,
         )
+        versions = page.memories
+        version_after = _locate_version(versions[-1]) if page.is_cut else None
+    if after is None or after.operation:
+        operations = await log_entries.list_operations_on(
+            connection,
+            agent,
+            chain.chain_id,
+            moment.known_at,
+            after=after.operation if after else None,
+            limit=MOST_ROWS,
+            max_bytes=max_bytes // 2,
+        )
+        if is_cut(operations):
+            operation_after = After(operations[-1]["created_at"], operations[-1]["id"])
+    archived_until = await archived_log.find_archived_until(
+        connection, agent, since=chain.created_at, known_at=moment.known_at
+    )
     goes_on = version_after or operation_after
     return History(
         moment=moment,

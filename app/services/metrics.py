@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.relation import ModelCost
 from app.planning.plan import Plan, ReviewSource
 from app.store.engine import Pool
+from app.store.reads import Reads
 
 REGISTRY = CollectorRegistry()
 _OPERATIONS = Counter(
@@ -82,6 +83,49 @@ _POOL = {
         ("waiting", "Requests that wait for a database connection"),
     )
 }
+
+
+_READS = Counter(
+    "palimpsest_reads",
+    "Reads of the database by who answered: the primary or a replica",
+    ["server"],
+    registry=REGISTRY,
+)
+_FALLBACKS = Counter(
+    "palimpsest_replica_fallbacks",
+    "Reads that the primary answered because a replica could not, by why",
+    ["replica", "reason"],
+    registry=REGISTRY,
+)
+_REPLICA_LAG = Gauge(
+    "palimpsest_replica_lag_seconds",
+    "Seconds by which the answer of a replica may be old, at most",
+    ["replica"],
+    registry=REGISTRY,
+    multiprocess_mode="livemax",
+)
+_REPLICA_USED = Gauge(
+    "palimpsest_replica_used",
+    "1 if reads go to the replica, otherwise 0; of several workers, the least",
+    ["replica"],
+    registry=REGISTRY,
+    multiprocess_mode="livemin",
+)
+
+
+def count_read(server: str, trouble: str | None) -> None:
+    """Count a read that this server answered, or had to leave to the primary."""
+    if trouble is None:
+        _READS.labels(server).inc()
+    else:
+        _FALLBACKS.labels(server, trouble).inc()
+
+
+def update_replica_gauges(reads: Reads) -> None:
+    """Set the gauges of the replicas to their present state."""
+    for replica in reads.replicas:
+        _REPLICA_LAG.labels(replica.name).set(replica.compute_lag())
+        _REPLICA_USED.labels(replica.name).set(reads.is_used(replica))
 
 
 def update_pool_gauges(engine: AsyncEngine) -> None:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from app.domain.agent import AgentId
 from app.domain.errors import NoPreference, UnknownMemory
 from app.domain.fact import Kind, Slot
@@ -14,9 +12,9 @@ from app.services.agent_indexes import AgentIndexDirectory
 from app.services.usage import UsageCounter
 from app.store import memories, search
 from app.store.columns import Filters
-from app.store.engine import connect_for_agent
 from app.store.memories import Point
 from app.store.ranking import ANY_SCORE
+from app.store.reads import Reads
 from app.store.search import Hits, Query
 
 
@@ -40,7 +38,7 @@ class Searcher:
 
     def __init__(
         self,
-        engine: AsyncEngine,
+        reads: Reads,
         embedder: Embedder,
         usage: UsageCounter,
         indexes: AgentIndexDirectory,
@@ -48,7 +46,7 @@ class Searcher:
         language: str,
         max_answer_bytes: int,
     ) -> None:
-        self._engine = engine
+        self._reads = reads
         self._embedder = embedder
         self._usage = usage
         self._indexes = indexes
@@ -90,16 +88,13 @@ class Searcher:
             self._max_answer_bytes,
         )
         index = await self._indexes.find_index(agent)
-        async with connect_for_agent(self._engine, agent) as connection:
-            return await search.search_memories(
-                connection,
-                agent,
-                query,
-                filters,
-                point,
-                index=index,
-                exact=question.exact,
-            )
+        return await self._reads.run(
+            agent,
+            lambda connection: search.search_memories(
+                connection, agent, query, filters, point, index=index, exact=question.exact
+            ),
+            known_at=point.known_at,
+        )
 
     async def get_memory(
         self,
@@ -108,8 +103,11 @@ class Searcher:
         point: Point,
     ) -> tuple[Moment, Memory]:
         """Return one version at that point, and count it as used. Raises UnknownMemory."""
-        async with connect_for_agent(self._engine, agent) as connection:
-            moment, memory = await memories.find_memory(connection, agent, memory_id, point)
+        moment, memory = await self._reads.run(
+            agent,
+            lambda connection: memories.find_memory(connection, agent, memory_id, point),
+            known_at=point.known_at,
+        )
         if memory is None:
             raise UnknownMemory(memory_id)
         self._usage.note_uses(agent, [memory_id])
@@ -128,14 +126,13 @@ class Searcher:
         Raises NoPreference.
         """
         slot = Slot.from_words(entity, category, key)
-        async with connect_for_agent(self._engine, agent) as connection:
-            page = await memories.find_holding_in_slot(
-                connection,
-                agent,
-                slot,
-                point,
-                kind=Kind.PREFERENCE,
-            )
+        page = await self._reads.run(
+            agent,
+            lambda connection: memories.find_holding_in_slot(
+                connection, agent, slot, point, kind=Kind.PREFERENCE
+            ),
+            known_at=point.known_at,
+        )
         if not page.memories:
             raise NoPreference(entity, category, key)
         memory = page.memories[0]

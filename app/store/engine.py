@@ -3,8 +3,8 @@
 import asyncio
 import os
 import select
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -278,7 +278,9 @@ async def begin_for_agent(
 
 
 @asynccontextmanager
-async def connect_for_agent(engine: AsyncEngine, agent: AgentId) -> AsyncIterator[AsyncConnection]:
+async def connect_for_agent(
+    engine: AsyncEngine, agent: AgentId, role: Role = Role.SERVICE
+) -> AsyncIterator[AsyncConnection]:
     """Open a connection for reads of this agent alone, of one statement each, by `fetch_rows`.
 
     Each statement is a transaction that begins and ends in the same round trip. None is open
@@ -288,7 +290,7 @@ async def connect_for_agent(engine: AsyncEngine, agent: AgentId) -> AsyncIterato
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
         driver = await driver_connection(connection)
         assert isinstance(driver, TimelyConnection)
-        driver.scope = {"role": Role.SERVICE, "agent": agent, **driver.patience.limits}
+        driver.scope = {"role": role, "agent": agent, **driver.patience.limits}
         try:
             yield connection
         finally:
@@ -346,6 +348,21 @@ async def _begin(connection: AsyncConnection, role: str, agent: AgentId) -> None
     driver = await driver_connection(connection)
     limits = driver.patience.limits if isinstance(driver, TimelyConnection) else Patience().limits
     await driver.execute(_BEGIN, {"role": role, "agent": agent, **limits})
+
+
+@contextmanager
+def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
+    """Give up each step of the connection after so many seconds, in this block."""
+    raw = connection.sync_connection
+    assert raw is not None
+    driver = raw.connection.driver_connection
+    assert isinstance(driver, TimelyConnection)
+    usual = driver.deadline
+    driver.deadline = seconds
+    try:
+        yield
+    finally:
+        driver.deadline = usual
 
 
 async def take_role(connection: AsyncConnection, role: Role | None, agent: AgentId) -> None:

@@ -1,6 +1,7 @@
 /** The client of Palimpsest: `fetch` with keys, retries and problems as errors. Types: client.d.ts. */
 
 const AGAIN = new Set([429, 502, 503, 504]);
+const POSITION = "Palimpsest-Position";
 const environment = globalThis.process?.env ?? {};
 
 /** An answer that is no success, or no answer at all (`status` 0). */
@@ -16,6 +17,8 @@ export class PalimpsestError extends Error {
 
 export class Client {
   #settings;
+  // What this client and those for other agents wrote last: their reads see it on replicas too.
+  #latest = { position: undefined };
 
   constructor(settings = {}) {
     const { PALIMPSEST_URL, PALIMPSEST_API_KEY, PALIMPSEST_AGENT } = environment;
@@ -31,7 +34,9 @@ export class Client {
 
   /** Return a client for another agent. */
   agent(name) {
-    return new Client({ ...this.#settings, agent: name });
+    const other = new Client({ ...this.#settings, agent: name });
+    other.#latest = this.#latest;
+    return other;
   }
 
   get(route, options) {
@@ -80,11 +85,14 @@ export class Client {
     const { baseUrl, timeout, fetch } = this.#settings;
     const url = baseUrl.replace(/\/$/, "") + buildPath(route, options);
     const body = options.body === undefined ? undefined : JSON.stringify(options.body);
-    const headers = this.#listHeaders(options, idempotencyKey, body);
+    const isRead = method === "GET" || route === "/v1/search";
+    const position = isRead ? this.#latest.position : undefined;
+    const headers = this.#listHeaders(options, idempotencyKey, body, position);
     try {
       const signal = AbortSignal.timeout(timeout);
       // Followed to another host, a redirect would carry the key there.
       const response = await fetch(url, { method, headers, body, signal, redirect: "error" });
+      this.#notePosition(response.headers.get(POSITION));
       const isJson = /json/.test(response.headers.get("content-type") ?? "");
       const answer = isJson ? await response.json() : await response.text();
       if (response.ok) return answer;
@@ -98,16 +106,28 @@ export class Client {
     }
   }
 
-  #listHeaders(options, idempotencyKey, body) {
+  #notePosition(text) {
+    const { position } = this.#latest;
+    if (text && (!position || rank(text) > rank(position))) this.#latest.position = text;
+  }
+
+  #listHeaders(options, idempotencyKey, body, position) {
     const headers = {
       "X-Agent-Id": this.#settings.agent,
       "X-API-Key": this.#settings.apiKey,
       "Idempotency-Key": idempotencyKey,
       "If-Match": options.ifMatch,
+      [POSITION]: position,
       "Content-Type": body && "application/json",
     };
     return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
   }
+}
+
+/** Return a position in the write-ahead log as a number. */
+function rank(position) {
+  const [high, low] = position.split("/");
+  return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
 
 /** Calls about keys, and the search, take no Idempotency-Key. */

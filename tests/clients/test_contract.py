@@ -46,7 +46,7 @@ def list_parameters(operation: dict[str, Any], place: str) -> list[str]:
 
 
 # The client sends the agent of itself, and reads no stream of events.
-NOT_OF_A_METHOD = {"X-Agent-Id", "Last-Event-ID"}
+NOT_OF_A_METHOD = {"X-Agent-Id", "Last-Event-ID", "Palimpsest-Position"}
 
 
 def list_arguments(operation: dict[str, Any]) -> set[str]:

@@ -20,6 +20,9 @@ STORE = "app/store/"
 # The engine sends what the other modules write.
 ENGINE = "app/store/engine.py"
 
+# The door of reads runs what the other modules read.
+DOOR = ("app/store/reads.py", "run")
+
 # The job library's own statements belong to its version. Type look-ups belong to a new connection.
 FOREIGN = ("procrastinate", "to_regtype", "FROM pg_type")
 
@@ -77,7 +80,8 @@ def _find_sender() -> str:
     frame = inspect.currentframe()
     while frame is not None:
         path = frame.f_code.co_filename.removeprefix(ROOT)
-        if path.startswith(STORE) and path != ENGINE:
+        is_door = path == ENGINE or (path, frame.f_code.co_name) == DOOR
+        if path.startswith(STORE) and not is_door:
             sender = f"{path} {frame.f_code.co_name}"
         frame = frame.f_back
     return sender

@@ -46,16 +46,33 @@ class Node:
         return row[0] if row else None
 
     def kill(self) -> None:
-        first_line, _, _ = (self.folder / "postmaster.pid").read_text().partition("\n")
-        postmaster = psutil.Process(int(first_line))
-        for process in (postmaster, *postmaster.children()):
+        processes = self._list_processes()
+        for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+        psutil.wait_procs(processes, timeout=10)
+
+    @contextmanager
+    def silenced(self) -> Iterator[None]:
+        """Stop all its processes, which keeps every connection open, until the block ends."""
+        processes = self._list_processes()
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
+
+    def _list_processes(self) -> list[psutil.Process]:
+        first_line, _, _ = (self.folder / "postmaster.pid").read_text().partition("\n")
+        postmaster = psutil.Process(int(first_line))
+        return [postmaster, *postmaster.children()]
 
 
 @contextmanager
-def replicated_pair(folder: Path) -> Iterator[tuple[Node, Node]]:
-    """Yield a primary and its standby. The primary acknowledges what the standby has, too."""
+def replicated_pair(folder: Path, *, synchronous: bool = True) -> Iterator[tuple[Node, Node]]:
+    """Yield a primary and its standby. A synchronous one has whatever the primary acknowledges."""
     primary, standby = (Node(folder / name, free_port()) for name in ("primary", "standby"))
     for node in (primary, standby):
         node.folder.mkdir(mode=0o700)
@@ -64,13 +81,19 @@ def replicated_pair(folder: Path) -> Iterator[tuple[Node, Node]]:
         primary.start()
         standby.run("pg_basebackup", "-R", "-d", primary.url, "--checkpoint=fast")
         standby.start()
-        with psycopg.connect(primary.url, autocommit=True) as connection:
-            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
-            connection.execute("SELECT pg_reload_conf()")
-        state = "SELECT sync_state FROM pg_stat_replication"
-        wait_until(lambda: primary.ask(state) == "sync")
+        if synchronous:
+            _wait_for_standby(primary)
         yield primary, standby
     finally:
         for node in (primary, standby):
             with suppress(OSError, psutil.Error):
                 node.kill()
+
+
+def _wait_for_standby(primary: Node) -> None:
+    """Make commits of the primary wait for its standby."""
+    with psycopg.connect(primary.url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        connection.execute("SELECT pg_reload_conf()")
+    state = "SELECT sync_state FROM pg_stat_replication"
+    wait_until(lambda: primary.ask(state) == "sync")

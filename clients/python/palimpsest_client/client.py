@@ -15,6 +15,7 @@ from palimpsest_client.async_operations import AsyncOperations
 from palimpsest_client.errors import BrokenOff, NoAnswer, PalimpsestError, build_error, read_answer
 from palimpsest_client.exports import AsyncExport, Export
 from palimpsest_client.operations import Operations
+from palimpsest_client.positions import LatestPosition
 from palimpsest_client.requests import Request, Time, encode_line
 from palimpsest_client.retries import Outcome, Retries
 
@@ -73,7 +74,8 @@ class Client(_Viewed, Operations):
     """A client of a running service. Its methods are the operations of the service.
 
     `agent` and `at` return views of it, which share its connections. It may be used by several
-    threads. Close it when it is no longer needed, or use it as a context manager.
+    threads. Its reads see its earlier writes, and those of its views, on read replicas too. Close
+    it when it is no longer needed, or use it as a context manager.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Client(_Viewed, Operations):
         """
         self._view = _View(agent or os.environ.get("PALIMPSEST_AGENT") or None)
         self._retries = retries
+        self._position = LatestPosition()
         self._timeout = timeout
         self._http: httpx.Client = httpx.Client(
             base_url=_choose_url(base_url),
@@ -139,11 +142,13 @@ class Client(_Viewed, Operations):
 
     def _try(self, request: Request) -> Outcome:
         try:
-            return self._http.send(_build(self._http, self._view, request))
+            response = self._http.send(_build(self._http, self._view, request, self._position))
         except httpx.TransportError as trouble:
             return trouble
         except httpx.InvalidURL as trouble:
             raise _explain_silence(self.base_url, trouble) from None
+        self._position.note(response)
+        return response
 
     def _export(self, request: Request) -> Export:
         request = self._view.adapt(request)
@@ -159,9 +164,12 @@ class Client(_Viewed, Operations):
         self, request: Request, content: Iterable[bytes] | None = None
     ) -> Iterator[httpx.Response]:
         """Open the answer of a call that is tried once, because it streams."""
-        sent = _build(self._http, self._view, request, content, patience=self._timeout)
+        sent = _build(
+            self._http, self._view, request, self._position, content, patience=self._timeout
+        )
         with _explain_stream(self.base_url):
             response = self._http.send(sent, stream=True)
+            self._position.note(response)
             try:
                 if not response.is_success:
                     response.read()
@@ -190,6 +198,7 @@ class AsyncClient(_Viewed, AsyncOperations):
         """
         self._view = _View(agent or os.environ.get("PALIMPSEST_AGENT") or None)
         self._retries = retries
+        self._position = LatestPosition()
         self._timeout = timeout
         self._http: httpx.AsyncClient = httpx.AsyncClient(
             base_url=_choose_url(base_url),
@@ -228,11 +237,14 @@ class AsyncClient(_Viewed, AsyncOperations):
 
     async def _try(self, request: Request) -> Outcome:
         try:
-            return await self._http.send(_build(self._http, self._view, request))
+            sent = _build(self._http, self._view, request, self._position)
+            response = await self._http.send(sent)
         except httpx.TransportError as trouble:
             return trouble
         except httpx.InvalidURL as trouble:
             raise _explain_silence(self.base_url, trouble) from None
+        self._position.note(response)
+        return response
 
     def _export(self, request: Request) -> AsyncExport:
         request = self._view.adapt(request)
@@ -251,9 +263,12 @@ class AsyncClient(_Viewed, AsyncOperations):
         self, request: Request, content: AsyncIterable[bytes] | None = None
     ) -> AsyncIterator[httpx.Response]:
         """Open the answer of a call that is tried once, because it streams."""
-        sent = _build(self._http, self._view, request, content, patience=self._timeout)
+        sent = _build(
+            self._http, self._view, request, self._position, content, patience=self._timeout
+        )
         with _explain_stream(self.base_url):
             response = await self._http.send(sent, stream=True)
+            self._position.note(response)
             try:
                 if not response.is_success:
                     await response.aread()
@@ -287,6 +302,7 @@ def _build(
     http: httpx.Client | httpx.AsyncClient,
     view: _View,
     request: Request,
+    position: LatestPosition,
     content: Iterable[bytes] | AsyncIterable[bytes] | None = None,
     *,
     patience: float | None = None,
@@ -296,6 +312,8 @@ def _build(
     The answer to a stream of lines (`patience` in seconds) may begin long after its call.
     """
     headers = view.list_headers() | request.list_headers()
+    if request.is_read:
+        headers |= position.list_headers()
     if content is not None:
         headers["Content-Type"] = "application/x-ndjson"
     built = http.build_request(

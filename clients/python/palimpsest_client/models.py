@@ -114,10 +114,12 @@ __all__ = [
     "Precision",
     "Problem",
     "QuoteOut",
+    "Ready",
     "ReceiptOut",
     "Relation",
     "RelationshipOut",
     "RelationshipsAnswer",
+    "ReplicaOut",
     "ResultOut",
     "RetireRateOut",
     "RetractRequest",
@@ -1923,6 +1925,15 @@ class QuoteOut(TypedDict):
     """Null if it was erased, or if the message is too old."""
 
 
+class Ready(TypedDict):
+    """The service can serve. Without its replicas it still can: the primary answers then."""
+
+    status: str
+    """How it stands at the moment of the answer."""
+    replicas: "list[ReplicaOut]"
+    """The read replicas of the settings."""
+
+
 class ReceiptOut(TypedDict):
     """Proof of what was erased, for whoever kept the text: HMAC-SHA256 of it (UTF-8) under
     `key`, in hexadecimal."""
@@ -1962,6 +1973,19 @@ class RelationshipsAnswer(TypedDict):
     """Send it as `cursor` for the next page; null: this page is the last."""
     known_at: str
     """The known time that the answer describes: as far as was known then."""
+
+
+class ReplicaOut(TypedDict):
+    """A read replica, as this process sees it."""
+
+    name: str
+    """Its host and port."""
+    used: bool
+    """Whether reads go to it."""
+    lag_seconds: float | None
+    """How old its answers may be, at most; null if that is not known."""
+    trouble: str | None
+    """Why it is refused; null if it is not. Too much lag alone is no trouble."""
 
 
 class ResultOut(TypedDict):

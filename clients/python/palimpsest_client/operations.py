@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Mode,
         NewWebhookOut,
         Operation,
+        Ready,
         Relation,
         RelationshipOut,
         RelationshipsAnswer,
@@ -2069,16 +2070,17 @@ class Operations:
         answer: Health = self._call(Request("GET", "/livez", is_read=True))
         return answer
 
-    def readyz(self) -> Health:
+    def readyz(self) -> Ready:
         """The database answers within two seconds and takes writes, its vectors are of this
-        service's model, requests move on, and the process is not about to end.
+        service's model, requests move on, and the process is not about to end. Read replicas
+        are listed, and none of them makes the service unready.
         """
-        answer: Health = self._call(Request("GET", "/readyz", is_read=True))
+        answer: Ready = self._call(Request("GET", "/readyz", is_read=True))
         return answer
 
     def metrics(self) -> str:
         """What all workers counted: requests, operations by relation and judge, calls to the model
-        and their tokens, the pool, the queue. A key is needed only with
+        and their tokens, the pool, the replicas, the queue. A key is needed only with
         PALIMPSEST_METRICS_NEED_KEY.
         """
         answer: str = self._call(Request("GET", "/metrics", is_read=True))

@@ -47,4 +47,21 @@ assert.equal(keys.length, 3);
 assert.equal(new Set(keys).size, 1);
 server.closeAllConnections();
 server.close();
+
+// A read carries the latest position of the writes before, those for other agents included.
+const sent = [];
+const answers = ["0/10", "0/9", "1/0"];
+const fetch = async (_url, { method, headers }) => {
+  sent.push(headers["Palimpsest-Position"]);
+  const position = method === "GET" ? {} : { "Palimpsest-Position": answers.shift() };
+  return Response.json({}, { headers: position });
+};
+const writer = new Client({ baseUrl: "http://scripted", fetch });
+await writer.get("/v1/memories");
+await writer.post("/v1/memories", { body: {} });
+await writer.post("/v1/memories", { body: {} });
+await writer.get("/v1/memories");
+await writer.agent("other").post("/v1/memories", { body: {} });
+await writer.get("/v1/memories");
+assert.deepEqual(sent, [undefined, undefined, undefined, "0/10", undefined, "1/0"]);
 console.log("ok");

@@ -204,6 +204,15 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
     :hash, :content_digest, :content_salt);
 
+-- POST /v1/memories (a first fact)
+-- app/store/reads.py read_position
+SELECT CAST(
+    CASE current_setting('synchronous_commit')
+    WHEN 'off' THEN pg_current_wal_insert_lsn()
+    ELSE pg_current_wal_flush_lsn()
+    END AS text
+) AS position;
+
 
 -- ===== POST /v1/memories (a new value of a slot) =====
 -- app/store/idempotency.py find_idempotency_record: as for POST /v1/memories (a first fact)
@@ -505,6 +514,7 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
     answer = excluded.answer,
     mentioned_ids = excluded.mentioned_ids,
     created_at = excluded.created_at;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories (a dry run) =====
@@ -515,6 +525,7 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/batch =====
@@ -670,6 +681,7 @@ INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, targe
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
 UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/relationships =====
@@ -725,6 +737,7 @@ WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id,
     :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
     :hash, :content_digest, :content_salt);
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/memories/{memory_id}/relationships =====
@@ -828,6 +841,7 @@ WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at, log_head = :log
 UPDATE memories SET revision=(memories.revision + :revision_1), importance=:importance WHERE
     memories.agent_id = :agent_id_1 AND memories.id = :id_1;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/supersede =====
@@ -837,6 +851,7 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/retract =====
@@ -884,6 +899,7 @@ WITH part0 AS (
     :content_salt);
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/memories/{memory_id} =====
@@ -4128,6 +4144,7 @@ WHERE r.agent_id = :agent
 UPDATE memory_usage SET access_count = access_count - 1
 WHERE agent_id = :agent AND memory_id = :unconfirmed;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/reviews =====
@@ -4213,6 +4230,7 @@ UPDATE reviews SET
     memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
 WHERE agent_id = :agent AND id = :id;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reviews/{review_id}/accept =====
@@ -4226,6 +4244,7 @@ WHERE agent_id = :agent AND id = :id;
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reviews/decide =====
@@ -4253,6 +4272,7 @@ ORDER BY created_at DESC, id DESC;
 -- app/store/apply.py apply_plans: as for PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/shadow/report =====
@@ -4356,11 +4376,16 @@ SELECT
     (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
 FROM agents a
 WHERE a.agent_id = :agent;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/agents/{agent_id}/stats =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agents.py find_agent: as for GET /v1/agents/{agent_id}
+
+-- GET /v1/agents/{agent_id}/stats
+-- app/store/stats.py read_stats
+SELECT stats FROM agent_indexes WHERE agent_id = :agent;
 
 -- GET /v1/agents/{agent_id}/stats
 -- app/store/stats.py read_stats
@@ -4593,6 +4618,7 @@ VALUES (
     0, '{}', '[]', 0, clock_timestamp()
 )
 RETURNING *;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 -- POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_sweep
@@ -4634,6 +4660,7 @@ SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id;
 UPDATE sweeps SET status = 'cancelled', finished_at = clock_timestamp()
 WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running');
 -- app/store/sweeps/runs.py cancel_open_sweep: as for GET /v1/sweeps/{sweep_id}
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/doctor =====
@@ -5278,6 +5305,25 @@ CROSS JOIN LATERAL jsonb_to_recordset(c.quotes)
     AS q (turn_id uuid, "start" integer, "end" integer)
 JOIN turns t ON t.agent_id = c.agent_id AND t.id = q.turn_id
 WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]';
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
+FROM agent_indexes a
+JOIN memories m ON m.agent_id = :agent
+    AND (m.created_at, m.id) <= (a.covers_until, a.covers_id)
+WHERE a.agent_id = :agent AND m.erased_at IS NULL AND NOT EXISTS (
+    SELECT FROM indexed_memories i WHERE i.agent_id = :agent AND i.id = m.id
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(i.id AS text)] AS ids, i.id
+FROM indexed_memories i
+WHERE i.agent_id = :agent AND NOT EXISTS (
+    SELECT FROM memories m
+    WHERE m.agent_id = :agent AND m.id = i.id AND m.erased_at IS NULL
+);
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
@@ -6390,6 +6436,7 @@ SELECT id, turn_id, place, content, quotes, operation, memory_id, log_id, review
 FROM captured_facts
 WHERE agent_id = :agent AND turn_id = ANY(:turns)
 ORDER BY turn_id, place;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (a fact) =====
@@ -6480,6 +6527,7 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
         SELECT FROM turns t WHERE t.agent_id = :agent AND t.capture_id = c.id AND NOT t.done
     );
 -- app/store/idempotency.py save_idempotency_record: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (sent again) =====
@@ -6500,6 +6548,7 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
 SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped FROM turns
     WHERE agent_id = :agent AND id = ANY(:ids);
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (for a worker) =====
@@ -6513,6 +6562,7 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 
@@ -6629,6 +6679,7 @@ DELETE FROM memory_relationships
 WHERE agent_id = :agent_id AND source_id = :source_id AND target_id = :target_id AND type = :type;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/export =====
@@ -6899,6 +6950,7 @@ COPY (
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/import (an export) =====
@@ -7269,6 +7321,7 @@ SELECT id, created_at, revision, erased_at, entity, category, key, single_valued
 FROM memories
 WHERE agent_id = :agent_id
 ORDER BY chain_id, created_at, id;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/memories/{memory_id} =====
@@ -7278,6 +7331,7 @@ ORDER BY chain_id, created_at, id;
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/sessions/{session_id}/end =====
@@ -7308,6 +7362,7 @@ WHERE agent_id = :agent
     AND erased_at IS NULL
     AND NOT void
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/projects/{project}/end =====
@@ -7338,6 +7393,7 @@ WHERE agent_id = :agent
     AND erased_at IS NULL
     AND NOT void
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reverts =====
@@ -7419,6 +7475,7 @@ INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_fr
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/memories/{memory_id} (erase) =====
@@ -7799,6 +7856,7 @@ WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
 UPDATE agents
 SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
 WHERE agent_id = :agent;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/erasures =====
@@ -7856,6 +7914,7 @@ WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/keys =====
@@ -7872,6 +7931,7 @@ VALUES (
     :id, :secret_hash, :name, CAST(:scopes AS text[]), CAST(:agents AS text[]), :trust_ceiling,
     :created_at, :created_by, :expires_at, NULL, NULL
 );
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/keys =====
@@ -7918,6 +7978,7 @@ WHERE id = :id
 -- app/store/keys.py end_key
 UPDATE api_keys SET expires_at = least(expires_at, :at)
 WHERE id = :id;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/keys/{key_id} =====
@@ -7932,6 +7993,7 @@ WHERE id = :id
 RETURNING
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks =====
@@ -7946,6 +8008,7 @@ INSERT INTO webhooks (
 VALUES (
     :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
 );
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks/{webhook_id}/ping =====
@@ -7975,6 +8038,7 @@ WHERE webhook_id = :webhook AND id <= (
     ORDER BY id DESC
         OFFSET :remembered LIMIT 1
 );
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks/{webhook_id}/enable =====
@@ -7989,6 +8053,7 @@ WHERE id = :id
 RETURNING
     id, agents, url, operations, secret, created_at, created_by,
     failures, next_try_at, disabled_at, disabled_because;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/webhooks =====
@@ -8022,3 +8087,4 @@ LIMIT :limit;
 -- DELETE /v1/webhooks/{webhook_id}
 -- app/store/webhooks.py delete_webhook
 DELETE FROM webhooks WHERE id = :id;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
