@@ -27,7 +27,7 @@ from app.store.transfer.format import SECTIONS, wire_column_sql
 _FIND = """
     SELECT f.id, f.created_at, a.file
     FROM folded_operations f
-    JOIN log_archives a ON a.agent_id = f.agent_id AND a.id = f.archive_id
+    JOIN log_archives a ON a.agent_id = :agent AND a.id = f.archive_id
     WHERE f.agent_id = :agent AND f.id = ANY(:ids)
     ORDER BY f.created_at DESC
     LIMIT 1

@@ -116,7 +116,7 @@ LEFT JOIN (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -295,22 +295,22 @@ FROM moment LEFT JOIN (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS access_count, (
             SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS last_reinforced_at, (
             SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                 )
         ) AS use_count, (
             SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -318,7 +318,7 @@ FROM moment LEFT JOIN (
         ) AS last_accessed_at,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -621,7 +621,7 @@ LEFT JOIN LATERAL (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -770,7 +770,7 @@ LEFT JOIN LATERAL (
                 m.superseded_at AS created_at
             FROM memories m
             LEFT JOIN consolidation_log l
-                ON l.agent_id = m.agent_id AND l.created_at = m.superseded_at
+                ON l.agent_id = :agent AND l.created_at = m.superseded_at
                 AND m.id = ANY(l.source_memory_ids)
             WHERE m.agent_id = :agent AND NOT m.merged
                 AND m.superseded_by = :id) AS r
@@ -785,7 +785,7 @@ LEFT JOIN LATERAL (
                 m.superseded_at AS created_at
             FROM memories m
             LEFT JOIN consolidation_log l
-                ON l.agent_id = m.agent_id AND l.created_at = m.superseded_at
+                ON l.agent_id = :agent AND l.created_at = m.superseded_at
                 AND m.id = ANY(l.source_memory_ids)
             WHERE m.agent_id = :agent AND NOT m.merged
                 AND m.id = :id AND m.superseded_by IS NOT NULL) AS r
@@ -974,22 +974,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -997,7 +997,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -1189,22 +1189,22 @@ FROM moment LEFT JOIN (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS access_count, (
             SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS last_reinforced_at, (
             SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                 )
         ) AS use_count, (
             SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1212,7 +1212,7 @@ FROM moment LEFT JOIN (
         ) AS last_accessed_at,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -1482,22 +1482,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1505,7 +1505,7 @@ LEFT JOIN (
                         ) AS last_accessed_at,
                         (
                             SELECT o.id FROM memories o
-                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
                             ORDER BY o.valid_from DESC, o.id DESC
                             LIMIT 1
                         )
@@ -1712,22 +1712,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1735,7 +1735,7 @@ LEFT JOIN (
                         ) AS last_accessed_at,
                         (
                             SELECT o.id FROM memories o
-                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
                             ORDER BY o.valid_from DESC, o.id DESC
                             LIMIT 1
                         )
@@ -1947,22 +1947,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1970,7 +1970,7 @@ LEFT JOIN (
                         ) AS last_accessed_at,
                         (
                             SELECT o.id FROM memories o
-                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
                             ORDER BY o.valid_from DESC, o.id DESC
                             LIMIT 1
                         )
@@ -2115,7 +2115,7 @@ live AS MATERIALIZED (
             x.superseded_by, x.superseded_at, x.known_from
         FROM memory_beliefs x
         WHERE m.known_from > (SELECT known_at FROM moment)
-            AND x.agent_id = m.agent_id
+            AND x.agent_id = :agent
             AND x.memory_id = m.id
             AND x.known_from <= (SELECT known_at FROM moment)
             AND x.known_until > (SELECT known_at FROM moment)
@@ -2225,22 +2225,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -2249,12 +2249,12 @@ LEFT JOIN (
                         (
                             SELECT o.id FROM (
                                 SELECT y.id, y.valid_from FROM memories y
-                                WHERE y.agent_id = m.agent_id
+                                WHERE y.agent_id = :agent
                                     AND y.superseded_by = m.id
                                     AND y.known_from <= (SELECT known_at FROM moment)
                                 UNION ALL
                                 SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-                                WHERE y.agent_id = m.agent_id
+                                WHERE y.agent_id = :agent
                                     AND y.superseded_by = m.id
                                     AND y.known_from <= (SELECT known_at FROM moment)
                                     AND y.known_until > (SELECT known_at FROM moment)
@@ -2315,7 +2315,7 @@ LEFT JOIN (
                                             x.superseded_at, x.known_from
                                         FROM memory_beliefs x
                                         WHERE o.known_from > (SELECT known_at FROM moment)
-                                            AND x.agent_id = o.agent_id
+                                            AND x.agent_id = :agent
                                             AND x.memory_id = o.id
                                             AND x.known_from <= (SELECT known_at FROM moment)
                                             AND x.known_until > (SELECT known_at FROM moment)
@@ -2364,7 +2364,7 @@ LEFT JOIN (
                             x.superseded_at, x.known_from
                         FROM memory_beliefs x
                         WHERE m.known_from > (SELECT known_at FROM moment)
-                            AND x.agent_id = m.agent_id
+                            AND x.agent_id = :agent
                             AND x.memory_id = m.id
                             AND x.known_from <= (SELECT known_at FROM moment)
                             AND x.known_until > (SELECT known_at FROM moment)
@@ -2436,22 +2436,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -2459,7 +2459,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -2595,22 +2595,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -2618,7 +2618,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -2815,22 +2815,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -2839,12 +2839,12 @@ FROM moment LEFT JOIN (
                 (
                     SELECT o.id FROM (
                         SELECT y.id, y.valid_from FROM memories y
-                        WHERE y.agent_id = m.agent_id
+                        WHERE y.agent_id = :agent
                             AND y.superseded_by = m.id
                             AND y.known_from <= (SELECT known_at FROM moment)
                         UNION ALL
                         SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-                        WHERE y.agent_id = m.agent_id
+                        WHERE y.agent_id = :agent
                             AND y.superseded_by = m.id
                             AND y.known_from <= (SELECT known_at FROM moment)
                             AND y.known_until > (SELECT known_at FROM moment)
@@ -2901,7 +2901,7 @@ FROM moment LEFT JOIN (
                                     x.superseded_by, x.superseded_at, x.known_from
                                 FROM memory_beliefs x
                                 WHERE o.known_from > (SELECT known_at FROM moment)
-                                    AND x.agent_id = o.agent_id
+                                    AND x.agent_id = :agent
                                     AND x.memory_id = o.id
                                     AND x.known_from <= (SELECT known_at FROM moment)
                                     AND x.known_until > (SELECT known_at FROM moment)
@@ -2947,7 +2947,7 @@ FROM moment LEFT JOIN (
                     x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
                 FROM memory_beliefs x
                 WHERE m.known_from > (SELECT known_at FROM moment)
-                    AND x.agent_id = m.agent_id
+                    AND x.agent_id = :agent
                     AND x.memory_id = m.id
                     AND x.known_from <= (SELECT known_at FROM moment)
                     AND x.known_until > (SELECT known_at FROM moment)
@@ -3041,7 +3041,7 @@ live AS MATERIALIZED (
             )
             THEN u.last_accessed_at END AS last_accessed_at
         FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
@@ -3086,22 +3086,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -3109,7 +3109,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -3221,22 +3221,22 @@ FROM moment LEFT JOIN (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS access_count, (
             SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS last_reinforced_at, (
             SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                 )
         ) AS use_count, (
             SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -3244,7 +3244,7 @@ FROM moment LEFT JOIN (
         ) AS last_accessed_at,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -3409,7 +3409,7 @@ live AS MATERIALIZED (
             )
             THEN u.last_accessed_at END AS last_accessed_at
         FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
@@ -3454,22 +3454,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -3477,7 +3477,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -3583,7 +3583,7 @@ JOIN LATERAL (
     SELECT x.void, x.valid_from, x.asserted_at
     FROM memory_beliefs x
     WHERE m.known_from > :known_at
-        AND x.agent_id = m.agent_id
+        AND x.agent_id = :agent
         AND x.memory_id = m.id
         AND x.known_from <= :known_at
         AND x.known_until > :known_at
@@ -3743,22 +3743,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -3766,7 +3766,7 @@ LEFT JOIN (
                         ) AS last_accessed_at,
                         (
                             SELECT o.id FROM memories o
-                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
                             ORDER BY o.valid_from DESC, o.id DESC
                             LIMIT 1
                         )
@@ -4048,7 +4048,7 @@ ORDER BY l.created_at DESC, l.id DESC;
 -- app/store/log/archived.py refuse_archived
 SELECT f.id, f.created_at, a.file
 FROM folded_operations f
-JOIN log_archives a ON a.agent_id = f.agent_id AND a.id = f.archive_id
+JOIN log_archives a ON a.agent_id = :agent AND a.id = f.archive_id
 WHERE f.agent_id = :agent AND f.id = ANY(:ids)
 ORDER BY f.created_at DESC
 LIMIT 1;
@@ -4458,7 +4458,7 @@ version AS MATERIALIZED (
             )
             THEN u.last_accessed_at END AS last_accessed_at
         FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent
 ),
@@ -4631,7 +4631,8 @@ SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/sweeps/{sweep_id}/cancel
 -- app/store/sweeps/runs.py cancel_open_sweep
-UPDATE sweeps SET status = 'cancelled', finished_at = clock_timestamp()
+UPDATE sweeps SET status = 'cancelled', finished_at = clock.now
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running');
 -- app/store/sweeps/runs.py cancel_open_sweep: as for GET /v1/sweeps/{sweep_id}
 
@@ -4689,7 +4690,7 @@ CROSS JOIN LATERAL (
     (
         SELECT id, created_at
         FROM consolidation_log
-        WHERE agent_id = a.agent_id
+        WHERE agent_id = :agent
         ORDER BY created_at DESC, id DESC
         LIMIT 1
     )
@@ -4697,7 +4698,7 @@ CROSS JOIN LATERAL (
         (
             SELECT id, created_at
             FROM folded_operations
-            WHERE agent_id = a.agent_id
+            WHERE agent_id = :agent
             ORDER BY created_at DESC
             LIMIT 1
         )
@@ -4705,7 +4706,7 @@ CROSS JOIN LATERAL (
         (
             SELECT id, created_at
             FROM reviews
-            WHERE agent_id = a.agent_id
+            WHERE agent_id = :agent
             ORDER BY created_at DESC
             LIMIT 1
         )
@@ -4723,11 +4724,11 @@ CROSS JOIN LATERAL (
     FROM (
         SELECT created_at
         FROM consolidation_log
-        WHERE agent_id = a.agent_id AND operation = 'ERASE'
+        WHERE agent_id = :agent AND operation = 'ERASE'
         UNION ALL
         SELECT created_at
         FROM folded_operations
-        WHERE agent_id = a.agent_id AND operation = 'ERASE'
+        WHERE agent_id = :agent AND operation = 'ERASE'
     ) AS erasures
 ) AS l
 WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at;
@@ -4800,7 +4801,7 @@ FROM (
         UNION ALL
         SELECT m.id, m.created_at, b.known_from, b.known_until
         FROM memory_beliefs b
-        JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+        JOIN memories m ON m.agent_id = :agent AND m.id = b.memory_id
         WHERE b.agent_id = :agent
     ) AS spans
 ) AS beliefs
@@ -5053,7 +5054,7 @@ CROSS JOIN LATERAL (
         OR (m.slot_hash <> :nowhere AND
             NOT EXISTS (
                 SELECT FROM memories o
-                WHERE o.agent_id = m.agent_id AND o.chain_id = m.chain_id AND o.erased_at IS NULL
+                WHERE o.agent_id = :agent AND o.chain_id = m.chain_id AND o.erased_at IS NULL
             )
         )
         THEN 'words'
@@ -5088,7 +5089,7 @@ SELECT DISTINCT ON (l.id)
     ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
 FROM memories m
 JOIN consolidation_log l
-    ON l.agent_id = m.agent_id
+    ON l.agent_id = :agent
     AND l.created_at < m.erased_at
     AND (l.target_memory_id = m.id OR l.source_memory_ids @> ARRAY[m.id])
 WHERE m.agent_id = :agent
@@ -5107,7 +5108,7 @@ WHERE m.agent_id = :agent
 SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
 FROM memories m
 JOIN memories o
-    ON o.agent_id = m.agent_id AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
+    ON o.agent_id = :agent AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
 WHERE m.agent_id = :agent AND m.erased_at IS NULL;
 
 -- GET /v1/doctor
@@ -5122,7 +5123,7 @@ WHERE agent_id = :agent AND cold
 SELECT CAST('{}' AS text[]) AS ids, f.told, a.log_folded_until AS stated
 FROM agents a
 CROSS JOIN LATERAL (
-    SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = a.agent_id
+    SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = :agent
 ) AS f
 WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
 
@@ -5130,7 +5131,7 @@ WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
 FROM consolidation_log l
-JOIN agents a ON a.agent_id = l.agent_id
+JOIN agents a ON a.agent_id = :agent
 WHERE l.agent_id = :agent AND l.created_at <= a.log_folded_until AND NOT EXISTS (
     SELECT FROM folded_operations f
     WHERE f.agent_id = :agent AND f.id = l.id AND f.archive_id IS NULL
@@ -5168,7 +5169,7 @@ WHERE f.agent_id = :agent AND NOT EXISTS (
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
 FROM log_checkpoints c
-JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
+JOIN memories m ON m.agent_id = :agent AND m.id = c.memory_id
 WHERE c.agent_id = :agent AND m.erased_at IS NOT NULL AND c.sealed <> '{}';
 
 -- GET /v1/doctor
@@ -5257,7 +5258,7 @@ WHERE c.agent_id = :agent AND c.log_id IS NOT NULL
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT DISTINCT ARRAY[CAST(c.id AS text)] AS ids, c.id
 FROM captures c
-JOIN turns t ON t.agent_id = c.agent_id AND t.capture_id = c.id
+JOIN turns t ON t.agent_id = :agent AND t.capture_id = c.id
 WHERE c.agent_id = :agent AND c.state = 'done' AND NOT t.done;
 
 -- GET /v1/doctor
@@ -5265,7 +5266,7 @@ WHERE c.agent_id = :agent AND c.state = 'done' AND NOT t.done;
 SELECT ARRAY[CAST(c.id AS text), CAST(m.id AS text)] AS ids, c.id, m.id AS memory_id
 FROM captured_facts c
 JOIN memories m
-    ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+    ON m.agent_id = :agent AND m.id = c.memory_id AND m.erased_at IS NOT NULL
 WHERE c.agent_id = :agent AND c.content IS NOT NULL;
 
 -- GET /v1/doctor
@@ -5273,10 +5274,10 @@ WHERE c.agent_id = :agent AND c.content IS NOT NULL;
 SELECT DISTINCT ARRAY[CAST(t.id AS text), CAST(m.id AS text)] AS ids, t.id, m.id AS memory_id
 FROM captured_facts c
 JOIN memories m
-    ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+    ON m.agent_id = :agent AND m.id = c.memory_id AND m.erased_at IS NOT NULL
 CROSS JOIN LATERAL jsonb_to_recordset(c.quotes)
     AS q (turn_id uuid, "start" integer, "end" integer)
-JOIN turns t ON t.agent_id = c.agent_id AND t.id = q.turn_id
+JOIN turns t ON t.agent_id = :agent AND t.id = q.turn_id
 WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]';
 
 -- GET /v1/doctor
@@ -6434,9 +6435,13 @@ RETURNING id;
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py claim_capture
-UPDATE captures SET runner = :runner, alive_at = clock_timestamp()
+UPDATE captures SET runner = :runner, alive_at = clock.now
+FROM (
+    SELECT clock_timestamp() AS now,
+        clock_timestamp() - CAST(:lease AS interval) AS lease_end
+) AS clock
 WHERE agent_id = :agent AND id = :id AND state = 'pending'
-    AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+    AND (alive_at IS NULL OR alive_at <= clock.lease_end)
 RETURNING id;
 -- app/store/captures/captures.py list_earlier_turns: as for POST /v1/messages (a dry run)
 -- app/store/captures/captures.py find_stored_hashes: as for POST /v1/messages (a dry run)
@@ -6474,7 +6479,8 @@ WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py save_progress
-UPDATE captures c SET state = 'done', finished_at = clock_timestamp(), error = NULL
+UPDATE captures c SET state = 'done', finished_at = clock.now, error = NULL
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE agent_id = :agent AND id = :id AND state = 'pending'
     AND NOT EXISTS (
         SELECT FROM turns t WHERE t.agent_id = :agent AND t.capture_id = c.id AND NOT t.done
@@ -6910,9 +6916,11 @@ SELECT clock_timestamp() AS clock,
     NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
     AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
     AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent)
-    AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty,
-    (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config)
-    AS languages;
+    AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py read_import_target
+SELECT json_object_agg(oid::regconfig::text, oid::bigint) AS oids FROM pg_ts_config;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/export
@@ -7209,12 +7217,12 @@ FROM memories m
 WHERE m.agent_id = :agent
     AND NOT EXISTS (
         SELECT FROM consolidation_log l
-        WHERE l.agent_id = m.agent_id AND l.created_at = m.created_at
+        WHERE l.agent_id = :agent AND l.created_at = m.created_at
             AND (l.target_memory_id = m.id OR m.id = ANY(l.source_memory_ids))
     )
     AND NOT EXISTS (
         SELECT FROM folded_operations f
-        WHERE f.agent_id = m.agent_id AND f.created_at = m.created_at
+        WHERE f.agent_id = :agent AND f.created_at = m.created_at
             AND f.memory_ids @> ARRAY[m.id]
     )
 LIMIT 1;
@@ -7225,11 +7233,11 @@ SELECT r.log_id AS id
 FROM reviews r
 WHERE r.agent_id = :agent AND r.log_id IS NOT NULL
     AND NOT EXISTS (
-        SELECT FROM consolidation_log l WHERE l.agent_id = r.agent_id AND l.id = r.log_id
+        SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = r.log_id
     )
     AND NOT EXISTS (
         SELECT FROM folded_operations f
-        WHERE f.agent_id = r.agent_id AND f.id = r.log_id AND f.archive_id IS NOT NULL
+        WHERE f.agent_id = :agent AND f.id = r.log_id AND f.archive_id IS NOT NULL
     )
 LIMIT 1;
 
@@ -7251,7 +7259,7 @@ FROM (
         UNION ALL
         SELECT m.id, m.created_at, b.known_from, b.known_until
         FROM memory_beliefs b
-        JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+        JOIN memories m ON m.agent_id = :agent AND m.id = b.memory_id
         WHERE b.agent_id = :agent
     ) AS spans
 ) AS beliefs
@@ -7458,7 +7466,8 @@ UPDATE sweeps SET
     slot = NULL,
     slot_hash = NULL,
     status = CASE WHEN status IN ('queued', 'running') THEN 'cancelled' ELSE status END,
-    finished_at = coalesce(finished_at, clock_timestamp())
+    finished_at = coalesce(finished_at, clock.now)
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE agent_id = :agent AND slot_hash IS NOT NULL AND (
     :everything
     OR slot_hash IN (
@@ -7665,7 +7674,7 @@ WHERE agent_id = :agent AND (
 WITH stands AS (
     SELECT l.id, EXISTS (
         SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
-        JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+        JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
         WHERE m.erased_at IS NULL
             AND s ? 'belief'
             AND NOT s ? 'content'
@@ -7711,7 +7720,7 @@ UPDATE consolidation_log l SET
             END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements(l.before_state) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
     ),
     after_state = (
         SELECT coalesce(jsonb_agg(CASE
@@ -7746,7 +7755,7 @@ UPDATE consolidation_log l SET
             END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements(l.after_state) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
     ),
     incoming = CASE WHEN stands.incoming THEN l.incoming END,
     session_id = CASE WHEN stands.incoming THEN l.session_id END,
