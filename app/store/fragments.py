@@ -138,14 +138,5 @@ def build_once_in_chain(chain: str) -> str:
     """
 
 
-def is_on_memories(operation: str, ids: str) -> str:
-    """Return the condition that an operation of the log is on one of these memories.
-
-    `operation` is the column of its id. The database's own function finds the operations by an
-    index that row-level security would keep a plain condition from.
-    """
-    return f"{operation} = ANY(ARRAY(SELECT operations_on(CAST({ids} AS uuid[]))))"
-
-
 LATEST = build_latest_source("m", "b")
 PAST = build_past_source("m", "b")

@@ -1,4 +1,4 @@
-"""Where each table of the database lies if several nodes share the rows of agents, as with Citus."""
+"""Where each table lies if several nodes share the rows of agents, as with Citus."""
 
 from app.store.tables import metadata
 

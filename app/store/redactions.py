@@ -65,7 +65,7 @@ async def redact_log(
 
 
 async def redact_archived_log(connection: AsyncConnection, redaction: Redaction) -> None:
-    """Do the same to the operations in the temporary table `archived_log`."""
+    """Do the same to the operations in the table `archived_log`."""
     operations = await _find_operations(connection, redaction, _ARCHIVED_LOG)
     await _redact(connection, redaction, _ARCHIVED_LOG, operations, [])
 

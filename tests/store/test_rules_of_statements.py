@@ -89,7 +89,9 @@ def database(template_url: str) -> Database:
 
 
 def test_every_statement_keeps_the_rules(database: Database) -> None:
-    broken = {text: rules for text in list_statements() if (rules := find_broken_rules(text, database))}
+    broken = {
+        text: rules for text in list_statements() if (rules := find_broken_rules(text, database))
+    }
     assert not broken, "\n\n".join(f"{rules}\n{text}" for text, rules in broken.items())
 
 
@@ -174,7 +176,9 @@ def test_a_statement_of_many_agents_locks_no_rows(name: str) -> None:
 
 def test_the_recording_has_every_statement_that_is_composed() -> None:
     recorded = [squeeze(text) for text in RECORDED]
-    templates = [(name, build_pattern(text)) for name, text in list_constants() if is_template(text)]
+    templates = [
+        (name, build_pattern(text)) for name, text in list_constants() if is_template(text)
+    ]
     missing = {
         name
         for name, pattern in [*list_composed(), *templates]

@@ -135,7 +135,7 @@ class _Check:
                     yield from self._check_expression(part)
 
     def _check_expression(self, part: ast.Node | None) -> Iterator[str]:
-        for name, call in self._find_calls(part):
+        for name, _ in self._find_calls(part):
             if self.database.volatility.get(name) == "v":
                 yield f"{name}() is volatile, in a change"
         for name, call in self._find_calls(part, skip=ast.SubLink):

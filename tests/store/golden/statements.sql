@@ -1088,6 +1088,14 @@ ORDER BY valid_from, asserted_at, id;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/entries.py list_operations_on
+SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain;
+
+-- GET /v1/memories/{memory_id}/history
+-- app/store/log/entries.py list_operations_on
+SELECT operations_on(CAST(:ids AS uuid[])) AS id;
+
+-- GET /v1/memories/{memory_id}/history
+-- app/store/log/entries.py list_operations_on
 SELECT * FROM (
     SELECT page.*,
         count(*) OVER () AS page_rows,
@@ -1102,9 +1110,7 @@ SELECT * FROM (
         FROM consolidation_log
         WHERE agent_id = :agent AND created_at <= :known_at
             AND (created_at, id) > (:after_created_at, :after_id)
-            AND id = ANY(ARRAY(SELECT operations_on(CAST(
-                ARRAY(SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain)
-                AS uuid[]))))
+            AND id = ANY(:operations)
         ORDER BY created_at, id
         LIMIT :limit
     ) AS page
@@ -1293,6 +1299,7 @@ FROM moment LEFT JOIN (
         )
     ORDER BY b.valid_from, b.asserted_at
 ) AS page ON true;
+-- app/store/log/why.py list_entries_on: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_entries_on
@@ -1301,7 +1308,7 @@ SELECT
     decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at <= :known_at
-    AND id = ANY(ARRAY(SELECT operations_on(CAST(:ids AS uuid[]))))
+    AND id = ANY(:operations)
 ORDER BY created_at, id;
 
 -- GET /v1/memories/{memory_id}/why
@@ -4061,6 +4068,7 @@ WHERE agent_id = :agent AND created_at > :after AND archive_id IS NOT NULL AND s
     AND operation NOT IN ('ERASE', 'REVERT') AND memory_ids && CAST(:ids AS uuid[])
 ORDER BY created_at DESC
 LIMIT 1;
+-- app/store/log/reverts.py list_dependents: as for GET /v1/memories/{memory_id}/history
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents
@@ -4068,7 +4076,7 @@ SELECT id
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
     AND operation NOT IN ('ERASE', 'REVERT') AND
-    id = ANY(ARRAY(SELECT operations_on(CAST(:ids AS uuid[]))))
+    id = ANY(:operations)
     AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
         OR jsonb_path_exists(before_state || after_state, '$[*].id'))
 ORDER BY created_at DESC, id DESC;
@@ -4321,7 +4329,7 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+    (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
 FROM agents a
 WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL OR a.timezone
     IS NOT NULL) AND a.agent_id = :agent;
@@ -4353,7 +4361,7 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+    (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
 FROM agents a
 WHERE a.agent_id = :agent;
 
@@ -6622,6 +6630,7 @@ LIMIT :limit;
 -- app/store/log/reverts.py find_done_operations: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
+-- app/store/log/reverts.py list_dependents: as for GET /v1/memories/{memory_id}/history
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
@@ -7386,6 +7395,7 @@ LIMIT :limit;
 -- app/store/log/reverts.py find_done_operations: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
+-- app/store/log/reverts.py list_dependents: as for GET /v1/memories/{memory_id}/history
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 
@@ -8031,3 +8041,588 @@ LIMIT :limit;
 -- DELETE /v1/webhooks/{webhook_id}
 -- app/store/webhooks.py delete_webhook
 DELETE FROM webhooks WHERE id = :id;
+
+
+-- ===== a worker: what retention would do =====
+
+-- a worker: what retention would do
+-- app/store/engine.py
+select pg_catalog.version();
+
+-- a worker: what retention would do
+-- app/store/engine.py
+select current_schema();
+
+-- a worker: what retention would do
+-- app/store/engine.py
+show transaction isolation level;
+
+-- a worker: what retention would do
+-- app/store/engine.py
+show standard_conforming_strings;
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
+
+-- a worker: what retention would do
+-- app/store/log/retention.py count_expired_answers
+SELECT count(*) AS rows FROM (
+    SELECT key
+    FROM idempotency_keys
+    WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
+) AS counted;
+
+
+-- ===== a worker: retention =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/engine.py: as for GET /v1/export
+
+-- a worker: retention
+-- app/store/log/retention.py remove_expired_answers
+DELETE FROM idempotency_keys
+WHERE agent_id = :agent AND key IN (
+    SELECT key
+    FROM idempotency_keys
+    WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
+)
+RETURNING key;
+-- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
+-- app/store/log/retention.py count_expired_answers: as for a worker: what retention would do
+
+
+-- ===== a worker: an index =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- a worker: an index
+-- app/store/agent_indexes.py read_dimensions
+SELECT dimensions FROM encoder;
+-- app/store/agent_indexes.py fill_table: as for GET /v1/export
+
+-- a worker: an index
+-- app/store/agent_indexes.py fill_table
+SELECT create_index_table();
+
+-- a worker: an index
+-- app/store/agent_indexes.py fill_table
+SELECT m.created_at, m.id FROM memories m
+WHERE m.agent_id = :agent
+ORDER BY m.created_at DESC, m.id DESC
+LIMIT 1;
+
+-- a worker: an index
+-- app/store/agent_indexes.py fill_table
+SELECT name_index_table() AS name;
+
+-- a worker: an index
+-- app/store/agent_indexes.py fill_table
+INSERT INTO indexed_memories_6384e2b2184bcbf5
+SELECT
+    m.agent_id, m.id, m.created_at, m.slot_category,
+    CAST(m.embedding AS halfvec), m.lexemes
+FROM memories m
+WHERE m.agent_id = :agent AND m.erased_at IS NULL
+    AND (m.created_at, m.id) <= (:created_at, :id) ORDER BY m.created_at, m.id;
+
+-- a worker: an index
+-- app/store/agent_indexes.py build_indexes
+SELECT build_index_table(:dimensions, :memory);
+
+-- a worker: an index
+-- app/store/agent_indexes.py attach_table
+SELECT FROM agents WHERE agent_id = :agent FOR UPDATE;
+
+-- a worker: an index
+-- app/store/agent_indexes.py attach_table
+DELETE FROM indexed_memories_6384e2b2184bcbf5 AS i
+    USING memories m
+WHERE i.agent_id = :agent AND m.agent_id = :agent AND m.id = i.id
+    AND m.erased_at IS NOT NULL;
+
+-- a worker: an index
+-- app/store/agent_indexes.py attach_table
+SELECT attach_index_table();
+
+-- a worker: an index
+-- app/store/agent_indexes.py attach_table
+INSERT INTO agent_indexes (
+    agent_id, covers_until, covers_id, memories, live, built_at, counted_at
+)
+VALUES (:agent, :covers_until, :covers_id, 0, 0, clock_timestamp(), clock_timestamp());
+
+-- a worker: an index
+-- app/store/agent_indexes.py count_index
+UPDATE agent_indexes SET
+    memories = (SELECT count(*) FROM indexed_memories i WHERE i.agent_id = :agent),
+    live = (
+        SELECT count(*) FROM memories m
+        WHERE m.agent_id = :agent AND NOT m.cold
+            AND (m.valid_until IS NULL OR m.valid_until > clock.now)
+    ),
+    counted_at = clock.now
+FROM (SELECT clock_timestamp() AS now) AS clock
+WHERE agent_id = :agent
+RETURNING memories, live;
+
+-- a worker: an index
+-- app/store/agent_indexes.py count_index
+DELETE FROM frequent_words WHERE agent_id = :agent;
+
+-- a worker: an index
+-- app/store/agent_indexes.py count_index
+INSERT INTO frequent_words (agent_id, word, memories)
+SELECT :agent, hashtextextended(counted.word, 0), sum(counted.ndoc)
+FROM ts_stat(
+    'SELECT lexemes FROM indexed_memories WHERE agent_id = ' || quote_literal(:agent)
+) AS counted
+WHERE counted.ndoc >= :at_least
+GROUP BY 2;
+
+
+-- ===== POST /v1/search (of a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+
+-- POST /v1/search (of a large agent)
+-- app/store/search.py search_memories
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words , choose_words(CAST(:language AS regconfig), :query, :chosen_most) AS chosen
+),
+found AS MATERIALIZED (
+    SELECT id, bool_or(is_near) AS is_near, bool_or(is_worded) AS is_worded
+    FROM (
+        SELECT id, true AS is_near, false AS is_worded
+        FROM find_nearest_indexed(:vector, :reach) AS id
+        WHERE (SELECT name FROM encoder) = :encoder
+        UNION ALL
+        SELECT id, false AS is_near, true AS is_worded
+        FROM find_indexed_by_words(
+            (SELECT chosen FROM query_words),
+            (SELECT words FROM query_words),
+            :vector,
+            :reach,
+            :read_most
+        ) AS id
+        UNION ALL
+        SELECT m.id, false, false
+        FROM memories m
+        WHERE m.agent_id = :agent AND (m.created_at, m.id) > (
+            SELECT i.covers_until, i.covers_id FROM agent_indexes i WHERE i.agent_id = :agent
+        )
+    ) AS part
+    GROUP BY id
+),
+live AS MATERIALIZED (
+    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance,
+        CASE WHEN m.lexemes @@ (SELECT chosen FROM query_words) THEN ts_rank(m.lexemes, (SELECT
+            words FROM query_words)) ELSE 0 END
+        AS rank, b.valid_from, found.is_near, found.is_worded
+    FROM found CROSS JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
+            :encoder
+),
+best AS MATERIALIZED (
+    SELECT id, score, vector, text
+    FROM (
+        SELECT
+            coalesce(v.id, t.id) AS id,
+            30.5 * (
+                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+            ) AS score,
+            1 - coalesce(v.distance, t.distance) AS vector,
+            coalesce(t.rank, v.rank) AS text
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY distance) AS place
+            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+        ) AS v
+        FULL JOIN (
+            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
+            FROM (
+                SELECT * FROM live
+                WHERE rank > 0
+                ORDER BY rank DESC, distance
+                LIMIT :depth
+            ) AS ranked
+        ) AS t USING (id)
+    ) AS fused
+    WHERE score >= :min_score
+    ORDER BY score DESC, vector DESC
+    LIMIT :limit
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
+    GROUP BY 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
+    AS encoder,
+    EXISTS (SELECT FROM agent_indexes i WHERE i.agent_id = :agent) AS is_indexed,
+    (SELECT count(*) FROM live) AS passed,
+    (SELECT count(*) FROM found WHERE is_near) AS near_found,
+    (SELECT count(*) FROM live WHERE is_near) AS near_passed,
+    (SELECT count(*) FROM found WHERE is_worded) AS worded_found,
+    (SELECT count(*) FROM live WHERE is_worded) AS worded_passed
+    , hit.*
+FROM moment
+LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT *, coalesce(
+                vector_score >= first_value(vector_score) OVER (
+                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+                ) - 0.03,
+                true
+            ) AS is_alike
+            FROM (
+                SELECT *, floor(
+                    (max(score) OVER () - score)
+                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                ) AS band
+                FROM (
+                    SELECT
+                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                            is_outranked,
+                        best.vector AS vector_score,
+                        best.text AS text_score,
+                        m.id, m.created_at, m.revision, m.erased_at,
+                        m.derived_entity, m.derived_key, m.derived_value,
+                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                            m.said_in, m.dated_by, m.merged_from,
+                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
+                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
+                        (
+                            SELECT u.access_count FROM memory_usage u
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS access_count, (
+                            SELECT u.last_reinforced_at FROM memory_usage u
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS last_reinforced_at, (
+                            SELECT u.use_count FROM memory_usage u
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS use_count, (
+                            SELECT u.last_accessed_at FROM memory_usage u
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS last_accessed_at,
+                        (
+                            SELECT o.id FROM memories o
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                            ORDER BY o.valid_from DESC, o.id DESC
+                            LIMIT 1
+                        )
+                        AS supersedes_id,
+                        (
+                            CASE WHEN
+                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
+                                :agent AND type IN ('merged_into', 'expands', 'sequential',
+                                'causes', 'enables', 'references')))
+                            AND m.erased_at IS NULL AND
+                            b.valid_from <= (SELECT as_of FROM moment)
+                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                moment))
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
+                            THEN (
+                                SELECT
+                                    jsonb_agg(
+                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
+                                            tie.type, 'as_of', (SELECT as_of FROM moment))
+                                    )
+                                FROM (
+                                    SELECT source_id AS memory_id, target_id AS other_id, type,
+                                        created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                    UNION ALL
+                                    SELECT target_id, source_id, type, created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                ) AS tie
+                                CROSS JOIN LATERAL (
+                                    SELECT
+                                        o.id,
+                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                            o.erased_at END AS erased_at,
+                                        b.*
+                                    FROM
+                                        memories o
+                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
+                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
+                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                                        o.tier, o.covered, o.valid_until, o.superseded_by,
+                                        o.superseded_at, o.known_from) AS b
+                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                ) AS e
+                                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                    AND (
+                                        e.erased_at > tie.created_at
+                                        OR (
+                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                                moment), false))
+                                            AND (
+                                                (NOT e.void AND e.valid_until > tie.created_at)
+                                                OR EXISTS (
+                                                    SELECT FROM memory_beliefs x
+                                                    WHERE x.agent_id = :agent
+                                                        AND x.memory_id = e.id
+                                                        AND x.known_until > tie.created_at
+                                                        AND x.known_until <= e.known_from
+                                                        AND NOT x.void
+                                                        AND (e.void OR x.valid_until IS NULL OR
+                                                            x.valid_until > tie.created_at)
+                                                )
+                                            )
+                                        )
+                                    )
+                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                    AND tie.memory_id = m.id
+                            ) END
+                        )
+                        AS stale_because
+                    FROM best
+                    JOIN
+                        memories m
+                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
+                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
+                        ON m.agent_id = :agent AND m.id = best.id
+                    LEFT JOIN outranked ON outranked.id = best.id
+                ) AS scored
+            ) AS banded
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS hit ON true
+ORDER BY
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
+
+
+-- ===== POST /v1/memories (of a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+
+-- POST /v1/memories (of a large agent)
+-- app/store/comparison.py find_candidates
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :content) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words , choose_words(CAST(:language AS regconfig), :content, :chosen_most) AS chosen
+),
+found AS MATERIALIZED (
+    SELECT id, bool_or(is_near) AS is_near, bool_or(is_worded) AS is_worded
+    FROM (
+        SELECT id, true AS is_near, false AS is_worded
+        FROM find_nearest_indexed(:vector, :reach) AS id
+        WHERE (SELECT name FROM encoder) = :encoder
+        UNION ALL
+        SELECT id, false AS is_near, true AS is_worded
+        FROM find_indexed_by_words(
+            (SELECT chosen FROM query_words),
+            (SELECT words FROM query_words),
+            :vector,
+            :reach,
+            :read_most
+        ) AS id
+        UNION ALL
+        SELECT m.id, false, false
+        FROM memories m
+        WHERE m.agent_id = :agent AND (m.created_at, m.id) > (
+            SELECT i.covers_until, i.covers_id FROM agent_indexes i WHERE i.agent_id = :agent
+        )
+        UNION ALL SELECT other.id, false, false FROM (
+            SELECT m.id FROM memories m
+            WHERE m.agent_id = :agent AND m.derived_hash = :derived
+            ORDER BY m.created_at DESC
+            LIMIT 20
+        ) AS other UNION ALL SELECT other.id, false, false FROM (SELECT id FROM
+            find_indexed_of_category(:category, 20) AS id) AS other) AS part
+    GROUP BY id
+),
+live AS MATERIALIZED (
+    SELECT
+        m.id,
+        (m.embedding <=> :vector) + 0 AS distance,
+        CASE WHEN m.lexemes @@ (SELECT chosen FROM query_words) THEN ts_rank(m.lexemes, (SELECT
+            words FROM query_words)) ELSE 0 END
+        AS rank,
+        b.valid_from,
+        coalesce(m.derived_hash = :derived, false)
+        OR coalesce(m.slot_category = :category, false) AS alike
+        , found.is_near, found.is_worded
+    FROM found CROSS JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
+            :encoder
+),
+ranked AS MATERIALIZED (
+    SELECT id, score, vector, text
+    FROM (
+        SELECT
+            coalesce(v.id, t.id) AS id,
+            30.5 * (
+                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+            ) AS score,
+            1 - coalesce(v.distance, t.distance) AS vector,
+            coalesce(t.rank, v.rank) AS text
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY distance) AS place
+            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+        ) AS v
+        FULL JOIN (
+            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
+            FROM (
+                SELECT * FROM live
+                WHERE rank > 0
+                ORDER BY rank DESC, distance
+                LIMIT :depth
+            ) AS ranked
+        ) AS t USING (id)
+    ) AS fused
+    WHERE score >= :min_score
+    ORDER BY score DESC, vector DESC
+    LIMIT :limit
+),
+best AS MATERIALIZED (
+    SELECT * FROM ranked
+    UNION ALL
+        (
+            SELECT id, 0, CAST(NULL AS float8), CAST(NULL AS float8)
+            FROM live
+            WHERE alike AND id NOT IN (SELECT id FROM ranked)
+            ORDER BY valid_from DESC
+            LIMIT :alike
+        )
+)
+SELECT 1 AS place, moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name
+    FROM encoder) AS encoder, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
+        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        EXISTS (SELECT FROM agent_indexes i WHERE i.agent_id = :agent) AS is_indexed,
+        (SELECT count(*) FROM live) AS passed,
+        (SELECT count(*) FROM found WHERE is_near) AS near_found,
+        (SELECT count(*) FROM live WHERE is_near) AS near_passed,
+        (SELECT count(*) FROM found WHERE is_worded) AS worded_found,
+        (SELECT count(*) FROM live WHERE is_worded) AS worded_passed
+    FROM best
+    JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = best.id
+) AS hit ON true
+ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
+-- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
