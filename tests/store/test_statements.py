@@ -28,6 +28,8 @@ from support.keys import ROOT_KEY
 from support.recorded_statements import (
     RecordedCall,
     format_calls,
+    number_parameters,
+    read_statements,
     record_statements,
     run_recorded,
 )
@@ -284,7 +286,7 @@ async def call_worker(recorder: Recorder, url: str) -> None:
     """Do what workers do for an agent, and search the index that one of them builds."""
     engine = create_engine(url, pool_size=3, patience=Patience())
     keeper = AgentIndexKeeper(engine, from_live=1, most=10, memory="64MB")
-    settings = RetentionSettings(timedelta(0), timedelta(0), timedelta(0))
+    settings = RetentionSettings(*[timedelta(microseconds=1)] * 3)
     alice = AgentId("alice")
     with TemporaryDirectory() as folder:
         archives = Archives(Path(folder), may_make=True)
@@ -323,23 +325,6 @@ def test_the_file_has_every_route_of_the_document() -> None:
     assert routes == set(headings)
 
 
-def read_statements() -> list[str]:
-    """Return the statements of the file, each without the comments above it."""
-    parts = re.split(r";\n", GOLDEN.read_text())
-    statements = (re.sub(r"(?m)^--.*\n?", "", part).strip() for part in parts)
-    return [statement for statement in statements if statement]
-
-
-def number_parameters(statement: str) -> tuple[str, int]:
-    """Return the statement with $1, $2 for its `:names`, and how many there are."""
-    names: dict[str, int] = {}
-
-    def number(match: re.Match[str]) -> str:
-        return f"${names.setdefault(match[1], len(names) + 1)}"
-
-    return re.sub(r"(?<![:\w]):([a-z]\w*)", number, statement), len(names)
-
-
 # Postgres prepares no COPY, SET, LOCK and ANALYZE.
 PREPARED = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")
 
@@ -348,7 +333,7 @@ def test_postgres_can_explain_every_statement_of_the_file(template_url: str) -> 
     """A parameter has the type that Postgres infers for it, and no value."""
     refused = []
     with psycopg.connect(template_url, autocommit=True) as connection:
-        for statement in read_statements():
+        for statement in read_statements(GOLDEN.read_text()):
             if "CREATE TEMP TABLE" in statement:
                 # The statements after this one read it. Each is a transaction of its own here.
                 connection.execute(re.sub(r"ON\s+COMMIT\s+DROP", "", statement).encode())
@@ -361,9 +346,9 @@ def test_postgres_can_explain_every_statement_of_the_file(template_url: str) -> 
 
 
 def explain(connection: psycopg.Connection, statement: str) -> None:
-    numbered, count = number_parameters(statement)
-    nulls = ", ".join(["NULL"] * count)
-    values = f"({nulls})" if count else ""
+    numbered, names = number_parameters(statement)
+    nulls = ", ".join(["NULL"] * len(names))
+    values = f"({nulls})" if names else ""
     connection.execute(f"PREPARE golden AS {numbered}".encode())
     connection.execute(f"EXPLAIN EXECUTE golden{values}".encode())
     connection.execute("DEALLOCATE golden")

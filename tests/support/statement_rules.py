@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pglast import ast, parse_sql
 from pglast.enums import A_Expr_Kind, BoolExprType
 
+from support.recorded_statements import number_parameters
+
 # How parameters name the agent. The recording names those that are sent by position.
 _AGENT = re.compile(r"agent(_id(_\d+)?)?")
 
@@ -32,16 +34,6 @@ class _Level:
 
     relations: dict[str, str] = field(default_factory=dict)
     conditions: list[ast.Node] = field(default_factory=list)
-
-
-def number_parameters(statement: str) -> tuple[str, dict[str, int]]:
-    """Return the statement with $1, $2 for its `:names`, and the number of each name."""
-    names: dict[str, int] = {}
-
-    def number(match: re.Match[str]) -> str:
-        return f"${names.setdefault(match[1], len(names) + 1)}"
-
-    return re.sub(r"(?<![:\w]):([a-z]\w*)", number, statement), names
 
 
 def find_broken_rules(statement: str, database: Database) -> list[str]:

@@ -8061,6 +8061,55 @@ show transaction isolation level;
 -- app/store/engine.py
 show standard_conforming_strings;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- a worker: what retention would do
+-- app/store/log/retention.py count_coolable
+SELECT count(*) AS rows FROM (
+    SELECT id
+    FROM memories
+    WHERE agent_id = :agent AND NOT cold
+        AND valid_until <= clock_timestamp() - CAST(:after AS interval)
+        AND known_from <= clock_timestamp() - CAST(:after AS interval)
+) AS counted;
+
+-- a worker: what retention would do
+-- app/store/log/retention.py count_leaving
+SELECT max(created_at) AS until, count(*) AS operations
+FROM consolidation_log
+WHERE agent_id = :agent AND created_at < clock_timestamp() - CAST(:age AS interval);
+
+-- a worker: what retention would do
+-- app/store/log/retention.py count_leaving
+SELECT count(*) AS rows FROM (
+    WITH RECURSIVE needed AS (
+        SELECT l.id, l.reverts
+        FROM consolidation_log l
+        JOIN reviews r ON r.agent_id = :agent AND r.log_id = l.id
+        WHERE l.agent_id = :agent AND r.status = 'pending'
+        UNION
+        SELECT id, reverts
+        FROM consolidation_log
+        WHERE agent_id = :agent AND created_at > :until AND reverts IS NOT NULL
+        UNION
+        SELECT l.id, l.reverts
+        FROM needed
+        JOIN consolidation_log l ON l.agent_id = :agent AND l.id = needed.reverts
+    )
+    SELECT id, created_at
+    FROM consolidation_log l
+    WHERE agent_id = :agent AND created_at <= :until
+        AND NOT EXISTS (SELECT FROM needed WHERE needed.id = l.id)
+    ORDER BY created_at, id
+) AS counted;
+
+-- a worker: what retention would do
+-- app/store/captures/retention.py count_expired_turns
+SELECT count(*) AS turns FROM (
+    SELECT id
+    FROM turns
+    WHERE agent_id = :agent AND content IS NOT NULL
+        AND received_at <= clock_timestamp() - CAST(:after AS interval)
+) AS expired;
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- a worker: what retention would do
@@ -8078,6 +8127,19 @@ SELECT count(*) AS rows FROM (
 -- app/store/engine.py: as for GET /v1/export
 
 -- a worker: retention
+-- app/store/log/retention.py cool_memories
+SELECT id
+FROM memories
+WHERE agent_id = :agent AND NOT cold
+    AND valid_until <= clock_timestamp() - CAST(:after AS interval)
+    AND known_from <= clock_timestamp() - CAST(:after AS interval)
+LIMIT :limit;
+
+-- a worker: retention
+-- app/store/log/retention.py cool_memories
+UPDATE memories SET cold = true WHERE agent_id = :agent AND id = ANY(:ids);
+
+-- a worker: retention
 -- app/store/log/retention.py remove_expired_answers
 DELETE FROM idempotency_keys
 WHERE agent_id = :agent AND key IN (
@@ -8087,6 +8149,146 @@ WHERE agent_id = :agent AND key IN (
 )
 RETURNING key;
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
+
+-- a worker: retention
+-- app/store/captures/retention.py empty_expired_turns
+WITH emptied AS (
+    UPDATE turns t SET content = NULL, name = NULL, skipped = '[]', done = true
+    FROM (
+        SELECT id
+        FROM turns
+        WHERE agent_id = :agent AND content IS NOT NULL
+            AND received_at <= clock_timestamp() - CAST(:after AS interval)
+        LIMIT :limit) AS expired
+    WHERE t.agent_id = :agent AND t.id = expired.id
+    RETURNING t.id, t.capture_id
+),
+facts AS (
+    UPDATE captured_facts SET content = NULL
+    WHERE agent_id = :agent AND turn_id IN (SELECT id FROM emptied)
+),
+troubles AS (
+    UPDATE captures SET trouble = NULL
+    WHERE agent_id = :agent AND id IN (SELECT capture_id FROM emptied)
+)
+SELECT count(*) AS turns FROM emptied;
+
+-- a worker: retention
+-- app/store/log/retention.py find_next_batch
+SELECT coalesce(a.log_folded_until, timestamptz '0001-01-01 00:00:00+00') AS after, (
+    SELECT max(created_at) FROM (
+        SELECT created_at
+        FROM consolidation_log l
+        WHERE l.agent_id = :agent
+            AND l.created_at > coalesce(a.log_folded_until, timestamptz '0001-01-01 00:00:00+00')
+            AND l.created_at < clock_timestamp() - CAST(:age AS interval)
+        ORDER BY created_at
+        LIMIT :limit
+    ) AS next
+) AS until
+FROM agents a
+WHERE a.agent_id = :agent;
+
+-- a worker: retention
+-- app/store/log/retention.py find_next_batch
+WITH RECURSIVE needed AS (
+    SELECT l.id, l.reverts
+    FROM consolidation_log l
+    JOIN reviews r ON r.agent_id = :agent AND r.log_id = l.id
+    WHERE l.agent_id = :agent AND r.status = 'pending'
+    UNION
+    SELECT id, reverts
+    FROM consolidation_log
+    WHERE agent_id = :agent AND created_at > :until AND reverts IS NOT NULL
+    UNION
+    SELECT l.id, l.reverts
+    FROM needed
+    JOIN consolidation_log l ON l.agent_id = :agent AND l.id = needed.reverts
+)
+SELECT id, created_at
+FROM consolidation_log l
+WHERE agent_id = :agent AND created_at <= :until
+    AND NOT EXISTS (SELECT FROM needed WHERE needed.id = l.id)
+ORDER BY created_at, id;
+-- app/store/log/retention.py fold_log: as for GET /v1/doctor
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+SELECT link ->> 'source' AS source, link ->> 'target' AS target, link ->> 'type' AS type,
+    CAST(l.id AS text) AS log_id, made
+FROM consolidation_log l
+CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state))
+    AS side (made, states)
+CROSS JOIN LATERAL jsonb_path_query(side.states, '$[*].links[*]') AS link
+WHERE l.agent_id = :agent AND l.created_at > :after AND l.created_at <= :until
+ORDER BY l.created_at, made;
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+SELECT CAST(id AS text) AS id, erased_at IS NOT NULL AS erased
+FROM memories
+WHERE agent_id = :agent AND id = ANY(CAST(:ids AS uuid[]));
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+SELECT CAST(memory_id AS text) AS memory_id, told, sealed
+FROM log_checkpoints
+WHERE agent_id = :agent AND memory_id = ANY(CAST(:ids AS uuid[]));
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+INSERT INTO log_checkpoints (agent_id, memory_id, told, sealed) VALUES (:agent_id, :memory_id,
+    :told, :sealed)
+ON CONFLICT (agent_id, memory_id)
+    DO UPDATE SET told = excluded.told, sealed = excluded.sealed;
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+UPDATE agents SET log_folded_until = :until WHERE agent_id = :agent;
+
+-- a worker: retention
+-- app/store/log/archive_files.py write_file
+SELECT row_to_json(line)::text AS line
+FROM consolidation_log t
+CROSS JOIN LATERAL (SELECT 'operation' AS type, id AS id, operation AS operation, source_memory_ids
+    AS source_memory_ids, target_memory_id AS target_memory_id, relation AS relation, confidence AS
+    confidence, reasoning AS reasoning, signals AS signals, decided_by AS decided_by, incoming AS
+    incoming, before_state AS before_state, after_state AS after_state, model AS model,
+    prompt_version AS prompt_version, usage AS usage, duration_ms AS duration_ms, session_id AS
+    session_id, request_id AS request_id, to_char(created_at AT TIME ZONE 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, reverts AS reverts, reverted_by AS reverted_by,
+    vetoed AS vetoed, actor AS actor, encode(previous_hash, 'hex') AS previous_hash, encode(hash,
+    'hex') AS hash, encode(content_digest, 'hex') AS content_digest, encode(content_salt, 'hex') AS
+    content_salt) AS line
+WHERE t.agent_id = :agent AND t.id = ANY(:ids)
+ORDER BY t.created_at, t.id;
+
+-- a worker: retention
+-- app/store/log/retention.py remove_from_log
+INSERT INTO log_archives (agent_id, id, file, sha256, operations, first_at, last_at)
+VALUES (:agent, :archive, :file, :sha256, :operations, :first_at, :last_at);
+
+-- a worker: retention
+-- app/store/log/retention.py remove_from_log
+INSERT INTO folded_operations (
+    agent_id, id, archive_id, operation, decided_by, request_id, actor, memory_ids,
+    stands, proposed, created_at, previous_hash, hash
+)
+SELECT agent_id, id, CASE WHEN id = ANY(:ids) THEN CAST(:archive AS uuid) END,
+    operation, decided_by, request_id, actor,
+    array_remove(source_memory_ids || target_memory_id, NULL), reverted_by IS NULL,
+    jsonb_path_exists(after_state, '$[*].review'), created_at, previous_hash, hash
+FROM consolidation_log
+WHERE agent_id = :agent AND created_at <= :until
+ON CONFLICT (agent_id, id)
+    DO UPDATE SET archive_id = excluded.archive_id, stands = excluded.stands;
+
+-- a worker: retention
+-- app/store/log/retention.py remove_from_log
+DELETE FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids);
+-- app/store/log/retention.py count_coolable: as for a worker: what retention would do
+-- app/store/log/retention.py count_leaving: as for a worker: what retention would do
+-- app/store/captures/retention.py count_expired_turns: as for a worker: what retention would do
 -- app/store/log/retention.py count_expired_answers: as for a worker: what retention would do
 
 
