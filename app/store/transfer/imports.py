@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.database_names import remove_shards
 from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.version import Version
@@ -144,11 +145,11 @@ def _translate_errors(first_line: int) -> Iterator[None]:
         psycopg.DataError,
         psycopg.errors.ProgramLimitExceeded,
     ) as error:
-        reason = f"{error.diag.message_primary}."
+        reason = remove_shards(f"{error.diag.message_primary}.")
         place = re.search(r"COPY \w+, line (\d+)", error.diag.context or "")
         if place:
             raise BadImportLine(first_line + int(place[1]) - 1, reason) from None
-        detail = error.diag.message_detail or ""
+        detail = remove_shards(error.diag.message_detail or "")
         raise DamagedImport(f"{reason} {detail}".strip()) from None
 
 
