@@ -17,6 +17,7 @@ import psycopg
 import structlog
 from structlog.typing import Processor
 
+from app.database_names import remove_shard
 from app.settings import Settings
 
 _LOGIN = re.compile(r"(://[^\s:/@]*:)[^\s/]+@|(password=)('(?:[^'\\]|\\.)*'|\S+)")
@@ -169,7 +170,7 @@ def _describe_error(error: BaseException) -> str:
                 error.diag.table_name,
                 error.diag.column_name,
             )
-            return " ".join(name for name in names if name) or "(message withheld)"
+            return " ".join(remove_shard(name) for name in names if name) or "(message withheld)"
         case OSError() if error.strerror:
             return error.strerror
         case _:

@@ -182,7 +182,7 @@ class Eraser:
         head, *lines = await self._archives.read_file_lines(file)
         await archived_log.load_archived_log(connection, agent, lines)
         await redactions.redact_archived_log(connection, redaction)
-        left = await archived_log.read_archived_log(connection, agent)
+        left = await archived_log.unload_archived_log(connection, agent)
         if left == lines:
             return file
         first_at = datetime.fromisoformat(json.loads(head)["first_at"])

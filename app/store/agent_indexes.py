@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
 from app.store.engine import begin_as_operator, fetch_rows, lift_statement_timeout
+from app.store.fragments import CLOCK
 from app.store.index_scope import AgentIndex
 
 # An arbitrary number, so that only one worker looks after the indexes at a time.
@@ -202,7 +203,7 @@ async def append_memories(connection: AsyncConnection, agent: AgentId, limit: in
     return bool(rows)
 
 
-_COUNT = """
+_COUNT = f"""
     UPDATE agent_indexes SET
         memories = (SELECT count(*) FROM indexed_memories i WHERE i.agent_id = :agent),
         live = (
@@ -211,7 +212,7 @@ _COUNT = """
               AND (m.valid_until IS NULL OR m.valid_until > clock.now)
         ),
         counted_at = clock.now
-    FROM (SELECT clock_timestamp() AS now) AS clock
+    FROM {CLOCK}
     WHERE agent_id = :agent
     RETURNING memories, live
 """

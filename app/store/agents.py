@@ -12,17 +12,20 @@ from app.domain.keys import is_pattern
 from app.store.engine import fetch_rows
 from app.store.fragments import NEVER_SQL
 
-# An agent as callers see it.
-_AGENTS = f"""
+
+def _select_agents(agent: str) -> str:
+    """Return the SELECT of agents as callers see them. `agent` is the expression of an id."""
+    return f"""
     SELECT
         a.agent_id,
         a.created_at,
         a.mode,
         a.timezone,
         nullif(a.last_known_at, {NEVER_SQL}) AS last_known_at,
-        (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+        (SELECT count(*) FROM memories m WHERE m.agent_id = {agent}) AS memories
     FROM agents a
-"""
+    """
+
 
 # The agent knows something or was given a mode or a time zone. An agent whose first write failed
 # may have a row too, dated before everything.
@@ -30,7 +33,7 @@ _IS_SEEN = f"(a.last_known_at > {NEVER_SQL} OR a.mode IS NOT NULL OR a.timezone 
 
 # List agents in order: those of these ids, and those that begin in one of these ways.
 _LIST = f"""
-    {_AGENTS}
+    {_select_agents("a.agent_id")}
     WHERE {_IS_SEEN} AND a.agent_id > :after AND (
         a.agent_id = ANY(CAST(:ids AS text[]))
         OR EXISTS (
@@ -44,13 +47,13 @@ _LIST = f"""
 
 # Find an agent that callers see.
 _FIND = f"""
-    {_AGENTS}
+    {_select_agents(":agent")}
     WHERE {_IS_SEEN} AND a.agent_id = :agent
 """
 
 # Read an agent that is known to have a row.
 _READ = f"""
-    {_AGENTS}
+    {_select_agents(":agent")}
     WHERE a.agent_id = :agent
 """
 

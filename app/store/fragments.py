@@ -41,6 +41,15 @@ MOMENT = """
     )
 """
 
+# The FROM of an UPDATE that needs the time. Citus refuses a function of the time in SET and WHERE.
+CLOCK = "(SELECT clock_timestamp() AS now) AS clock"
+
+# The same with the time at or before which a lease ran out that was renewed then.
+CLOCK_AND_LEASE = """(
+        SELECT clock_timestamp() AS now,
+               clock_timestamp() - CAST(:lease AS interval) AS lease_end
+    ) AS clock"""
+
 MOMENT_COLUMNS = "moment.as_of AS moment_as_of, moment.known_at AS moment_known_at"
 
 
@@ -105,7 +114,7 @@ def build_past_source(memory: str, belief: str) -> str:
             SELECT {list_belief_columns("x")}
             FROM memory_beliefs x
             WHERE {memory}.known_from > {KNOWN_AT}
-                AND x.agent_id = {memory}.agent_id
+                AND x.agent_id = :agent
                 AND x.memory_id = {memory}.id
                 AND x.known_from <= {KNOWN_AT}
                 AND x.known_until > {KNOWN_AT}
@@ -127,15 +136,6 @@ def build_once_in_chain(chain: str) -> str:
         WHERE x.agent_id = :agent AND x.chain_id = {chain}
             AND x.temporary AND x.chain_id <> x.memory_id
     """
-
-
-def is_on_memories(operation: str, ids: str) -> str:
-    """Return the condition that an operation of the log is on one of these memories.
-
-    `operation` is the column of its id. The database's own function finds the operations by an
-    index that row-level security would keep a plain condition from.
-    """
-    return f"{operation} = ANY(ARRAY(SELECT operations_on(CAST({ids} AS uuid[]))))"
 
 
 LATEST = build_latest_source("m", "b")

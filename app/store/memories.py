@@ -47,7 +47,7 @@ from app.store.turns import iterate_in_turns
 _SUPERSEDES_LATEST = """
     (
         SELECT o.id FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+        WHERE o.agent_id = :agent AND o.superseded_by = m.id
         ORDER BY o.valid_from DESC, o.id DESC
         LIMIT 1
     )
@@ -58,12 +58,12 @@ _SUPERSEDES_PAST = f"""
     (
         SELECT o.id FROM (
             SELECT y.id, y.valid_from FROM memories y
-            WHERE y.agent_id = m.agent_id
+            WHERE y.agent_id = :agent
               AND y.superseded_by = m.id
               AND y.known_from <= {KNOWN_AT}
             UNION ALL
             SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-            WHERE y.agent_id = m.agent_id
+            WHERE y.agent_id = :agent
               AND y.superseded_by = m.id
               AND y.known_from <= {KNOWN_AT}
               AND y.known_until > {KNOWN_AT}
@@ -77,7 +77,7 @@ _SUPERSEDES_PAST = f"""
 def _counter_sql(name: str, counts: str) -> str:
     return f"""(
         SELECT u.{name} FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND {counts}
+        WHERE u.agent_id = :agent AND u.memory_id = m.id AND {counts}
     ) AS {name}"""
 
 

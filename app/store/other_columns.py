@@ -235,6 +235,15 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         # A hash of a text finds the text again.
         OtherColumn("sealed", Erasure.BY_FIELD, _list_removed("", "{name}")),
     ),
+    # No row outlasts the transaction of an erasure.
+    "archived_log": (
+        *_list_hidden("agent_id", "id", "operation", "source_memory_ids", "target_memory_id"),
+        *_list_hidden("relation", "confidence", "reasoning", "signals", "decided_by", "incoming"),
+        *_list_hidden("before_state", "after_state", "model", "prompt_version", "usage"),
+        *_list_hidden("duration_ms", "session_id", "request_id", "created_at", "reverts"),
+        *_list_hidden("reverted_by", "vetoed", "actor", "previous_hash", "hash"),
+        *_list_hidden("content_digest", "content_salt"),
+    ),
     # Erase writes an archive file anew without what was erased, or removes the file.
     "log_archives": (
         _AGENT,

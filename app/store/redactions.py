@@ -65,7 +65,7 @@ async def redact_log(
 
 
 async def redact_archived_log(connection: AsyncConnection, redaction: Redaction) -> None:
-    """Do the same to the operations in the temporary table `archived_log`."""
+    """Do the same to the operations in the table `archived_log`."""
     operations = await _find_operations(connection, redaction, _ARCHIVED_LOG)
     await _redact(connection, redaction, _ARCHIVED_LOG, operations, [])
 
@@ -189,7 +189,7 @@ def _redacted_states_sql(states: str) -> str:
                 END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements({states}) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
     )"""
 
 
@@ -203,7 +203,7 @@ def _redact_operations_sql(log: str) -> str:
         WITH stands AS (
             SELECT l.id, EXISTS (
                 SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
-                JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+                JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
                 WHERE m.erased_at IS NULL
                   AND s ? 'belief'
                   AND NOT s ? 'content'

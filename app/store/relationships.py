@@ -89,7 +89,7 @@ _SUPERSESSIONS = """
         m.superseded_at AS created_at
     FROM memories m
     LEFT JOIN consolidation_log l
-        ON l.agent_id = m.agent_id AND l.created_at = m.superseded_at
+        ON l.agent_id = :agent AND l.created_at = m.superseded_at
             AND m.id = ANY(l.source_memory_ids)
     WHERE m.agent_id = :agent AND NOT m.merged
 """

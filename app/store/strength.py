@@ -41,7 +41,7 @@ USAGE = f"""
     LEFT JOIN LATERAL (
         SELECT {_list_counters_sql()}
         FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
     ) AS u ON true
 """
 

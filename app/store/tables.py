@@ -266,6 +266,20 @@ consolidation_log = sa.Table(
     ),
 )
 
+# The operations of an archive file while an erasure edits them; empty but for its transaction.
+archived_log = sa.Table(
+    "archived_log",
+    metadata,
+    *[
+        sa.Column(
+            column.name, column.type, primary_key=column.primary_key, nullable=column.nullable
+        )
+        for column in consolidation_log.columns
+        if column.computed is None
+    ],
+    sa.ForeignKeyConstraint(["agent_id"], ["agents.agent_id"], name="archived_log_agent_fkey"),
+)
+
 # A relationship of a type by which one memory rests on another.
 BINDS = f"type IN ({', '.join(repr(link.value) for link in BINDING)})"
 

@@ -17,9 +17,15 @@ from app.store.engine import fetch_rows
 # this transaction gives way.
 _GIVE_WAY = "SET LOCAL lock_timeout = '100ms'"
 
+
+def _to_minute(time: str) -> str:
+    """Return the expression of the minute of a time. Unlike date_trunc it needs no time zone."""
+    return f"date_bin('1 minute', {time}, timestamptz '2000-01-01 00:00:00+00')"
+
+
 # Count uses. Of all uses of a memory within a minute of the clock one counts. An id that is not of
 # this agent, or whose memory was erased meanwhile, is left out.
-_COUNT = """
+_COUNT = f"""
     INSERT INTO memory_usage (agent_id, memory_id, access_count, use_count, last_accessed_at)
     SELECT m.agent_id, m.id, 0, 1, used.at
     FROM unnest(CAST(:ids AS uuid[]), CAST(:times AS timestamptz[])) AS used (id, at)
@@ -27,8 +33,8 @@ _COUNT = """
     ORDER BY m.id
     ON CONFLICT (agent_id, memory_id) DO UPDATE SET
         use_count = memory_usage.use_count + CASE
-            WHEN date_trunc('minute', excluded.last_accessed_at)
-                <= date_trunc('minute', memory_usage.last_accessed_at) THEN 0
+            WHEN {_to_minute("excluded.last_accessed_at")}
+                <= {_to_minute("memory_usage.last_accessed_at")} THEN 0
             ELSE 1
         END,
         last_accessed_at = greatest(memory_usage.last_accessed_at, excluded.last_accessed_at)

@@ -41,7 +41,7 @@ _LINES = f"""
         SELECT x.void, x.valid_from, x.asserted_at
         FROM memory_beliefs x
         WHERE m.known_from > :known_at
-            AND x.agent_id = m.agent_id
+            AND x.agent_id = :agent
             AND x.memory_id = m.id
             AND x.known_from <= :known_at
             AND x.known_until > :known_at

@@ -12,6 +12,7 @@ from app.domain.events import Position
 from app.domain.relation import Operation
 from app.domain.webhooks import Answer, Delivery, DeliveryProblem, Webhook, WebhookId
 from app.store.engine import fetch_rows
+from app.store.fragments import CLOCK, CLOCK_AND_LEASE
 
 # A runner that has not renewed its lease for this long is taken to be dead. A try takes less.
 LEASE = timedelta(seconds=60)
@@ -136,16 +137,18 @@ async def list_due(
 
 # Claim a webhook that no living runner has.
 _CLAIM = f"""
-    UPDATE webhooks SET runner = :runner, alive_at = clock_timestamp()
+    UPDATE webhooks SET runner = :runner, alive_at = clock.now
+    FROM {CLOCK_AND_LEASE}
     WHERE id = :id AND disabled_at IS NULL
-      AND (next_try_at IS NULL OR next_try_at <= clock_timestamp())
-      AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+      AND (next_try_at IS NULL OR next_try_at <= clock.now)
+      AND (alive_at IS NULL OR alive_at <= clock.lease_end)
     RETURNING {_COLUMNS}
 """
 
 # Renew the lease of a webhook.
-_RENEW = """
-    UPDATE webhooks SET alive_at = clock_timestamp()
+_RENEW = f"""
+    UPDATE webhooks SET alive_at = clock.now
+    FROM {CLOCK}
     WHERE id = :id AND runner = :runner AND disabled_at IS NULL
     RETURNING id
 """
@@ -218,9 +221,12 @@ _SUCCEED = "UPDATE webhooks SET failures = 0, next_try_at = NULL WHERE id = :id 
 _FAIL = """
     UPDATE webhooks SET
         failures = failures + 1,
-        next_try_at = clock_timestamp() + CAST(:delay AS interval),
-        disabled_at = CASE WHEN CAST(:reason AS text) IS NOT NULL THEN clock_timestamp() END,
+        next_try_at = clock.next_try,
+        disabled_at = CASE WHEN CAST(:reason AS text) IS NOT NULL THEN clock.now END,
         disabled_because = :reason
+    FROM (
+        SELECT clock_timestamp() AS now, clock_timestamp() + CAST(:delay AS interval) AS next_try
+    ) AS clock
     WHERE id = :id AND runner = :runner
 """
 

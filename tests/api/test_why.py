@@ -388,7 +388,7 @@ def undo(client: Client, pick: random.Random) -> None:
         client.post(f"/v1/log/{entry['id']}/revert", json={"cascade": True})
 
 
-def test_a_story_takes_seven_statements_whatever_its_length(
+def test_a_story_takes_eight_statements_whatever_its_length(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import psycopg as driver
@@ -405,4 +405,4 @@ def test_a_story_takes_seven_statements_whatever_its_length(
     monkeypatch.setattr(driver.AsyncCursor, "execute", counted)
     assert len(why(client, last)["events"]) == 30
     reads = [query for query in ran if "SELECT" in query and "set_config" not in query]
-    assert len(reads) == 7
+    assert len(reads) == 8

@@ -22,6 +22,7 @@ from app.store.engine import (
     fetch_rows,
 )
 from app.store.roles import SERVICE_LOGIN, Role, build_service_url
+from app.store.tables import archived_log
 from app.store.unfit import MissingRoles
 from support.agent_indexes import build_index
 from support.builders import contents, editor, store
@@ -35,6 +36,10 @@ MINE, THEIRS = "told-0", "told-1"
 
 # The service adds rows to these tables and removes them.
 NEVER_CHANGED = {"indexed_memories", "frequent_words"}
+
+# Fill the table that has rows only while an erasure edits an archive.
+COPIED = ", ".join(column.name for column in archived_log.columns)
+COPY_LOG = f"INSERT INTO archived_log ({COPIED}) SELECT {COPIED} FROM consolidation_log"
 
 OF_AGENTS = """
     SELECT c.relname FROM pg_class c
@@ -67,6 +72,8 @@ def url(server_url: str, template_url: str) -> Iterator[str]:
             with pytest.MonkeyPatch.context() as patched:
                 patched.setattr(agent_indexes, "COUNTED_FROM", 1)
                 build_index(url, agent)
+        with psycopg.connect(url) as connection:
+            connection.execute(COPY_LOG.encode())
         yield url
 
 

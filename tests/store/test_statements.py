@@ -4,21 +4,32 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import httpx
 import psycopg
 import pytest
 
+from app.domain.agent import AgentId
 from app.main import create_app
+from app.services import agent_indexes
+from app.services.agent_indexes import AgentIndexKeeper
+from app.services.retention import Retention, RetentionSettings
 from app.settings import load_settings
+from app.store.engine import Patience, create_engine
+from app.store.log.archive_files import Archives
 from support.keys import ROOT_KEY
 from support.recorded_statements import (
     RecordedCall,
     format_calls,
+    number_parameters,
+    read_statements,
     record_statements,
     run_recorded,
 )
@@ -69,6 +80,11 @@ class Recorder:
         is_json = response.headers.get("content-type", "").startswith("application/json")
         return response.json() if is_json else response.text
 
+    async def work(self, task: str, run: Callable[[AgentId], Awaitable[Any]], of: AgentId) -> None:
+        """Record what a worker does for an agent."""
+        recorded, _ = await run_recorded(f"a worker: {task}", lambda: run(of))
+        self.calls.append(recorded)
+
     async def store(self, **fact: Any) -> Any:
         """Store a fact that other calls need, and return the answer."""
         response = await self._client.post("/v1/memories", json=fact)
@@ -93,7 +109,7 @@ async def open_recorder(url: str) -> AsyncIterator[Recorder]:
             yield Recorder(client, app)
 
 
-async def record_every_route(url: str) -> list[RecordedCall]:
+async def record_every_call(url: str) -> list[RecordedCall]:
     async with open_recorder(url) as recorder:
         await call_memories(recorder)
         await call_reads(recorder)
@@ -104,6 +120,7 @@ async def record_every_route(url: str) -> list[RecordedCall]:
         await call_endings(recorder)
         await call_keys(recorder)
         await call_webhooks(recorder)
+        await call_worker(recorder, url)
         return recorder.calls
 
 
@@ -265,9 +282,28 @@ async def call_webhooks(recorder: Recorder) -> None:
     await call("DELETE /v1/webhooks/{webhook_id}", ids=ids)
 
 
+async def call_worker(recorder: Recorder, url: str) -> None:
+    """Do what workers do for an agent, and search the index that one of them builds."""
+    engine = create_engine(url, pool_size=3, patience=Patience())
+    keeper = AgentIndexKeeper(engine, from_live=1, most=10, memory="64MB")
+    settings = RetentionSettings(*[timedelta(microseconds=1)] * 3)
+    alice = AgentId("alice")
+    with TemporaryDirectory() as folder:
+        archives = Archives(Path(folder), may_make=True)
+        retention = Retention(engine, archives, settings)
+        await recorder.work("what retention would do", retention.preview_retention, alice)
+        await recorder.work("retention", retention.retain_agent, alice)
+        await recorder.work("an index", keeper.build_index, alice)
+        await engine.dispose()
+    with patch.object(agent_indexes, "BELIEVED_FOR", 0.0):
+        body = {"query": "which editor?"}
+        await recorder.call("POST /v1/search", "of a large agent", json=body)
+        await recorder.call("POST /v1/memories", "of a large agent", status=201, json=VIM)
+
+
 @pytest.fixture
 def recorded(database_url: str) -> list[RecordedCall]:
-    return asyncio.run(record_every_route(database_url))
+    return asyncio.run(record_every_call(database_url))
 
 
 def test_the_statements_of_every_route_are_those_of_the_committed_file(
@@ -285,25 +321,8 @@ def test_the_file_has_every_route_of_the_document() -> None:
         for path, methods in DOCUMENT["paths"].items()
         for method in methods
     }
-    headings = re.findall(r"^-- ===== (\w+ \S+)", GOLDEN.read_text(), re.MULTILINE)
+    headings = re.findall(r"^-- ===== ([A-Z]+ \S+)", GOLDEN.read_text(), re.MULTILINE)
     assert routes == set(headings)
-
-
-def read_statements() -> list[str]:
-    """Return the statements of the file, each without the comments above it."""
-    parts = re.split(r";\n", GOLDEN.read_text())
-    statements = (re.sub(r"(?m)^--.*\n?", "", part).strip() for part in parts)
-    return [statement for statement in statements if statement]
-
-
-def number_parameters(statement: str) -> tuple[str, int]:
-    """Return the statement with $1, $2 for its `:names`, and how many there are."""
-    names: dict[str, int] = {}
-
-    def number(match: re.Match[str]) -> str:
-        return f"${names.setdefault(match[1], len(names) + 1)}"
-
-    return re.sub(r"(?<![:\w]):([a-z]\w*)", number, statement), len(names)
 
 
 # Postgres prepares no COPY, SET, LOCK and ANALYZE.
@@ -314,7 +333,7 @@ def test_postgres_can_explain_every_statement_of_the_file(template_url: str) -> 
     """A parameter has the type that Postgres infers for it, and no value."""
     refused = []
     with psycopg.connect(template_url, autocommit=True) as connection:
-        for statement in read_statements():
+        for statement in read_statements(GOLDEN.read_text()):
             if "CREATE TEMP TABLE" in statement:
                 # The statements after this one read it. Each is a transaction of its own here.
                 connection.execute(re.sub(r"ON\s+COMMIT\s+DROP", "", statement).encode())
@@ -327,9 +346,9 @@ def test_postgres_can_explain_every_statement_of_the_file(template_url: str) -> 
 
 
 def explain(connection: psycopg.Connection, statement: str) -> None:
-    numbered, count = number_parameters(statement)
-    nulls = ", ".join(["NULL"] * count)
-    values = f"({nulls})" if count else ""
+    numbered, names = number_parameters(statement)
+    nulls = ", ".join(["NULL"] * len(names))
+    values = f"({nulls})" if names else ""
     connection.execute(f"PREPARE golden AS {numbered}".encode())
     connection.execute(f"EXPLAIN EXECUTE golden{values}".encode())
     connection.execute("DEALLOCATE golden")

@@ -94,7 +94,7 @@ WIDTH = 99  # and a semicolon
 _NAMED = re.compile(r"%\((\w+)\)s(?:::\w+)?")
 _QUOTED = re.compile(r"'(?:[^']|'')*'")
 _ROW = r"\(%s(?:, %s)*\)"
-_INSERTED = re.compile(rf"\((?P<columns>[\w, ]+)\) VALUES {_ROW}(?:, {_ROW})*")
+_INSERTED = re.compile(rf"\((?P<columns>[\w, ]+)\)\s+VALUES {_ROW}(?:, {_ROW})*")
 _COMPARED = re.compile(r"(?P<column>\w+) = %s")
 
 
@@ -212,3 +212,26 @@ async def run_recorded(label: str, run: Callable[[], Awaitable[Any]]) -> tuple[R
         return call, await run()
     finally:
         current_call.reset(token)
+
+
+# --- reading the file ---------------------------------------------------------------------------
+
+# The part of the table of indexes that belongs to one agent has the columns of the whole.
+_PART_OF_INDEX = re.compile(r"\bindexed_memories_[0-9a-f]{16}\b")
+
+
+def read_statements(text: str) -> list[str]:
+    """Return the statements of the golden file, each without the comments above it."""
+    parts = re.split(r";\n", _PART_OF_INDEX.sub("indexed_memories", text))
+    statements = (re.sub(r"(?m)^--.*\n?", "", part).strip() for part in parts)
+    return [statement for statement in statements if statement]
+
+
+def number_parameters(statement: str) -> tuple[str, dict[str, int]]:
+    """Return the statement with $1, $2 for its `:names`, and the number of each name."""
+    names: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return f"${names.setdefault(match[1], len(names) + 1)}"
+
+    return re.sub(r"(?<![:\w]):([a-z]\w*)", number, statement), names

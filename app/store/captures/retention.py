@@ -19,9 +19,10 @@ _EXPIRED = """
 # Empty the expired turns, and their facts.
 _EMPTY_EXPIRED = f"""
     WITH emptied AS (
-        UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
-        WHERE agent_id = :agent AND id IN ({_EXPIRED} LIMIT :limit)
-        RETURNING id, capture_id
+        UPDATE turns t SET content = NULL, name = NULL, skipped = '[]', done = true
+        FROM ({_EXPIRED} LIMIT :limit) AS expired
+        WHERE t.agent_id = :agent AND t.id = expired.id
+        RETURNING t.id, t.capture_id
     ),
     facts AS (
         UPDATE captured_facts SET content = NULL

@@ -21,6 +21,7 @@ from app.store.captures.captures import (
 )
 from app.store.columns import find_copy_type
 from app.store.engine import fetch_rows
+from app.store.fragments import CLOCK, CLOCK_AND_LEASE
 from app.store.inserts import insert_rows
 from app.store.tables import captured_facts
 
@@ -33,10 +34,11 @@ LEASE = timedelta(seconds=15)
 TRIES = 5
 
 # Claim a capture that is not finished and that no living runner has.
-_CLAIM = """
-    UPDATE captures SET runner = :runner, alive_at = clock_timestamp()
+_CLAIM = f"""
+    UPDATE captures SET runner = :runner, alive_at = clock.now
+    FROM {CLOCK_AND_LEASE}
     WHERE agent_id = :agent AND id = :id AND state = 'pending'
-      AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+      AND (alive_at IS NULL OR alive_at <= clock.lease_end)
     RETURNING id
 """
 
@@ -50,8 +52,9 @@ async def claim_capture(
 
 
 # Renew the lease of a capture.
-_RENEW = """
-    UPDATE captures SET alive_at = clock_timestamp()
+_RENEW = f"""
+    UPDATE captures SET alive_at = clock.now
+    FROM {CLOCK}
     WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
 """
 
@@ -78,13 +81,14 @@ async def release_capture(
 
 
 # Release a capture that was cut off, and count the failure.
-_FAIL = """
+_FAIL = f"""
     UPDATE captures SET
         failures = failures + 1,
         alive_at = NULL,
         error = :error,
         state = CASE WHEN failures + 1 < :tries THEN state ELSE 'failed' END,
-        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock_timestamp() END
+        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock.now END
+    FROM {CLOCK}
     WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
 """
 
@@ -194,8 +198,9 @@ _NOTE_EXTRACTOR = """
 """
 
 # Finish a capture that has no open turn.
-_FINISH_CAPTURE = """
-    UPDATE captures c SET state = 'done', finished_at = clock_timestamp(), error = NULL
+_FINISH_CAPTURE = f"""
+    UPDATE captures c SET state = 'done', finished_at = clock.now, error = NULL
+    FROM {CLOCK}
     WHERE agent_id = :agent AND id = :id AND state = 'pending'
       AND NOT EXISTS (
           SELECT FROM turns t WHERE t.agent_id = :agent AND t.capture_id = c.id AND NOT t.done

@@ -18,7 +18,7 @@ from app.planning.reverts import LoggedOperation
 from app.store.engine import fetch_rows, stream_server_cursor
 from app.store.log.archive_files import File
 from app.store.log.reverts import Selection
-from app.store.tables import consolidation_log
+from app.store.tables import archived_log
 from app.store.transfer.format import SECTIONS, wire_column_sql
 
 # --- reads -------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ from app.store.transfer.format import SECTIONS, wire_column_sql
 _FIND = """
     SELECT f.id, f.created_at, a.file
     FROM folded_operations f
-    JOIN log_archives a ON a.agent_id = f.agent_id AND a.id = f.archive_id
+    JOIN log_archives a ON a.agent_id = :agent AND a.id = f.archive_id
     WHERE f.agent_id = :agent AND f.id = ANY(:ids)
     ORDER BY f.created_at DESC
     LIMIT 1
@@ -205,11 +205,7 @@ def _line_from_row(row: dict[str, Any]) -> bytes:
     return line.encode() + b"\n"
 
 
-# Make a table like the log for archived operations; it lasts as long as the transaction.
-_CREATE_COPY = """
-    CREATE TEMP TABLE IF NOT EXISTS archived_log (LIKE consolidation_log) ON COMMIT DROP
-"""
-_EMPTY_COPY = "TRUNCATE archived_log"
+_EMPTY_COPY = "DELETE FROM archived_log WHERE agent_id = :agent"
 
 
 def _loaded_column_sql(column: sa.Column[Any]) -> str:
@@ -221,24 +217,23 @@ def _loaded_column_sql(column: sa.Column[Any]) -> str:
 
 # Load all rows at once: row by row, Postgres would look up the columns for each of them.
 _LOAD_COPY = f"""
-    INSERT INTO archived_log ({", ".join(column.name for column in consolidation_log.columns)})
-    SELECT {", ".join(map(_loaded_column_sql, consolidation_log.columns))}
-    FROM jsonb_populate_recordset(CAST(NULL AS consolidation_log), CAST(:rows AS jsonb))
+    INSERT INTO archived_log ({", ".join(column.name for column in archived_log.columns)})
+    SELECT {", ".join(map(_loaded_column_sql, archived_log.columns))}
+    FROM jsonb_populate_recordset(CAST(NULL AS archived_log), CAST(:rows AS jsonb))
 """
 
 
 async def load_archived_log(
     connection: AsyncConnection, agent: AgentId, lines: Sequence[bytes]
 ) -> None:
-    """Fill the table `archived_log` with these lines; it ends with the transaction."""
+    """Fill the table `archived_log` with these lines. The caller has the agent's lock."""
     owned = b'{"agent_id":' + json.dumps(agent).encode() + b","
     rows = b"[" + b",".join(owned + line[1:] for line in lines) + b"]"
-    await fetch_rows(connection, _CREATE_COPY, {})
-    await fetch_rows(connection, _EMPTY_COPY, {})
     await fetch_rows(connection, _LOAD_COPY, {"rows": rows.decode()})
 
 
-async def read_archived_log(connection: AsyncConnection, agent: AgentId) -> list[bytes]:
-    """Return a line for each row of `archived_log`."""
+async def unload_archived_log(connection: AsyncConnection, agent: AgentId) -> list[bytes]:
+    """Return a line for each row of `archived_log`, and empty the table."""
     rows = await fetch_rows(connection, _LINES_OF_COPY, {"agent": agent})
+    await fetch_rows(connection, _EMPTY_COPY, {"agent": agent})
     return list(map(_line_from_row, rows))

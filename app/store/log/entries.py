@@ -11,8 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.store.bounded import bound_page
-from app.store.fragments import NEVER, is_on_memories
+from app.store.engine import fetch_rows
+from app.store.fragments import NEVER
 from app.store.known_time import settle_window
+from app.store.log.touching import find_operations_touching
 from app.store.memories import After
 
 
@@ -38,7 +40,7 @@ _OLDEST_FIRST = "created_at, id"
 
 _CONDITIONS = {
     "operation": "operation = :operation",
-    "memory_id": is_on_memories("id", "ARRAY[:memory_id]"),
+    "memory_id": "id = ANY(:operations)",
     "decided_by": "decided_by = :decided_by",
     "actor": "actor = :actor",
     "session_id": "session_id = :session_id",
@@ -61,6 +63,8 @@ async def list_log(
     if filters.until is not None:
         await settle_window(connection, agent, filters.until)
     where, values = _where_operations(filters)
+    if filters.memory_id is not None:
+        values["operations"] = await find_operations_touching(connection, [filters.memory_id])
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
@@ -100,18 +104,16 @@ async def find_log_entry(
     return rows.mappings().one_or_none()
 
 
-_CHAIN_IDS = """
-    ARRAY(SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain)
-"""
+_CHAIN_IDS = "SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain"
 
 # List the operations that wrote, changed or confirmed versions of a chain.
-_OPERATIONS_ON = f"""
+_OPERATIONS_ON = """
     SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
            decided_by, actor, created_at
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at <= :known_at
       AND (created_at, id) > (:after_created_at, :after_id)
-      AND {is_on_memories("id", _CHAIN_IDS)}
+      AND id = ANY(:operations)
     ORDER BY created_at, id
     LIMIT :limit
 """
@@ -132,9 +134,10 @@ async def list_operations_on(
     They end after `limit` operations, or once they reach `max_bytes` as JSON.
     """
     after = after or After(NEVER, UUID(int=0))
+    versions = await fetch_rows(connection, _CHAIN_IDS, {"agent": agent, "chain": chain_id})
     values = {
         "agent": agent,
-        "chain": chain_id,
+        "operations": await find_operations_touching(connection, [v["id"] for v in versions]),
         "known_at": known_at,
         "after_created_at": after.created_at,
         "after_id": after.memory_id,

@@ -127,7 +127,7 @@ _LEAVING = """
     WITH RECURSIVE needed AS (
         SELECT l.id, l.reverts
         FROM consolidation_log l
-        JOIN reviews r ON r.agent_id = l.agent_id AND r.log_id = l.id
+        JOIN reviews r ON r.agent_id = :agent AND r.log_id = l.id
         WHERE l.agent_id = :agent AND r.status = 'pending'
         UNION
         SELECT id, reverts

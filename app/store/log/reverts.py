@@ -19,7 +19,6 @@ from app.planning.reverts import (
     MetadataChange,
 )
 from app.store.engine import fetch_rows
-from app.store.fragments import is_on_memories
 from app.store.log.state import (
     decode_beliefs,
     decode_fact,
@@ -27,6 +26,7 @@ from app.store.log.state import (
     decode_metadata,
     decode_settled,
 )
+from app.store.log.touching import find_operations_touching
 
 # Read operations and follow each line of reverts down to the first operation. If that is a
 # DUPLICATE, odd reverts took the confirmation back and even ones restored it.
@@ -171,8 +171,8 @@ def _where_selected(alias: str, names: Iterable[str]) -> str:
 
 # The condition that an operation is on some memories. An operation that only makes or removes
 # relationships is not: a relationship stays when one of its ends is withdrawn.
-_TOUCHED = f"""
-    {is_on_memories("id", ":ids")}
+_TOUCHED = """
+    id = ANY(:operations)
     AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
          OR jsonb_path_exists(before_state || after_state, '$[*].id'))
 """
@@ -192,7 +192,8 @@ async def list_dependents(
     connection: AsyncConnection, agent: AgentId, done: LoggedOperation
 ) -> list[UUID]:
     """Return the later operations that touched what this one wrote and stand, newest first."""
-    parameters = {"agent": agent, "after": done.at, "ids": list(done.ids)}
+    operations = await find_operations_touching(connection, done.ids)
+    parameters = {"agent": agent, "after": done.at, "operations": operations}
     rows = await fetch_rows(connection, _DEPENDENTS, parameters)
     return [row["id"] for row in rows]
 
@@ -233,7 +234,7 @@ async def list_later_operations(
         "agent": agent,
         "id": done.log_id,
         "after": done.at,
-        "ids": list(done.ids),
+        "operations": await find_operations_touching(connection, done.ids),
     }
     rows = await fetch_rows(connection, _LATER, parameters)
     return [LaterOperation(row["id"], row["base"], row["reverts"]) for row in rows]

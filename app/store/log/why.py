@@ -12,7 +12,6 @@ from app.domain.relation import Operation, Relation
 from app.planning.plan import ReviewStatus
 from app.planning.why.story import StoryEntry, StoryReview
 from app.store.engine import fetch_rows
-from app.store.fragments import is_on_memories
 from app.store.log.state import (
     Json,
     decode_beliefs,
@@ -26,6 +25,7 @@ from app.store.log.state import (
     decode_settled,
     decode_vetoes,
 )
+from app.store.log.touching import find_operations_touching
 from app.store.turns import iterate_in_turns
 
 MAX_VETOED_ENTRIES = 50
@@ -40,7 +40,7 @@ _ENTRIES = f"""
     SELECT {_ENTRY_COLUMNS}
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at <= :known_at
-      AND {is_on_memories("id", ":ids")}
+      AND id = ANY(:operations)
     ORDER BY created_at, id
 """
 
@@ -49,7 +49,8 @@ async def list_entries_on(
     connection: AsyncConnection, agent: AgentId, ids: Collection[UUID], known_at: datetime
 ) -> list[StoryEntry]:
     """Return the operations that wrote, changed or confirmed these memories, oldest first."""
-    values = {"agent": agent, "ids": list(ids), "known_at": known_at}
+    operations = await find_operations_touching(connection, ids)
+    values = {"agent": agent, "operations": operations, "known_at": known_at}
     rows = await fetch_rows(connection, _ENTRIES, values)
     return [_entry_from_row(row) async for row in iterate_in_turns(rows)]
 

@@ -18,7 +18,7 @@ _REJECTED = """
     SELECT r.relation, r.decided_at, r.relied_on, r.memory_id, m.fuzzy_hash,
            CASE WHEN m.slot_key IS NOT NULL THEN m.slot_hash END AS slot_hash
     FROM reviews r
-    LEFT JOIN memories m ON m.agent_id = r.agent_id AND m.id = r.memory_id
+    LEFT JOIN memories m ON m.agent_id = :agent AND m.id = r.memory_id
     WHERE r.agent_id = :agent AND r.status = 'rejected' AND (
         r.relied_on ?| CAST(:about AS text[])
         OR m.fuzzy_hash = ANY(:texts)

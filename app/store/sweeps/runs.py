@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.fact import Slot
 from app.store.engine import fetch_rows
-from app.store.fragments import NEVER_SQL
+from app.store.fragments import CLOCK, CLOCK_AND_LEASE, NEVER_SQL
 from app.store.memories import After
 
 
@@ -158,8 +158,9 @@ async def list_sweeps(
 
 
 # Cancel a sweep that is not over yet.
-_CANCEL = """
-    UPDATE sweeps SET status = 'cancelled', finished_at = clock_timestamp()
+_CANCEL = f"""
+    UPDATE sweeps SET status = 'cancelled', finished_at = clock.now
+    FROM {CLOCK}
     WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running')
 """
 
@@ -178,21 +179,22 @@ LEASE = timedelta(seconds=15)
 # Claim a sweep unless a living worker has a sweep of the agent. The caller holds the agent's lock,
 # so that two workers cannot claim at once. The sweep of a dead worker goes on where that worker
 # left it. A dry run leaves nothing behind and begins again.
-_CLAIM = """
+_CLAIM = f"""
     UPDATE sweeps s SET
         status = 'running',
         runner = :runner,
-        alive_at = clock_timestamp(),
-        started_at = coalesce(started_at, clock_timestamp()),
+        alive_at = clock.now,
+        started_at = coalesce(started_at, clock.now),
         place = CASE WHEN dry_run THEN NULL ELSE place END,
         examined = CASE WHEN dry_run THEN 0 ELSE examined END,
-        counts = CASE WHEN dry_run THEN '{}' ELSE counts END,
+        counts = CASE WHEN dry_run THEN '{{}}' ELSE counts END,
         findings = CASE WHEN dry_run THEN '[]' ELSE findings END
+    FROM {CLOCK_AND_LEASE}
     WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running')
       AND NOT EXISTS (
           SELECT FROM sweeps o
           WHERE o.agent_id = :agent AND o.status = 'running'
-            AND o.alive_at > clock_timestamp() - CAST(:lease AS interval)
+            AND o.alive_at > clock.lease_end
       )
     RETURNING id, origin, slot_hash, since, dry_run, place, examined, counts, findings
 """
@@ -213,8 +215,9 @@ async def claim_sweep(
 
 
 # Renew the lease of a sweep that its runner has not released meanwhile.
-_RENEW = """
-    UPDATE sweeps SET alive_at = clock_timestamp()
+_RENEW = f"""
+    UPDATE sweeps SET alive_at = clock.now
+    FROM {CLOCK}
     WHERE agent_id = :agent AND id = :id AND runner = :runner
       AND status = 'running' AND alive_at IS NOT NULL
 """
@@ -276,8 +279,9 @@ async def save_sweep_progress(
 
 
 # Finish a sweep that still belongs to its runner.
-_FINISH = """
-    UPDATE sweeps SET status = 'done', finished_at = clock_timestamp(), error = NULL
+_FINISH = f"""
+    UPDATE sweeps SET status = 'done', finished_at = clock.now, error = NULL
+    FROM {CLOCK}
     WHERE agent_id = :agent AND id = :id AND status = 'running' AND runner = :runner
 """
 
@@ -310,13 +314,14 @@ _REMOVE_EMPTY = """
 TRIES = 5
 
 # Count a failure and release the sweep, which has failed for good with the last try.
-_RECORD_FAILURE = """
+_RECORD_FAILURE = f"""
     UPDATE sweeps SET
         failures = failures + 1,
         alive_at = NULL,
         error = :error,
         status = CASE WHEN failures + 1 < :tries THEN status ELSE 'failed' END,
-        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock_timestamp() END
+        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock.now END
+    FROM {CLOCK}
     WHERE agent_id = :agent AND id = :id AND runner = :runner AND status = 'running'
 """
 
@@ -420,12 +425,13 @@ async def list_due_agents(connection: AsyncConnection) -> list[tuple[AgentId, da
 
 # Remove the words of slots from sweeps when a memory of the slot is erased. A sweep of that slot
 # cannot go on without them and is cancelled.
-FORGET_SLOTS_OF_SWEEPS = """
+FORGET_SLOTS_OF_SWEEPS = f"""
     UPDATE sweeps SET
         slot = NULL,
         slot_hash = NULL,
         status = CASE WHEN status IN ('queued', 'running') THEN 'cancelled' ELSE status END,
-        finished_at = coalesce(finished_at, clock_timestamp())
+        finished_at = coalesce(finished_at, clock.now)
+    FROM {CLOCK}
     WHERE agent_id = :agent AND slot_hash IS NOT NULL AND (
         :everything
         OR slot_hash IN (

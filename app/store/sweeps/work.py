@@ -13,7 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.version import Memory
 from app.store.engine import fetch_rows
-from app.store.fragments import LATEST, ONE_VALUE, is_on_memories
+from app.store.fragments import LATEST, ONE_VALUE
+from app.store.log.touching import find_operations_touching
 from app.store.memories import MEMORY, memory_from_row
 
 # Conditions on a memory `m`: it has a place in valid time; it is new to the sweep.
@@ -144,7 +145,7 @@ _REVIEWED_PAIRS = """
 
 # List pairs of memories of which a change was undone, by operations in the log or archived. If a
 # sweep ended or merged memories without a successor, its operation names both in the same column.
-_UNDONE_PAIRS = f"""
+_UNDONE_PAIRS = """
     SELECT l.target_memory_id AS memory_id, other
     FROM consolidation_log l
     CROSS JOIN LATERAL unnest(l.source_memory_ids) AS other
@@ -153,14 +154,14 @@ _UNDONE_PAIRS = f"""
     SELECT mine, l.target_memory_id
     FROM consolidation_log l
     CROSS JOIN LATERAL unnest(l.source_memory_ids) AS mine
-    WHERE l.agent_id = :agent AND {is_on_memories("l.id", ":ids")} AND mine = ANY(:ids)
+    WHERE l.agent_id = :agent AND l.id = ANY(:operations) AND mine = ANY(:ids)
       AND l.target_memory_id IS NOT NULL AND l.reverted_by IS NOT NULL
     UNION
     SELECT mine, other
     FROM consolidation_log l
     CROSS JOIN LATERAL unnest(l.source_memory_ids) AS mine
     CROSS JOIN LATERAL unnest(l.source_memory_ids) AS other
-    WHERE l.agent_id = :agent AND {is_on_memories("l.id", ":ids")}
+    WHERE l.agent_id = :agent AND l.id = ANY(:operations)
       AND mine = ANY(:ids) AND other <> mine
       AND l.operation IN ('DELETE', 'MERGE') AND l.decided_by = 'sweep'
       AND l.reverted_by IS NOT NULL
@@ -186,17 +187,25 @@ async def find_decided_by_people(
     undone_pairs: dict[UUID, set[UUID]] = {}
     unexplored = set(ids)
     while unexplored:
-        explored = await _find_pairs(connection, agent, _UNDONE_PAIRS, unexplored)
+        operations = await find_operations_touching(connection, unexplored)
+        explored = await _find_pairs(
+            connection, agent, _UNDONE_PAIRS, unexplored, operations=operations
+        )
         undone_pairs |= explored
         unexplored = set().union(*explored.values()) - undone_pairs.keys()
     return {i: pairs[i] | _follow_pairs(i, undone_pairs) for i in ids}
 
 
 async def _find_pairs(
-    connection: AsyncConnection, agent: AgentId, statement: str, ids: Collection[UUID]
+    connection: AsyncConnection,
+    agent: AgentId,
+    statement: str,
+    ids: Collection[UUID],
+    **values: object,
 ) -> dict[UUID, set[UUID]]:
     pairs: dict[UUID, set[UUID]] = {memory_id: set() for memory_id in ids}
-    for row in await fetch_rows(connection, statement, {"agent": agent, "ids": list(ids)}):
+    values |= {"agent": agent, "ids": list(ids)}
+    for row in await fetch_rows(connection, statement, values):
         pairs[row["memory_id"]].add(row["other"])
     return pairs
 

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.database_names import remove_shards
 from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.version import Version
@@ -32,7 +33,7 @@ _SECTIONS = {section.type: section for section in SECTIONS}
 
 @dataclass(frozen=True, slots=True)
 class ImportTarget:
-    """The state before an import: whether the agent is empty, the clock, languages by name."""
+    """The state before an import. `languages` are the oids of text search, by name."""
 
     empty: bool
     clock: datetime
@@ -45,15 +46,16 @@ _TARGET = """
            NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
            AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
            AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent)
-           AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty,
-           (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config)
-               AS languages
+           AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty
 """
+
+_LANGUAGES = "SELECT json_object_agg(oid::regconfig::text, oid::bigint) AS oids FROM pg_ts_config"
 
 
 async def read_import_target(connection: AsyncConnection, agent: AgentId) -> ImportTarget:
-    [row] = await fetch_rows(connection, _TARGET, {"agent": agent})
-    return ImportTarget(empty=row["empty"], clock=row["clock"], languages=row["languages"])
+    [target] = await fetch_rows(connection, _TARGET, {"agent": agent})
+    [languages] = await fetch_rows(connection, _LANGUAGES, {})
+    return ImportTarget(target["empty"], target["clock"], languages["oids"])
 
 
 async def set_agent(
@@ -143,11 +145,11 @@ def _translate_errors(first_line: int) -> Iterator[None]:
         psycopg.DataError,
         psycopg.errors.ProgramLimitExceeded,
     ) as error:
-        reason = f"{error.diag.message_primary}."
+        reason = remove_shards(f"{error.diag.message_primary}.")
         place = re.search(r"COPY \w+, line (\d+)", error.diag.context or "")
         if place:
             raise BadImportLine(first_line + int(place[1]) - 1, reason) from None
-        detail = error.diag.message_detail or ""
+        detail = remove_shards(error.diag.message_detail or "")
         raise DamagedImport(f"{reason} {detail}".strip()) from None
 
 
@@ -159,12 +161,12 @@ _NOT_INSERTED = """
     WHERE m.agent_id = :agent
       AND NOT EXISTS (
           SELECT FROM consolidation_log l
-          WHERE l.agent_id = m.agent_id AND l.created_at = m.created_at
+          WHERE l.agent_id = :agent AND l.created_at = m.created_at
             AND (l.target_memory_id = m.id OR m.id = ANY(l.source_memory_ids))
       )
       AND NOT EXISTS (
           SELECT FROM folded_operations f
-          WHERE f.agent_id = m.agent_id AND f.created_at = m.created_at
+          WHERE f.agent_id = :agent AND f.created_at = m.created_at
             AND f.memory_ids @> ARRAY[m.id]
       )
     LIMIT 1
@@ -176,11 +178,11 @@ _MISSING_OPERATION = """
     FROM reviews r
     WHERE r.agent_id = :agent AND r.log_id IS NOT NULL
       AND NOT EXISTS (
-          SELECT FROM consolidation_log l WHERE l.agent_id = r.agent_id AND l.id = r.log_id
+          SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = r.log_id
       )
       AND NOT EXISTS (
           SELECT FROM folded_operations f
-          WHERE f.agent_id = r.agent_id AND f.id = r.log_id AND f.archive_id IS NOT NULL
+          WHERE f.agent_id = :agent AND f.id = r.log_id AND f.archive_id IS NOT NULL
       )
     LIMIT 1
 """
@@ -203,7 +205,7 @@ _BROKEN_BELIEFS = """
             UNION ALL
             SELECT m.id, m.created_at, b.known_from, b.known_until
             FROM memory_beliefs b
-            JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+            JOIN memories m ON m.agent_id = :agent AND m.id = b.memory_id
             WHERE b.agent_id = :agent
         ) AS spans
     ) AS beliefs

@@ -116,7 +116,7 @@ LEFT JOIN (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -203,15 +203,6 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
     :hash, :content_digest, :content_salt);
-
--- POST /v1/memories (a first fact)
--- app/store/reads.py read_position
-SELECT CAST(
-    CASE current_setting('synchronous_commit')
-    WHEN 'off' THEN pg_current_wal_insert_lsn()
-    ELSE pg_current_wal_flush_lsn()
-    END AS text
-) AS position;
 
 
 -- ===== POST /v1/memories (a new value of a slot) =====
@@ -304,22 +295,22 @@ FROM moment LEFT JOIN (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS access_count, (
             SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS last_reinforced_at, (
             SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                 )
         ) AS use_count, (
             SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -327,7 +318,7 @@ FROM moment LEFT JOIN (
         ) AS last_accessed_at,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -514,7 +505,6 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
     answer = excluded.answer,
     mentioned_ids = excluded.mentioned_ids,
     created_at = excluded.created_at;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories (a dry run) =====
@@ -525,7 +515,6 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/batch =====
@@ -632,7 +621,7 @@ LEFT JOIN LATERAL (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -681,7 +670,6 @@ INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, targe
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
 UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/relationships =====
@@ -737,7 +725,6 @@ WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id,
     :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
     :hash, :content_digest, :content_salt);
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/memories/{memory_id}/relationships =====
@@ -783,7 +770,7 @@ LEFT JOIN LATERAL (
                 m.superseded_at AS created_at
             FROM memories m
             LEFT JOIN consolidation_log l
-                ON l.agent_id = m.agent_id AND l.created_at = m.superseded_at
+                ON l.agent_id = :agent AND l.created_at = m.superseded_at
                 AND m.id = ANY(l.source_memory_ids)
             WHERE m.agent_id = :agent AND NOT m.merged
                 AND m.superseded_by = :id) AS r
@@ -798,7 +785,7 @@ LEFT JOIN LATERAL (
                 m.superseded_at AS created_at
             FROM memories m
             LEFT JOIN consolidation_log l
-                ON l.agent_id = m.agent_id AND l.created_at = m.superseded_at
+                ON l.agent_id = :agent AND l.created_at = m.superseded_at
                 AND m.id = ANY(l.source_memory_ids)
             WHERE m.agent_id = :agent AND NOT m.merged
                 AND m.id = :id AND m.superseded_by IS NOT NULL) AS r
@@ -841,7 +828,6 @@ WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at, log_head = :log
 UPDATE memories SET revision=(memories.revision + :revision_1), importance=:importance WHERE
     memories.agent_id = :agent_id_1 AND memories.id = :id_1;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/supersede =====
@@ -851,7 +837,6 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/retract =====
@@ -899,7 +884,6 @@ WITH part0 AS (
     :content_salt);
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/memories/{memory_id} =====
@@ -990,22 +974,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1013,7 +997,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -1104,6 +1088,14 @@ ORDER BY valid_from, asserted_at, id;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/entries.py list_operations_on
+SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain;
+
+-- GET /v1/memories/{memory_id}/history
+-- app/store/log/entries.py list_operations_on
+SELECT operations_on(CAST(:ids AS uuid[])) AS id;
+
+-- GET /v1/memories/{memory_id}/history
+-- app/store/log/entries.py list_operations_on
 SELECT * FROM (
     SELECT page.*,
         count(*) OVER () AS page_rows,
@@ -1118,9 +1110,7 @@ SELECT * FROM (
         FROM consolidation_log
         WHERE agent_id = :agent AND created_at <= :known_at
             AND (created_at, id) > (:after_created_at, :after_id)
-            AND id = ANY(ARRAY(SELECT operations_on(CAST(
-                ARRAY(SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain)
-                AS uuid[]))))
+            AND id = ANY(:operations)
         ORDER BY created_at, id
         LIMIT :limit
     ) AS page
@@ -1205,22 +1195,22 @@ FROM moment LEFT JOIN (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS access_count, (
             SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS last_reinforced_at, (
             SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                 )
         ) AS use_count, (
             SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1228,7 +1218,7 @@ FROM moment LEFT JOIN (
         ) AS last_accessed_at,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -1309,6 +1299,7 @@ FROM moment LEFT JOIN (
         )
     ORDER BY b.valid_from, b.asserted_at
 ) AS page ON true;
+-- app/store/log/why.py list_entries_on: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/memories/{memory_id}/why
 -- app/store/log/why.py list_entries_on
@@ -1317,7 +1308,7 @@ SELECT
     decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at <= :known_at
-    AND id = ANY(ARRAY(SELECT operations_on(CAST(:ids AS uuid[]))))
+    AND id = ANY(:operations)
 ORDER BY created_at, id;
 
 -- GET /v1/memories/{memory_id}/why
@@ -1498,22 +1489,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1521,7 +1512,7 @@ LEFT JOIN (
                         ) AS last_accessed_at,
                         (
                             SELECT o.id FROM memories o
-                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
                             ORDER BY o.valid_from DESC, o.id DESC
                             LIMIT 1
                         )
@@ -1728,22 +1719,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1751,7 +1742,7 @@ LEFT JOIN (
                         ) AS last_accessed_at,
                         (
                             SELECT o.id FROM memories o
-                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
                             ORDER BY o.valid_from DESC, o.id DESC
                             LIMIT 1
                         )
@@ -1963,22 +1954,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -1986,7 +1977,7 @@ LEFT JOIN (
                         ) AS last_accessed_at,
                         (
                             SELECT o.id FROM memories o
-                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
                             ORDER BY o.valid_from DESC, o.id DESC
                             LIMIT 1
                         )
@@ -2131,7 +2122,7 @@ live AS MATERIALIZED (
             x.superseded_by, x.superseded_at, x.known_from
         FROM memory_beliefs x
         WHERE m.known_from > (SELECT known_at FROM moment)
-            AND x.agent_id = m.agent_id
+            AND x.agent_id = :agent
             AND x.memory_id = m.id
             AND x.known_from <= (SELECT known_at FROM moment)
             AND x.known_until > (SELECT known_at FROM moment)
@@ -2241,22 +2232,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -2265,12 +2256,12 @@ LEFT JOIN (
                         (
                             SELECT o.id FROM (
                                 SELECT y.id, y.valid_from FROM memories y
-                                WHERE y.agent_id = m.agent_id
+                                WHERE y.agent_id = :agent
                                     AND y.superseded_by = m.id
                                     AND y.known_from <= (SELECT known_at FROM moment)
                                 UNION ALL
                                 SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-                                WHERE y.agent_id = m.agent_id
+                                WHERE y.agent_id = :agent
                                     AND y.superseded_by = m.id
                                     AND y.known_from <= (SELECT known_at FROM moment)
                                     AND y.known_until > (SELECT known_at FROM moment)
@@ -2331,7 +2322,7 @@ LEFT JOIN (
                                             x.superseded_at, x.known_from
                                         FROM memory_beliefs x
                                         WHERE o.known_from > (SELECT known_at FROM moment)
-                                            AND x.agent_id = o.agent_id
+                                            AND x.agent_id = :agent
                                             AND x.memory_id = o.id
                                             AND x.known_from <= (SELECT known_at FROM moment)
                                             AND x.known_until > (SELECT known_at FROM moment)
@@ -2380,7 +2371,7 @@ LEFT JOIN (
                             x.superseded_at, x.known_from
                         FROM memory_beliefs x
                         WHERE m.known_from > (SELECT known_at FROM moment)
-                            AND x.agent_id = m.agent_id
+                            AND x.agent_id = :agent
                             AND x.memory_id = m.id
                             AND x.known_from <= (SELECT known_at FROM moment)
                             AND x.known_until > (SELECT known_at FROM moment)
@@ -2452,22 +2443,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -2475,7 +2466,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -2611,22 +2602,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -2634,7 +2625,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -2831,22 +2822,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -2855,12 +2846,12 @@ FROM moment LEFT JOIN (
                 (
                     SELECT o.id FROM (
                         SELECT y.id, y.valid_from FROM memories y
-                        WHERE y.agent_id = m.agent_id
+                        WHERE y.agent_id = :agent
                             AND y.superseded_by = m.id
                             AND y.known_from <= (SELECT known_at FROM moment)
                         UNION ALL
                         SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-                        WHERE y.agent_id = m.agent_id
+                        WHERE y.agent_id = :agent
                             AND y.superseded_by = m.id
                             AND y.known_from <= (SELECT known_at FROM moment)
                             AND y.known_until > (SELECT known_at FROM moment)
@@ -2917,7 +2908,7 @@ FROM moment LEFT JOIN (
                                     x.superseded_by, x.superseded_at, x.known_from
                                 FROM memory_beliefs x
                                 WHERE o.known_from > (SELECT known_at FROM moment)
-                                    AND x.agent_id = o.agent_id
+                                    AND x.agent_id = :agent
                                     AND x.memory_id = o.id
                                     AND x.known_from <= (SELECT known_at FROM moment)
                                     AND x.known_until > (SELECT known_at FROM moment)
@@ -2963,7 +2954,7 @@ FROM moment LEFT JOIN (
                     x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
                 FROM memory_beliefs x
                 WHERE m.known_from > (SELECT known_at FROM moment)
-                    AND x.agent_id = m.agent_id
+                    AND x.agent_id = :agent
                     AND x.memory_id = m.id
                     AND x.known_from <= (SELECT known_at FROM moment)
                     AND x.known_until > (SELECT known_at FROM moment)
@@ -3057,7 +3048,7 @@ live AS MATERIALIZED (
             )
             THEN u.last_accessed_at END AS last_accessed_at
         FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
@@ -3102,22 +3093,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -3125,7 +3116,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -3237,22 +3228,22 @@ FROM moment LEFT JOIN (
             b.superseded_by, b.superseded_at, b.known_from,
         (
             SELECT u.access_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS access_count, (
             SELECT u.last_reinforced_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at <=
-                (SELECT known_at FROM moment)
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <= (SELECT
+                known_at FROM moment)
         ) AS last_reinforced_at, (
             SELECT u.use_count FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                 )
         ) AS use_count, (
             SELECT u.last_accessed_at FROM memory_usage u
-            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                 (
                     CAST(:used_by AS timestamptz) IS NULL
                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -3260,7 +3251,7 @@ FROM moment LEFT JOIN (
         ) AS last_accessed_at,
         (
             SELECT o.id FROM memories o
-            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
             ORDER BY o.valid_from DESC, o.id DESC
             LIMIT 1
         )
@@ -3425,7 +3416,7 @@ live AS MATERIALIZED (
             )
             THEN u.last_accessed_at END AS last_accessed_at
         FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
@@ -3470,22 +3461,22 @@ FROM moment LEFT JOIN (
                     b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
                 (
                     SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS access_count, (
                     SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND u.last_reinforced_at
-                        <= (SELECT known_at FROM moment)
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
                 ) AS last_reinforced_at, (
                     SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                         )
                 ) AS use_count, (
                     SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                         (
                             CAST(:used_by AS timestamptz) IS NULL
                             OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -3493,7 +3484,7 @@ FROM moment LEFT JOIN (
                 ) AS last_accessed_at,
                 (
                     SELECT o.id FROM memories o
-                    WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -3599,7 +3590,7 @@ JOIN LATERAL (
     SELECT x.void, x.valid_from, x.asserted_at
     FROM memory_beliefs x
     WHERE m.known_from > :known_at
-        AND x.agent_id = m.agent_id
+        AND x.agent_id = :agent
         AND x.memory_id = m.id
         AND x.known_from <= :known_at
         AND x.known_until > :known_at
@@ -3759,22 +3750,22 @@ LEFT JOIN (
                             b.known_from,
                         (
                             SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS access_count, (
                             SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 u.last_reinforced_at <= (SELECT known_at FROM moment)
                         ) AS last_reinforced_at, (
                             SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
                                 )
                         ) AS use_count, (
                             SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = m.agent_id AND u.memory_id = m.id AND
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
                                 (
                                     CAST(:used_by AS timestamptz) IS NULL
                                     OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
@@ -3782,7 +3773,7 @@ LEFT JOIN (
                         ) AS last_accessed_at,
                         (
                             SELECT o.id FROM memories o
-                            WHERE o.agent_id = m.agent_id AND o.superseded_by = m.id
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
                             ORDER BY o.valid_from DESC, o.id DESC
                             LIMIT 1
                         )
@@ -4064,7 +4055,7 @@ ORDER BY l.created_at DESC, l.id DESC;
 -- app/store/log/archived.py refuse_archived
 SELECT f.id, f.created_at, a.file
 FROM folded_operations f
-JOIN log_archives a ON a.agent_id = f.agent_id AND a.id = f.archive_id
+JOIN log_archives a ON a.agent_id = :agent AND a.id = f.archive_id
 WHERE f.agent_id = :agent AND f.id = ANY(:ids)
 ORDER BY f.created_at DESC
 LIMIT 1;
@@ -4077,6 +4068,7 @@ WHERE agent_id = :agent AND created_at > :after AND archive_id IS NOT NULL AND s
     AND operation NOT IN ('ERASE', 'REVERT') AND memory_ids && CAST(:ids AS uuid[])
 ORDER BY created_at DESC
 LIMIT 1;
+-- app/store/log/reverts.py list_dependents: as for GET /v1/memories/{memory_id}/history
 
 -- POST /v1/log/{log_id}/revert
 -- app/store/log/reverts.py list_dependents
@@ -4084,7 +4076,7 @@ SELECT id
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at > :after AND reverted_by IS NULL
     AND operation NOT IN ('ERASE', 'REVERT') AND
-    id = ANY(ARRAY(SELECT operations_on(CAST(:ids AS uuid[]))))
+    id = ANY(:operations)
     AND (NOT jsonb_path_exists(before_state || after_state, '$[*].links')
         OR jsonb_path_exists(before_state || after_state, '$[*].id'))
 ORDER BY created_at DESC, id DESC;
@@ -4144,7 +4136,6 @@ WHERE r.agent_id = :agent
 UPDATE memory_usage SET access_count = access_count - 1
 WHERE agent_id = :agent AND memory_id = :unconfirmed;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/reviews =====
@@ -4230,7 +4221,6 @@ UPDATE reviews SET
     memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
 WHERE agent_id = :agent AND id = :id;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reviews/{review_id}/accept =====
@@ -4244,7 +4234,6 @@ WHERE agent_id = :agent AND id = :id;
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reviews/decide =====
@@ -4272,7 +4261,6 @@ ORDER BY created_at DESC, id DESC;
 -- app/store/apply.py apply_plans: as for PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/shadow/report =====
@@ -4341,7 +4329,7 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+    (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
 FROM agents a
 WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL OR a.timezone
     IS NOT NULL) AND a.agent_id = :agent;
@@ -4373,19 +4361,14 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+    (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
 FROM agents a
 WHERE a.agent_id = :agent;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/agents/{agent_id}/stats =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agents.py find_agent: as for GET /v1/agents/{agent_id}
-
--- GET /v1/agents/{agent_id}/stats
--- app/store/stats.py read_stats
-SELECT stats FROM agent_indexes WHERE agent_id = :agent;
 
 -- GET /v1/agents/{agent_id}/stats
 -- app/store/stats.py read_stats
@@ -4483,7 +4466,7 @@ version AS MATERIALIZED (
             )
             THEN u.last_accessed_at END AS last_accessed_at
         FROM memory_usage u
-        WHERE u.agent_id = m.agent_id AND u.memory_id = m.id
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
     ) AS u ON true
     WHERE m.agent_id = :agent
 ),
@@ -4618,7 +4601,6 @@ VALUES (
     0, '{}', '[]', 0, clock_timestamp()
 )
 RETURNING *;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 -- POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_sweep
@@ -4657,10 +4639,10 @@ SELECT * FROM sweeps WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/sweeps/{sweep_id}/cancel
 -- app/store/sweeps/runs.py cancel_open_sweep
-UPDATE sweeps SET status = 'cancelled', finished_at = clock_timestamp()
+UPDATE sweeps SET status = 'cancelled', finished_at = clock.now
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running');
 -- app/store/sweeps/runs.py cancel_open_sweep: as for GET /v1/sweeps/{sweep_id}
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/doctor =====
@@ -4716,7 +4698,7 @@ CROSS JOIN LATERAL (
     (
         SELECT id, created_at
         FROM consolidation_log
-        WHERE agent_id = a.agent_id
+        WHERE agent_id = :agent
         ORDER BY created_at DESC, id DESC
         LIMIT 1
     )
@@ -4724,7 +4706,7 @@ CROSS JOIN LATERAL (
         (
             SELECT id, created_at
             FROM folded_operations
-            WHERE agent_id = a.agent_id
+            WHERE agent_id = :agent
             ORDER BY created_at DESC
             LIMIT 1
         )
@@ -4732,7 +4714,7 @@ CROSS JOIN LATERAL (
         (
             SELECT id, created_at
             FROM reviews
-            WHERE agent_id = a.agent_id
+            WHERE agent_id = :agent
             ORDER BY created_at DESC
             LIMIT 1
         )
@@ -4750,11 +4732,11 @@ CROSS JOIN LATERAL (
     FROM (
         SELECT created_at
         FROM consolidation_log
-        WHERE agent_id = a.agent_id AND operation = 'ERASE'
+        WHERE agent_id = :agent AND operation = 'ERASE'
         UNION ALL
         SELECT created_at
         FROM folded_operations
-        WHERE agent_id = a.agent_id AND operation = 'ERASE'
+        WHERE agent_id = :agent AND operation = 'ERASE'
     ) AS erasures
 ) AS l
 WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at;
@@ -4827,7 +4809,7 @@ FROM (
         UNION ALL
         SELECT m.id, m.created_at, b.known_from, b.known_until
         FROM memory_beliefs b
-        JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+        JOIN memories m ON m.agent_id = :agent AND m.id = b.memory_id
         WHERE b.agent_id = :agent
     ) AS spans
 ) AS beliefs
@@ -5080,7 +5062,7 @@ CROSS JOIN LATERAL (
         OR (m.slot_hash <> :nowhere AND
             NOT EXISTS (
                 SELECT FROM memories o
-                WHERE o.agent_id = m.agent_id AND o.chain_id = m.chain_id AND o.erased_at IS NULL
+                WHERE o.agent_id = :agent AND o.chain_id = m.chain_id AND o.erased_at IS NULL
             )
         )
         THEN 'words'
@@ -5115,7 +5097,7 @@ SELECT DISTINCT ON (l.id)
     ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
 FROM memories m
 JOIN consolidation_log l
-    ON l.agent_id = m.agent_id
+    ON l.agent_id = :agent
     AND l.created_at < m.erased_at
     AND (l.target_memory_id = m.id OR l.source_memory_ids @> ARRAY[m.id])
 WHERE m.agent_id = :agent
@@ -5134,7 +5116,7 @@ WHERE m.agent_id = :agent
 SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
 FROM memories m
 JOIN memories o
-    ON o.agent_id = m.agent_id AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
+    ON o.agent_id = :agent AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
 WHERE m.agent_id = :agent AND m.erased_at IS NULL;
 
 -- GET /v1/doctor
@@ -5149,7 +5131,7 @@ WHERE agent_id = :agent AND cold
 SELECT CAST('{}' AS text[]) AS ids, f.told, a.log_folded_until AS stated
 FROM agents a
 CROSS JOIN LATERAL (
-    SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = a.agent_id
+    SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = :agent
 ) AS f
 WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
 
@@ -5157,7 +5139,7 @@ WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
 FROM consolidation_log l
-JOIN agents a ON a.agent_id = l.agent_id
+JOIN agents a ON a.agent_id = :agent
 WHERE l.agent_id = :agent AND l.created_at <= a.log_folded_until AND NOT EXISTS (
     SELECT FROM folded_operations f
     WHERE f.agent_id = :agent AND f.id = l.id AND f.archive_id IS NULL
@@ -5195,7 +5177,7 @@ WHERE f.agent_id = :agent AND NOT EXISTS (
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
 FROM log_checkpoints c
-JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
+JOIN memories m ON m.agent_id = :agent AND m.id = c.memory_id
 WHERE c.agent_id = :agent AND m.erased_at IS NOT NULL AND c.sealed <> '{}';
 
 -- GET /v1/doctor
@@ -5284,7 +5266,7 @@ WHERE c.agent_id = :agent AND c.log_id IS NOT NULL
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT DISTINCT ARRAY[CAST(c.id AS text)] AS ids, c.id
 FROM captures c
-JOIN turns t ON t.agent_id = c.agent_id AND t.capture_id = c.id
+JOIN turns t ON t.agent_id = :agent AND t.capture_id = c.id
 WHERE c.agent_id = :agent AND c.state = 'done' AND NOT t.done;
 
 -- GET /v1/doctor
@@ -5292,7 +5274,7 @@ WHERE c.agent_id = :agent AND c.state = 'done' AND NOT t.done;
 SELECT ARRAY[CAST(c.id AS text), CAST(m.id AS text)] AS ids, c.id, m.id AS memory_id
 FROM captured_facts c
 JOIN memories m
-    ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+    ON m.agent_id = :agent AND m.id = c.memory_id AND m.erased_at IS NOT NULL
 WHERE c.agent_id = :agent AND c.content IS NOT NULL;
 
 -- GET /v1/doctor
@@ -5300,30 +5282,11 @@ WHERE c.agent_id = :agent AND c.content IS NOT NULL;
 SELECT DISTINCT ARRAY[CAST(t.id AS text), CAST(m.id AS text)] AS ids, t.id, m.id AS memory_id
 FROM captured_facts c
 JOIN memories m
-    ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+    ON m.agent_id = :agent AND m.id = c.memory_id AND m.erased_at IS NOT NULL
 CROSS JOIN LATERAL jsonb_to_recordset(c.quotes)
     AS q (turn_id uuid, "start" integer, "end" integer)
-JOIN turns t ON t.agent_id = c.agent_id AND t.id = q.turn_id
+JOIN turns t ON t.agent_id = :agent AND t.id = q.turn_id
 WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]';
-
--- GET /v1/doctor
--- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
-FROM agent_indexes a
-JOIN memories m ON m.agent_id = :agent
-    AND (m.created_at, m.id) <= (a.covers_until, a.covers_id)
-WHERE a.agent_id = :agent AND m.erased_at IS NULL AND NOT EXISTS (
-    SELECT FROM indexed_memories i WHERE i.agent_id = :agent AND i.id = m.id
-);
-
--- GET /v1/doctor
--- app/store/doctor/rules/__init__.py stream_faults
-SELECT ARRAY[CAST(i.id AS text)] AS ids, i.id
-FROM indexed_memories i
-WHERE i.agent_id = :agent AND NOT EXISTS (
-    SELECT FROM memories m
-    WHERE m.agent_id = :agent AND m.id = i.id AND m.erased_at IS NULL
-);
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
@@ -6436,7 +6399,6 @@ SELECT id, turn_id, place, content, quotes, operation, memory_id, log_id, review
 FROM captured_facts
 WHERE agent_id = :agent AND turn_id = ANY(:turns)
 ORDER BY turn_id, place;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (a fact) =====
@@ -6481,9 +6443,13 @@ RETURNING id;
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py claim_capture
-UPDATE captures SET runner = :runner, alive_at = clock_timestamp()
+UPDATE captures SET runner = :runner, alive_at = clock.now
+FROM (
+    SELECT clock_timestamp() AS now,
+        clock_timestamp() - CAST(:lease AS interval) AS lease_end
+) AS clock
 WHERE agent_id = :agent AND id = :id AND state = 'pending'
-    AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
+    AND (alive_at IS NULL OR alive_at <= clock.lease_end)
 RETURNING id;
 -- app/store/captures/captures.py list_earlier_turns: as for POST /v1/messages (a dry run)
 -- app/store/captures/captures.py find_stored_hashes: as for POST /v1/messages (a dry run)
@@ -6521,13 +6487,13 @@ WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py save_progress
-UPDATE captures c SET state = 'done', finished_at = clock_timestamp(), error = NULL
+UPDATE captures c SET state = 'done', finished_at = clock.now, error = NULL
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE agent_id = :agent AND id = :id AND state = 'pending'
     AND NOT EXISTS (
         SELECT FROM turns t WHERE t.agent_id = :agent AND t.capture_id = c.id AND NOT t.done
     );
 -- app/store/idempotency.py save_idempotency_record: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (sent again) =====
@@ -6548,7 +6514,6 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
 SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped FROM turns
     WHERE agent_id = :agent AND id = ANY(:ids);
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (for a worker) =====
@@ -6562,7 +6527,6 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 
@@ -6666,6 +6630,7 @@ LIMIT :limit;
 -- app/store/log/reverts.py find_done_operations: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
+-- app/store/log/reverts.py list_dependents: as for GET /v1/memories/{memory_id}/history
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
@@ -6679,7 +6644,6 @@ DELETE FROM memory_relationships
 WHERE agent_id = :agent_id AND source_id = :source_id AND target_id = :target_id AND type = :type;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/export =====
@@ -6950,7 +6914,6 @@ COPY (
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/import (an export) =====
@@ -6962,9 +6925,11 @@ SELECT clock_timestamp() AS clock,
     NOT EXISTS (SELECT FROM memories WHERE agent_id = :agent)
     AND NOT EXISTS (SELECT FROM consolidation_log WHERE agent_id = :agent)
     AND NOT EXISTS (SELECT FROM folded_operations WHERE agent_id = :agent)
-    AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty,
-    (SELECT json_object_agg(oid::regconfig::text, oid::bigint) FROM pg_ts_config)
-    AS languages;
+    AND NOT EXISTS (SELECT FROM captures WHERE agent_id = :agent) AS empty;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py read_import_target
+SELECT json_object_agg(oid::regconfig::text, oid::bigint) AS oids FROM pg_ts_config;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/export
@@ -7261,12 +7226,12 @@ FROM memories m
 WHERE m.agent_id = :agent
     AND NOT EXISTS (
         SELECT FROM consolidation_log l
-        WHERE l.agent_id = m.agent_id AND l.created_at = m.created_at
+        WHERE l.agent_id = :agent AND l.created_at = m.created_at
             AND (l.target_memory_id = m.id OR m.id = ANY(l.source_memory_ids))
     )
     AND NOT EXISTS (
         SELECT FROM folded_operations f
-        WHERE f.agent_id = m.agent_id AND f.created_at = m.created_at
+        WHERE f.agent_id = :agent AND f.created_at = m.created_at
             AND f.memory_ids @> ARRAY[m.id]
     )
 LIMIT 1;
@@ -7277,11 +7242,11 @@ SELECT r.log_id AS id
 FROM reviews r
 WHERE r.agent_id = :agent AND r.log_id IS NOT NULL
     AND NOT EXISTS (
-        SELECT FROM consolidation_log l WHERE l.agent_id = r.agent_id AND l.id = r.log_id
+        SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = r.log_id
     )
     AND NOT EXISTS (
         SELECT FROM folded_operations f
-        WHERE f.agent_id = r.agent_id AND f.id = r.log_id AND f.archive_id IS NOT NULL
+        WHERE f.agent_id = :agent AND f.id = r.log_id AND f.archive_id IS NOT NULL
     )
 LIMIT 1;
 
@@ -7303,7 +7268,7 @@ FROM (
         UNION ALL
         SELECT m.id, m.created_at, b.known_from, b.known_until
         FROM memory_beliefs b
-        JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+        JOIN memories m ON m.agent_id = :agent AND m.id = b.memory_id
         WHERE b.agent_id = :agent
     ) AS spans
 ) AS beliefs
@@ -7321,7 +7286,6 @@ SELECT id, created_at, revision, erased_at, entity, category, key, single_valued
 FROM memories
 WHERE agent_id = :agent_id
 ORDER BY chain_id, created_at, id;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/memories/{memory_id} =====
@@ -7331,7 +7295,6 @@ ORDER BY chain_id, created_at, id;
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/sessions/{session_id}/end =====
@@ -7362,7 +7325,6 @@ WHERE agent_id = :agent
     AND erased_at IS NULL
     AND NOT void
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/projects/{project}/end =====
@@ -7393,7 +7355,6 @@ WHERE agent_id = :agent
     AND erased_at IS NULL
     AND NOT void
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reverts =====
@@ -7434,6 +7395,7 @@ LIMIT :limit;
 -- app/store/log/reverts.py find_done_operations: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived: as for POST /v1/log/{log_id}/revert
 -- app/store/log/archived.py refuse_archived_dependents: as for POST /v1/log/{log_id}/revert
+-- app/store/log/reverts.py list_dependents: as for GET /v1/memories/{memory_id}/history
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 
@@ -7475,7 +7437,6 @@ INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_fr
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/memories/{memory_id} (erase) =====
@@ -7515,7 +7476,8 @@ UPDATE sweeps SET
     slot = NULL,
     slot_hash = NULL,
     status = CASE WHEN status IN ('queued', 'running') THEN 'cancelled' ELSE status END,
-    finished_at = coalesce(finished_at, clock_timestamp())
+    finished_at = coalesce(finished_at, clock.now)
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE agent_id = :agent AND slot_hash IS NOT NULL AND (
     :everything
     OR slot_hash IN (
@@ -7722,7 +7684,7 @@ WHERE agent_id = :agent AND (
 WITH stands AS (
     SELECT l.id, EXISTS (
         SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
-        JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+        JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
         WHERE m.erased_at IS NULL
             AND s ? 'belief'
             AND NOT s ? 'content'
@@ -7768,7 +7730,7 @@ UPDATE consolidation_log l SET
             END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements(l.before_state) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
     ),
     after_state = (
         SELECT coalesce(jsonb_agg(CASE
@@ -7803,7 +7765,7 @@ UPDATE consolidation_log l SET
             END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements(l.after_state) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = l.agent_id AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
     ),
     incoming = CASE WHEN stands.incoming THEN l.incoming END,
     session_id = CASE WHEN stands.incoming THEN l.session_id END,
@@ -7856,7 +7818,6 @@ WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
 UPDATE agents
 SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
 WHERE agent_id = :agent;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/erasures =====
@@ -7914,7 +7875,6 @@ WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/keys =====
@@ -7931,7 +7891,6 @@ VALUES (
     :id, :secret_hash, :name, CAST(:scopes AS text[]), CAST(:agents AS text[]), :trust_ceiling,
     :created_at, :created_by, :expires_at, NULL, NULL
 );
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/keys =====
@@ -7978,7 +7937,6 @@ WHERE id = :id
 -- app/store/keys.py end_key
 UPDATE api_keys SET expires_at = least(expires_at, :at)
 WHERE id = :id;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/keys/{key_id} =====
@@ -7993,7 +7951,6 @@ WHERE id = :id
 RETURNING
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks =====
@@ -8008,7 +7965,6 @@ INSERT INTO webhooks (
 VALUES (
     :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
 );
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks/{webhook_id}/ping =====
@@ -8038,7 +7994,6 @@ WHERE webhook_id = :webhook AND id <= (
     ORDER BY id DESC
         OFFSET :remembered LIMIT 1
 );
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks/{webhook_id}/enable =====
@@ -8053,7 +8008,6 @@ WHERE id = :id
 RETURNING
     id, agents, url, operations, secret, created_at, created_by,
     failures, next_try_at, disabled_at, disabled_because;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/webhooks =====
@@ -8087,4 +8041,790 @@ LIMIT :limit;
 -- DELETE /v1/webhooks/{webhook_id}
 -- app/store/webhooks.py delete_webhook
 DELETE FROM webhooks WHERE id = :id;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
+
+
+-- ===== a worker: what retention would do =====
+
+-- a worker: what retention would do
+-- app/store/engine.py
+select pg_catalog.version();
+
+-- a worker: what retention would do
+-- app/store/engine.py
+select current_schema();
+
+-- a worker: what retention would do
+-- app/store/engine.py
+show transaction isolation level;
+
+-- a worker: what retention would do
+-- app/store/engine.py
+show standard_conforming_strings;
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- a worker: what retention would do
+-- app/store/log/retention.py count_coolable
+SELECT count(*) AS rows FROM (
+    SELECT id
+    FROM memories
+    WHERE agent_id = :agent AND NOT cold
+        AND valid_until <= clock_timestamp() - CAST(:after AS interval)
+        AND known_from <= clock_timestamp() - CAST(:after AS interval)
+) AS counted;
+
+-- a worker: what retention would do
+-- app/store/log/retention.py count_leaving
+SELECT max(created_at) AS until, count(*) AS operations
+FROM consolidation_log
+WHERE agent_id = :agent AND created_at < clock_timestamp() - CAST(:age AS interval);
+
+-- a worker: what retention would do
+-- app/store/log/retention.py count_leaving
+SELECT count(*) AS rows FROM (
+    WITH RECURSIVE needed AS (
+        SELECT l.id, l.reverts
+        FROM consolidation_log l
+        JOIN reviews r ON r.agent_id = :agent AND r.log_id = l.id
+        WHERE l.agent_id = :agent AND r.status = 'pending'
+        UNION
+        SELECT id, reverts
+        FROM consolidation_log
+        WHERE agent_id = :agent AND created_at > :until AND reverts IS NOT NULL
+        UNION
+        SELECT l.id, l.reverts
+        FROM needed
+        JOIN consolidation_log l ON l.agent_id = :agent AND l.id = needed.reverts
+    )
+    SELECT id, created_at
+    FROM consolidation_log l
+    WHERE agent_id = :agent AND created_at <= :until
+        AND NOT EXISTS (SELECT FROM needed WHERE needed.id = l.id)
+    ORDER BY created_at, id
+) AS counted;
+
+-- a worker: what retention would do
+-- app/store/captures/retention.py count_expired_turns
+SELECT count(*) AS turns FROM (
+    SELECT id
+    FROM turns
+    WHERE agent_id = :agent AND content IS NOT NULL
+        AND received_at <= clock_timestamp() - CAST(:after AS interval)
+) AS expired;
+-- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
+
+-- a worker: what retention would do
+-- app/store/log/retention.py count_expired_answers
+SELECT count(*) AS rows FROM (
+    SELECT key
+    FROM idempotency_keys
+    WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
+) AS counted;
+
+
+-- ===== a worker: retention =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/engine.py: as for GET /v1/export
+
+-- a worker: retention
+-- app/store/log/retention.py cool_memories
+SELECT id
+FROM memories
+WHERE agent_id = :agent AND NOT cold
+    AND valid_until <= clock_timestamp() - CAST(:after AS interval)
+    AND known_from <= clock_timestamp() - CAST(:after AS interval)
+LIMIT :limit;
+
+-- a worker: retention
+-- app/store/log/retention.py cool_memories
+UPDATE memories SET cold = true WHERE agent_id = :agent AND id = ANY(:ids);
+
+-- a worker: retention
+-- app/store/log/retention.py remove_expired_answers
+DELETE FROM idempotency_keys
+WHERE agent_id = :agent AND key IN (
+    SELECT key
+    FROM idempotency_keys
+    WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
+)
+RETURNING key;
+-- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
+
+-- a worker: retention
+-- app/store/captures/retention.py empty_expired_turns
+WITH emptied AS (
+    UPDATE turns t SET content = NULL, name = NULL, skipped = '[]', done = true
+    FROM (
+        SELECT id
+        FROM turns
+        WHERE agent_id = :agent AND content IS NOT NULL
+            AND received_at <= clock_timestamp() - CAST(:after AS interval)
+        LIMIT :limit) AS expired
+    WHERE t.agent_id = :agent AND t.id = expired.id
+    RETURNING t.id, t.capture_id
+),
+facts AS (
+    UPDATE captured_facts SET content = NULL
+    WHERE agent_id = :agent AND turn_id IN (SELECT id FROM emptied)
+),
+troubles AS (
+    UPDATE captures SET trouble = NULL
+    WHERE agent_id = :agent AND id IN (SELECT capture_id FROM emptied)
+)
+SELECT count(*) AS turns FROM emptied;
+
+-- a worker: retention
+-- app/store/log/retention.py find_next_batch
+SELECT coalesce(a.log_folded_until, timestamptz '0001-01-01 00:00:00+00') AS after, (
+    SELECT max(created_at) FROM (
+        SELECT created_at
+        FROM consolidation_log l
+        WHERE l.agent_id = :agent
+            AND l.created_at > coalesce(a.log_folded_until, timestamptz '0001-01-01 00:00:00+00')
+            AND l.created_at < clock_timestamp() - CAST(:age AS interval)
+        ORDER BY created_at
+        LIMIT :limit
+    ) AS next
+) AS until
+FROM agents a
+WHERE a.agent_id = :agent;
+
+-- a worker: retention
+-- app/store/log/retention.py find_next_batch
+WITH RECURSIVE needed AS (
+    SELECT l.id, l.reverts
+    FROM consolidation_log l
+    JOIN reviews r ON r.agent_id = :agent AND r.log_id = l.id
+    WHERE l.agent_id = :agent AND r.status = 'pending'
+    UNION
+    SELECT id, reverts
+    FROM consolidation_log
+    WHERE agent_id = :agent AND created_at > :until AND reverts IS NOT NULL
+    UNION
+    SELECT l.id, l.reverts
+    FROM needed
+    JOIN consolidation_log l ON l.agent_id = :agent AND l.id = needed.reverts
+)
+SELECT id, created_at
+FROM consolidation_log l
+WHERE agent_id = :agent AND created_at <= :until
+    AND NOT EXISTS (SELECT FROM needed WHERE needed.id = l.id)
+ORDER BY created_at, id;
+-- app/store/log/retention.py fold_log: as for GET /v1/doctor
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+SELECT link ->> 'source' AS source, link ->> 'target' AS target, link ->> 'type' AS type,
+    CAST(l.id AS text) AS log_id, made
+FROM consolidation_log l
+CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state))
+    AS side (made, states)
+CROSS JOIN LATERAL jsonb_path_query(side.states, '$[*].links[*]') AS link
+WHERE l.agent_id = :agent AND l.created_at > :after AND l.created_at <= :until
+ORDER BY l.created_at, made;
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+SELECT CAST(id AS text) AS id, erased_at IS NOT NULL AS erased
+FROM memories
+WHERE agent_id = :agent AND id = ANY(CAST(:ids AS uuid[]));
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+SELECT CAST(memory_id AS text) AS memory_id, told, sealed
+FROM log_checkpoints
+WHERE agent_id = :agent AND memory_id = ANY(CAST(:ids AS uuid[]));
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+INSERT INTO log_checkpoints (agent_id, memory_id, told, sealed) VALUES (:agent_id, :memory_id,
+    :told, :sealed)
+ON CONFLICT (agent_id, memory_id)
+    DO UPDATE SET told = excluded.told, sealed = excluded.sealed;
+
+-- a worker: retention
+-- app/store/log/retention.py fold_log
+UPDATE agents SET log_folded_until = :until WHERE agent_id = :agent;
+
+-- a worker: retention
+-- app/store/log/archive_files.py write_file
+SELECT row_to_json(line)::text AS line
+FROM consolidation_log t
+CROSS JOIN LATERAL (SELECT 'operation' AS type, id AS id, operation AS operation, source_memory_ids
+    AS source_memory_ids, target_memory_id AS target_memory_id, relation AS relation, confidence AS
+    confidence, reasoning AS reasoning, signals AS signals, decided_by AS decided_by, incoming AS
+    incoming, before_state AS before_state, after_state AS after_state, model AS model,
+    prompt_version AS prompt_version, usage AS usage, duration_ms AS duration_ms, session_id AS
+    session_id, request_id AS request_id, to_char(created_at AT TIME ZONE 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, reverts AS reverts, reverted_by AS reverted_by,
+    vetoed AS vetoed, actor AS actor, encode(previous_hash, 'hex') AS previous_hash, encode(hash,
+    'hex') AS hash, encode(content_digest, 'hex') AS content_digest, encode(content_salt, 'hex') AS
+    content_salt) AS line
+WHERE t.agent_id = :agent AND t.id = ANY(:ids)
+ORDER BY t.created_at, t.id;
+
+-- a worker: retention
+-- app/store/log/retention.py remove_from_log
+INSERT INTO log_archives (agent_id, id, file, sha256, operations, first_at, last_at)
+VALUES (:agent, :archive, :file, :sha256, :operations, :first_at, :last_at);
+
+-- a worker: retention
+-- app/store/log/retention.py remove_from_log
+INSERT INTO folded_operations (
+    agent_id, id, archive_id, operation, decided_by, request_id, actor, memory_ids,
+    stands, proposed, created_at, previous_hash, hash
+)
+SELECT agent_id, id, CASE WHEN id = ANY(:ids) THEN CAST(:archive AS uuid) END,
+    operation, decided_by, request_id, actor,
+    array_remove(source_memory_ids || target_memory_id, NULL), reverted_by IS NULL,
+    jsonb_path_exists(after_state, '$[*].review'), created_at, previous_hash, hash
+FROM consolidation_log
+WHERE agent_id = :agent AND created_at <= :until
+ON CONFLICT (agent_id, id)
+    DO UPDATE SET archive_id = excluded.archive_id, stands = excluded.stands;
+
+-- a worker: retention
+-- app/store/log/retention.py remove_from_log
+DELETE FROM consolidation_log WHERE agent_id = :agent AND id = ANY(:ids);
+-- app/store/log/retention.py count_coolable: as for a worker: what retention would do
+-- app/store/log/retention.py count_leaving: as for a worker: what retention would do
+-- app/store/captures/retention.py count_expired_turns: as for a worker: what retention would do
+-- app/store/log/retention.py count_expired_answers: as for a worker: what retention would do
+
+
+-- ===== a worker: an index =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- a worker: an index
+-- app/store/agent_indexes.py read_dimensions
+SELECT dimensions FROM encoder;
+-- app/store/agent_indexes.py fill_table: as for GET /v1/export
+
+-- a worker: an index
+-- app/store/agent_indexes.py fill_table
+SELECT create_index_table();
+
+-- a worker: an index
+-- app/store/agent_indexes.py fill_table
+SELECT m.created_at, m.id FROM memories m
+WHERE m.agent_id = :agent
+ORDER BY m.created_at DESC, m.id DESC
+LIMIT 1;
+
+-- a worker: an index
+-- app/store/agent_indexes.py fill_table
+SELECT name_index_table() AS name;
+
+-- a worker: an index
+-- app/store/agent_indexes.py fill_table
+INSERT INTO indexed_memories_6384e2b2184bcbf5
+SELECT
+    m.agent_id, m.id, m.created_at, m.slot_category,
+    CAST(m.embedding AS halfvec), m.lexemes
+FROM memories m
+WHERE m.agent_id = :agent AND m.erased_at IS NULL
+    AND (m.created_at, m.id) <= (:created_at, :id) ORDER BY m.created_at, m.id;
+
+-- a worker: an index
+-- app/store/agent_indexes.py build_indexes
+SELECT build_index_table(:dimensions, :memory);
+
+-- a worker: an index
+-- app/store/agent_indexes.py attach_table
+SELECT FROM agents WHERE agent_id = :agent FOR UPDATE;
+
+-- a worker: an index
+-- app/store/agent_indexes.py attach_table
+DELETE FROM indexed_memories_6384e2b2184bcbf5 AS i
+    USING memories m
+WHERE i.agent_id = :agent AND m.agent_id = :agent AND m.id = i.id
+    AND m.erased_at IS NOT NULL;
+
+-- a worker: an index
+-- app/store/agent_indexes.py attach_table
+SELECT attach_index_table();
+
+-- a worker: an index
+-- app/store/agent_indexes.py attach_table
+INSERT INTO agent_indexes (
+    agent_id, covers_until, covers_id, memories, live, built_at, counted_at
+)
+VALUES (:agent, :covers_until, :covers_id, 0, 0, clock_timestamp(), clock_timestamp());
+
+-- a worker: an index
+-- app/store/agent_indexes.py count_index
+UPDATE agent_indexes SET
+    memories = (SELECT count(*) FROM indexed_memories i WHERE i.agent_id = :agent),
+    live = (
+        SELECT count(*) FROM memories m
+        WHERE m.agent_id = :agent AND NOT m.cold
+            AND (m.valid_until IS NULL OR m.valid_until > clock.now)
+    ),
+    counted_at = clock.now
+FROM (SELECT clock_timestamp() AS now) AS clock
+WHERE agent_id = :agent
+RETURNING memories, live;
+
+-- a worker: an index
+-- app/store/agent_indexes.py count_index
+DELETE FROM frequent_words WHERE agent_id = :agent;
+
+-- a worker: an index
+-- app/store/agent_indexes.py count_index
+INSERT INTO frequent_words (agent_id, word, memories)
+SELECT :agent, hashtextextended(counted.word, 0), sum(counted.ndoc)
+FROM ts_stat(
+    'SELECT lexemes FROM indexed_memories WHERE agent_id = ' || quote_literal(:agent)
+) AS counted
+WHERE counted.ndoc >= :at_least
+GROUP BY 2;
+
+
+-- ===== POST /v1/search (of a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+
+-- POST /v1/search (of a large agent)
+-- app/store/search.py search_memories
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words , choose_words(CAST(:language AS regconfig), :query, :chosen_most) AS chosen
+),
+found AS MATERIALIZED (
+    SELECT id, bool_or(is_near) AS is_near, bool_or(is_worded) AS is_worded
+    FROM (
+        SELECT id, true AS is_near, false AS is_worded
+        FROM find_nearest_indexed(:vector, :reach) AS id
+        WHERE (SELECT name FROM encoder) = :encoder
+        UNION ALL
+        SELECT id, false AS is_near, true AS is_worded
+        FROM find_indexed_by_words(
+            (SELECT chosen FROM query_words),
+            (SELECT words FROM query_words),
+            :vector,
+            :reach,
+            :read_most
+        ) AS id
+        UNION ALL
+        SELECT m.id, false, false
+        FROM memories m
+        WHERE m.agent_id = :agent AND (m.created_at, m.id) > (
+            SELECT i.covers_until, i.covers_id FROM agent_indexes i WHERE i.agent_id = :agent
+        )
+    ) AS part
+    GROUP BY id
+),
+live AS MATERIALIZED (
+    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance,
+        CASE WHEN m.lexemes @@ (SELECT chosen FROM query_words) THEN ts_rank(m.lexemes, (SELECT
+            words FROM query_words)) ELSE 0 END
+        AS rank, b.valid_from, found.is_near, found.is_worded
+    FROM found CROSS JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
+            :encoder
+),
+best AS MATERIALIZED (
+    SELECT id, score, vector, text
+    FROM (
+        SELECT
+            coalesce(v.id, t.id) AS id,
+            30.5 * (
+                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+            ) AS score,
+            1 - coalesce(v.distance, t.distance) AS vector,
+            coalesce(t.rank, v.rank) AS text
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY distance) AS place
+            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+        ) AS v
+        FULL JOIN (
+            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
+            FROM (
+                SELECT * FROM live
+                WHERE rank > 0
+                ORDER BY rank DESC, distance
+                LIMIT :depth
+            ) AS ranked
+        ) AS t USING (id)
+    ) AS fused
+    WHERE score >= :min_score
+    ORDER BY score DESC, vector DESC
+    LIMIT :limit
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
+    GROUP BY 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
+    AS encoder,
+    EXISTS (SELECT FROM agent_indexes i WHERE i.agent_id = :agent) AS is_indexed,
+    (SELECT count(*) FROM live) AS passed,
+    (SELECT count(*) FROM found WHERE is_near) AS near_found,
+    (SELECT count(*) FROM live WHERE is_near) AS near_passed,
+    (SELECT count(*) FROM found WHERE is_worded) AS worded_found,
+    (SELECT count(*) FROM live WHERE is_worded) AS worded_passed
+    , hit.*
+FROM moment
+LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT *, coalesce(
+                vector_score >= first_value(vector_score) OVER (
+                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
+                ) - 0.03,
+                true
+            ) AS is_alike
+            FROM (
+                SELECT *, floor(
+                    (max(score) OVER () - score)
+                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                ) AS band
+                FROM (
+                    SELECT
+                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
+                            is_outranked,
+                        best.vector AS vector_score,
+                        best.text AS text_score,
+                        m.id, m.created_at, m.revision, m.erased_at,
+                        m.derived_entity, m.derived_key, m.derived_value,
+                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                            m.said_in, m.dated_by, m.merged_from,
+                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
+                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
+                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
+                            b.known_from,
+                        (
+                            SELECT u.access_count FROM memory_usage u
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS access_count, (
+                            SELECT u.last_reinforced_at FROM memory_usage u
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                u.last_reinforced_at <= (SELECT known_at FROM moment)
+                        ) AS last_reinforced_at, (
+                            SELECT u.use_count FROM memory_usage u
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS use_count, (
+                            SELECT u.last_accessed_at FROM memory_usage u
+                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                (
+                                    CAST(:used_by AS timestamptz) IS NULL
+                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                                )
+                        ) AS last_accessed_at,
+                        (
+                            SELECT o.id FROM memories o
+                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                            ORDER BY o.valid_from DESC, o.id DESC
+                            LIMIT 1
+                        )
+                        AS supersedes_id,
+                        (
+                            CASE WHEN
+                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
+                                :agent AND type IN ('merged_into', 'expands', 'sequential',
+                                'causes', 'enables', 'references')))
+                            AND m.erased_at IS NULL AND
+                            b.valid_from <= (SELECT as_of FROM moment)
+                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                moment))
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
+                            THEN (
+                                SELECT
+                                    jsonb_agg(
+                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
+                                            tie.type, 'as_of', (SELECT as_of FROM moment))
+                                    )
+                                FROM (
+                                    SELECT source_id AS memory_id, target_id AS other_id, type,
+                                        created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                    UNION ALL
+                                    SELECT target_id, source_id, type, created_at
+                                    FROM memory_relationships
+                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                        'sequential', 'causes', 'enables', 'references')
+                                ) AS tie
+                                CROSS JOIN LATERAL (
+                                    SELECT
+                                        o.id,
+                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                            o.erased_at END AS erased_at,
+                                        b.*
+                                    FROM
+                                        memories o
+                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
+                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
+                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                                        o.tier, o.covered, o.valid_until, o.superseded_by,
+                                        o.superseded_at, o.known_from) AS b
+                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                ) AS e
+                                WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                    AND (
+                                        e.erased_at > tie.created_at
+                                        OR (
+                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                                moment), false))
+                                            AND (
+                                                (NOT e.void AND e.valid_until > tie.created_at)
+                                                OR EXISTS (
+                                                    SELECT FROM memory_beliefs x
+                                                    WHERE x.agent_id = :agent
+                                                        AND x.memory_id = e.id
+                                                        AND x.known_until > tie.created_at
+                                                        AND x.known_until <= e.known_from
+                                                        AND NOT x.void
+                                                        AND (e.void OR x.valid_until IS NULL OR
+                                                            x.valid_until > tie.created_at)
+                                                )
+                                            )
+                                        )
+                                    )
+                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                    AND tie.memory_id = m.id
+                            ) END
+                        )
+                        AS stale_because
+                    FROM best
+                    JOIN
+                        memories m
+                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
+                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
+                        m.superseded_at, m.known_from) AS b
+                        ON m.agent_id = :agent AND m.id = best.id
+                    LEFT JOIN outranked ON outranked.id = best.id
+                ) AS scored
+            ) AS banded
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS hit ON true
+ORDER BY
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
+
+
+-- ===== POST /v1/memories (of a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+
+-- POST /v1/memories (of a large agent)
+-- app/store/comparison.py find_candidates
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(plainto_tsquery(CAST(:language AS regconfig), :content) AS text),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words , choose_words(CAST(:language AS regconfig), :content, :chosen_most) AS chosen
+),
+found AS MATERIALIZED (
+    SELECT id, bool_or(is_near) AS is_near, bool_or(is_worded) AS is_worded
+    FROM (
+        SELECT id, true AS is_near, false AS is_worded
+        FROM find_nearest_indexed(:vector, :reach) AS id
+        WHERE (SELECT name FROM encoder) = :encoder
+        UNION ALL
+        SELECT id, false AS is_near, true AS is_worded
+        FROM find_indexed_by_words(
+            (SELECT chosen FROM query_words),
+            (SELECT words FROM query_words),
+            :vector,
+            :reach,
+            :read_most
+        ) AS id
+        UNION ALL
+        SELECT m.id, false, false
+        FROM memories m
+        WHERE m.agent_id = :agent AND (m.created_at, m.id) > (
+            SELECT i.covers_until, i.covers_id FROM agent_indexes i WHERE i.agent_id = :agent
+        )
+        UNION ALL SELECT other.id, false, false FROM (
+            SELECT m.id FROM memories m
+            WHERE m.agent_id = :agent AND m.derived_hash = :derived
+            ORDER BY m.created_at DESC
+            LIMIT 20
+        ) AS other UNION ALL SELECT other.id, false, false FROM (SELECT id FROM
+            find_indexed_of_category(:category, 20) AS id) AS other) AS part
+    GROUP BY id
+),
+live AS MATERIALIZED (
+    SELECT
+        m.id,
+        (m.embedding <=> :vector) + 0 AS distance,
+        CASE WHEN m.lexemes @@ (SELECT chosen FROM query_words) THEN ts_rank(m.lexemes, (SELECT
+            words FROM query_words)) ELSE 0 END
+        AS rank,
+        b.valid_from,
+        coalesce(m.derived_hash = :derived, false)
+        OR coalesce(m.slot_category = :category, false) AS alike
+        , found.is_near, found.is_worded
+    FROM found CROSS JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
+            :encoder
+),
+ranked AS MATERIALIZED (
+    SELECT id, score, vector, text
+    FROM (
+        SELECT
+            coalesce(v.id, t.id) AS id,
+            30.5 * (
+                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
+            ) AS score,
+            1 - coalesce(v.distance, t.distance) AS vector,
+            coalesce(t.rank, v.rank) AS text
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY distance) AS place
+            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
+        ) AS v
+        FULL JOIN (
+            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
+            FROM (
+                SELECT * FROM live
+                WHERE rank > 0
+                ORDER BY rank DESC, distance
+                LIMIT :depth
+            ) AS ranked
+        ) AS t USING (id)
+    ) AS fused
+    WHERE score >= :min_score
+    ORDER BY score DESC, vector DESC
+    LIMIT :limit
+),
+best AS MATERIALIZED (
+    SELECT * FROM ranked
+    UNION ALL
+        (
+            SELECT id, 0, CAST(NULL AS float8), CAST(NULL AS float8)
+            FROM live
+            WHERE alike AND id NOT IN (SELECT id FROM ranked)
+            ORDER BY valid_from DESC
+            LIMIT :alike
+        )
+)
+SELECT 1 AS place, moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name
+    FROM encoder) AS encoder, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT
+        best.score,
+        best.vector AS vector_score,
+        best.text AS text_score,
+        m.id, m.created_at, m.revision, m.erased_at,
+        m.derived_entity, m.derived_key, m.derived_value,
+        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued, m.details,
+            m.importance, m.confidence, m.tags, m.entities, m.sources, m.source, m.session_id,
+            m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by, m.merged_from,
+        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void, b.ended_by,
+            b.contradicted_by, b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+            b.superseded_by, b.superseded_at, b.known_from,
+        (
+            SELECT o.id FROM memories o
+            WHERE o.agent_id = :agent AND o.superseded_by = m.id
+            ORDER BY o.valid_from DESC, o.id DESC
+            LIMIT 1
+        )
+        AS supersedes_id,
+        EXISTS (SELECT FROM agent_indexes i WHERE i.agent_id = :agent) AS is_indexed,
+        (SELECT count(*) FROM live) AS passed,
+        (SELECT count(*) FROM found WHERE is_near) AS near_found,
+        (SELECT count(*) FROM live WHERE is_near) AS near_passed,
+        (SELECT count(*) FROM found WHERE is_worded) AS worded_found,
+        (SELECT count(*) FROM live WHERE is_worded) AS worded_passed
+    FROM best
+    JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        ON m.agent_id = :agent AND m.id = best.id
+) AS hit ON true
+ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
+-- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)

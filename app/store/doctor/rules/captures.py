@@ -20,7 +20,7 @@ _MISSING_OPERATIONS = """
 _DONE_TOO_EARLY = """
     SELECT DISTINCT ARRAY[CAST(c.id AS text)] AS ids, c.id
     FROM captures c
-    JOIN turns t ON t.agent_id = c.agent_id AND t.capture_id = c.id
+    JOIN turns t ON t.agent_id = :agent AND t.capture_id = c.id
     WHERE c.agent_id = :agent AND c.state = 'done' AND NOT t.done
 """
 
@@ -29,7 +29,7 @@ _FACTS_NOT_EMPTY = """
     SELECT ARRAY[CAST(c.id AS text), CAST(m.id AS text)] AS ids, c.id, m.id AS memory_id
     FROM captured_facts c
     JOIN memories m
-      ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+      ON m.agent_id = :agent AND m.id = c.memory_id AND m.erased_at IS NOT NULL
     WHERE c.agent_id = :agent AND c.content IS NOT NULL
 """
 
@@ -38,10 +38,10 @@ _TURNS_NOT_BLANK = """
     SELECT DISTINCT ARRAY[CAST(t.id AS text), CAST(m.id AS text)] AS ids, t.id, m.id AS memory_id
     FROM captured_facts c
     JOIN memories m
-      ON m.agent_id = c.agent_id AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+      ON m.agent_id = :agent AND m.id = c.memory_id AND m.erased_at IS NOT NULL
     CROSS JOIN LATERAL jsonb_to_recordset(c.quotes)
         AS q (turn_id uuid, "start" integer, "end" integer)
-    JOIN turns t ON t.agent_id = c.agent_id AND t.id = q.turn_id
+    JOIN turns t ON t.agent_id = :agent AND t.id = q.turn_id
     WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]'
 """
 

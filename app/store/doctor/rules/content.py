@@ -46,7 +46,7 @@ _HASHES = [column for column in ERASED_WITH_MEMORY if isinstance(column.type, BY
 _WHOLE_CHAIN_ERASED = """
     NOT EXISTS (
         SELECT FROM memories o
-        WHERE o.agent_id = m.agent_id AND o.chain_id = m.chain_id AND o.erased_at IS NULL
+        WHERE o.agent_id = :agent AND o.chain_id = m.chain_id AND o.erased_at IS NULL
     )
 """
 
@@ -91,7 +91,7 @@ _INCOMING_NOT_EMPTY = """
         ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
     FROM memories m
     JOIN consolidation_log l
-      ON l.agent_id = m.agent_id
+      ON l.agent_id = :agent
      AND l.created_at < m.erased_at
      AND (l.target_memory_id = m.id OR l.source_memory_ids @> ARRAY[m.id])
     WHERE m.agent_id = :agent
@@ -111,7 +111,7 @@ _MERGED_FROM_ERASED = """
     SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
     FROM memories m
     JOIN memories o
-      ON o.agent_id = m.agent_id AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
+      ON o.agent_id = :agent AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
     WHERE m.agent_id = :agent AND m.erased_at IS NULL
 """
 

@@ -16,7 +16,7 @@ _WRONG_FOLDED_UNTIL = """
     SELECT CAST('{}' AS text[]) AS ids, f.told, a.log_folded_until AS stated
     FROM agents a
     CROSS JOIN LATERAL (
-        SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = a.agent_id
+        SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = :agent
     ) AS f
     WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until
 """
@@ -25,7 +25,7 @@ _WRONG_FOLDED_UNTIL = """
 _UNNOTED_OPERATIONS = """
     SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
     FROM consolidation_log l
-    JOIN agents a ON a.agent_id = l.agent_id
+    JOIN agents a ON a.agent_id = :agent
     WHERE l.agent_id = :agent AND l.created_at <= a.log_folded_until AND NOT EXISTS (
         SELECT FROM folded_operations f
         WHERE f.agent_id = :agent AND f.id = l.id AND f.archive_id IS NULL
@@ -67,7 +67,7 @@ _MISSING_IN_FOLDED = """
 _SEALED_BUT_ERASED = """
     SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
     FROM log_checkpoints c
-    JOIN memories m ON m.agent_id = c.agent_id AND m.id = c.memory_id
+    JOIN memories m ON m.agent_id = :agent AND m.id = c.memory_id
     WHERE c.agent_id = :agent AND m.erased_at IS NOT NULL AND c.sealed <> '{}'
 """
 

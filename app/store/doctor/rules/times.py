@@ -63,7 +63,7 @@ _WRONG_LAST_KNOWN = """
         (
             SELECT id, created_at
             FROM consolidation_log
-            WHERE agent_id = a.agent_id
+            WHERE agent_id = :agent
             ORDER BY created_at DESC, id DESC
             LIMIT 1
         )
@@ -71,7 +71,7 @@ _WRONG_LAST_KNOWN = """
         (
             SELECT id, created_at
             FROM folded_operations
-            WHERE agent_id = a.agent_id
+            WHERE agent_id = :agent
             ORDER BY created_at DESC
             LIMIT 1
         )
@@ -79,7 +79,7 @@ _WRONG_LAST_KNOWN = """
         (
             SELECT id, created_at
             FROM reviews
-            WHERE agent_id = a.agent_id
+            WHERE agent_id = :agent
             ORDER BY created_at DESC
             LIMIT 1
         )
@@ -98,11 +98,11 @@ _WRONG_LAST_ERASED = """
         FROM (
             SELECT created_at
             FROM consolidation_log
-            WHERE agent_id = a.agent_id AND operation = 'ERASE'
+            WHERE agent_id = :agent AND operation = 'ERASE'
             UNION ALL
             SELECT created_at
             FROM folded_operations
-            WHERE agent_id = a.agent_id AND operation = 'ERASE'
+            WHERE agent_id = :agent AND operation = 'ERASE'
         ) AS erasures
     ) AS l
     WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at
@@ -180,7 +180,7 @@ _BROKEN_BELIEFS = """
             UNION ALL
             SELECT m.id, m.created_at, b.known_from, b.known_until
             FROM memory_beliefs b
-            JOIN memories m ON m.agent_id = b.agent_id AND m.id = b.memory_id
+            JOIN memories m ON m.agent_id = :agent AND m.id = b.memory_id
             WHERE b.agent_id = :agent
         ) AS spans
     ) AS beliefs
