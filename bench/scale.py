@@ -183,7 +183,6 @@ def _print_row(name: str, taken: dict[int, list[float]]) -> None:
 # --- recall ----------------------------------------------------------------------------------------
 
 
-
 def _print_recall(port: int, agent: str, size: int, questions: int) -> None:
     half = {"as_of": f"{np.datetime64('2024-01-01T00:00:00') + np.timedelta64(size // 2, 's')}Z"}
     print(f"\n{size:,}: share of the exact ten best scores; mean, least, results that came back")
@@ -208,7 +207,9 @@ def _compare(
             [result["score"] for result in answer["results"]] for answer in (near, exact)
         )
         fewest = min(fewest, len(near_scores))
-        found = sum(one >= other - 1e-6 for one, other in zip(near_scores, exact_scores, strict=True))
+        found = sum(
+            one >= other - 1e-6 for one, other in zip(near_scores, exact_scores, strict=True)
+        )
         shares.append(found / len(exact_scores))
     return shares, fewest
 

@@ -127,6 +127,7 @@ def test_an_owner_who_is_no_superuser_sees_the_rows_to_change(database_url: str)
             "SELECT relforcerowsecurity FROM pg_class WHERE relname IN ('memories', 'memory_beliefs')"
         )
         assert forced.fetchall() == [(True,), (True,)]
+    schema.migrate_database(database_url)
 
 
 @contextmanager

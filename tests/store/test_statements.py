@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from app.domain.agent import AgentId
+from app.domain.strength import HalfLives
 from app.main import create_app
 from app.services import agent_indexes
 from app.services.agent_indexes import AgentIndexKeeper
@@ -285,7 +286,9 @@ async def call_webhooks(recorder: Recorder) -> None:
 async def call_worker(recorder: Recorder, url: str) -> None:
     """Do what workers do for an agent, and search the index that one of them builds."""
     engine = create_engine(url, pool_size=3, patience=Patience())
-    keeper = AgentIndexKeeper(engine, from_live=1, most=10, memory="64MB")
+    days = load_settings()
+    half_lives = HalfLives(days.half_life_days_semantic, days.half_life_days_core)
+    keeper = AgentIndexKeeper(engine, half_lives, from_live=1, most=10, memory="64MB")
     settings = RetentionSettings(*[timedelta(microseconds=1)] * 3)
     alice = AgentId("alice")
     with TemporaryDirectory() as folder:
@@ -299,6 +302,7 @@ async def call_worker(recorder: Recorder, url: str) -> None:
         body = {"query": "which editor?"}
         await recorder.call("POST /v1/search", "of a large agent", json=body)
         await recorder.call("POST /v1/memories", "of a large agent", status=201, json=VIM)
+        await recorder.call("GET /v1/context", "of a large agent")
 
 
 @pytest.fixture

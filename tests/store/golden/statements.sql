@@ -204,6 +204,15 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
     :hash, :content_digest, :content_salt);
 
+-- POST /v1/memories (a first fact)
+-- app/store/reads.py read_position
+SELECT CAST(
+    CASE current_setting('synchronous_commit')
+    WHEN 'off' THEN pg_current_wal_insert_lsn()
+    ELSE pg_current_wal_flush_lsn()
+    END AS text
+) AS position;
+
 
 -- ===== POST /v1/memories (a new value of a slot) =====
 -- app/store/idempotency.py find_idempotency_record: as for POST /v1/memories (a first fact)
@@ -505,6 +514,7 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
     answer = excluded.answer,
     mentioned_ids = excluded.mentioned_ids,
     created_at = excluded.created_at;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories (a dry run) =====
@@ -515,6 +525,7 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/batch =====
@@ -670,6 +681,7 @@ INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, targe
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
 UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/relationships =====
@@ -725,6 +737,7 @@ WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id,
     :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
     :hash, :content_digest, :content_salt);
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/memories/{memory_id}/relationships =====
@@ -828,6 +841,7 @@ WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at, log_head = :log
 UPDATE memories SET revision=(memories.revision + :revision_1), importance=:importance WHERE
     memories.agent_id = :agent_id_1 AND memories.id = :id_1;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/supersede =====
@@ -837,6 +851,7 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/retract =====
@@ -884,6 +899,7 @@ WITH part0 AS (
     :content_salt);
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/memories/{memory_id} =====
@@ -4136,6 +4152,7 @@ WHERE r.agent_id = :agent
 UPDATE memory_usage SET access_count = access_count - 1
 WHERE agent_id = :agent AND memory_id = :unconfirmed;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/reviews =====
@@ -4221,6 +4238,7 @@ UPDATE reviews SET
     memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
 WHERE agent_id = :agent AND id = :id;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reviews/{review_id}/accept =====
@@ -4234,6 +4252,7 @@ WHERE agent_id = :agent AND id = :id;
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reviews/decide =====
@@ -4261,6 +4280,7 @@ ORDER BY created_at DESC, id DESC;
 -- app/store/apply.py apply_plans: as for PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/shadow/report =====
@@ -4364,11 +4384,16 @@ SELECT
     (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
 FROM agents a
 WHERE a.agent_id = :agent;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/agents/{agent_id}/stats =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agents.py find_agent: as for GET /v1/agents/{agent_id}
+
+-- GET /v1/agents/{agent_id}/stats
+-- app/store/stats.py read_stats
+SELECT stats FROM agent_indexes WHERE agent_id = :agent;
 
 -- GET /v1/agents/{agent_id}/stats
 -- app/store/stats.py read_stats
@@ -4601,6 +4626,7 @@ VALUES (
     0, '{}', '[]', 0, clock_timestamp()
 )
 RETURNING *;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 -- POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_sweep
@@ -4643,6 +4669,7 @@ UPDATE sweeps SET status = 'cancelled', finished_at = clock.now
 FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running');
 -- app/store/sweeps/runs.py cancel_open_sweep: as for GET /v1/sweeps/{sweep_id}
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/doctor =====
@@ -5287,6 +5314,25 @@ CROSS JOIN LATERAL jsonb_to_recordset(c.quotes)
     AS q (turn_id uuid, "start" integer, "end" integer)
 JOIN turns t ON t.agent_id = :agent AND t.id = q.turn_id
 WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]';
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
+FROM agent_indexes a
+JOIN memories m ON m.agent_id = :agent
+    AND (m.created_at, m.id) <= (a.covers_until, a.covers_id)
+WHERE a.agent_id = :agent AND m.erased_at IS NULL AND NOT EXISTS (
+    SELECT FROM indexed_memories i WHERE i.agent_id = :agent AND i.id = m.id
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(i.id AS text)] AS ids, i.id
+FROM indexed_memories i
+WHERE i.agent_id = :agent AND NOT EXISTS (
+    SELECT FROM memories m
+    WHERE m.agent_id = :agent AND m.id = i.id AND m.erased_at IS NULL
+);
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
@@ -6399,6 +6445,7 @@ SELECT id, turn_id, place, content, quotes, operation, memory_id, log_id, review
 FROM captured_facts
 WHERE agent_id = :agent AND turn_id = ANY(:turns)
 ORDER BY turn_id, place;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (a fact) =====
@@ -6494,6 +6541,7 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
         SELECT FROM turns t WHERE t.agent_id = :agent AND t.capture_id = c.id AND NOT t.done
     );
 -- app/store/idempotency.py save_idempotency_record: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (sent again) =====
@@ -6514,6 +6562,7 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
 SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped FROM turns
     WHERE agent_id = :agent AND id = ANY(:ids);
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (for a worker) =====
@@ -6527,6 +6576,7 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 
@@ -6644,6 +6694,7 @@ DELETE FROM memory_relationships
 WHERE agent_id = :agent_id AND source_id = :source_id AND target_id = :target_id AND type = :type;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/export =====
@@ -6914,6 +6965,7 @@ COPY (
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/import (an export) =====
@@ -7286,6 +7338,7 @@ SELECT id, created_at, revision, erased_at, entity, category, key, single_valued
 FROM memories
 WHERE agent_id = :agent_id
 ORDER BY chain_id, created_at, id;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/memories/{memory_id} =====
@@ -7295,6 +7348,7 @@ ORDER BY chain_id, created_at, id;
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/sessions/{session_id}/end =====
@@ -7325,6 +7379,7 @@ WHERE agent_id = :agent
     AND erased_at IS NULL
     AND NOT void
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/projects/{project}/end =====
@@ -7355,6 +7410,7 @@ WHERE agent_id = :agent
     AND erased_at IS NULL
     AND NOT void
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reverts =====
@@ -7437,6 +7493,7 @@ INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_fr
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/memories/{memory_id} (erase) =====
@@ -7818,6 +7875,7 @@ WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
 UPDATE agents
 SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
 WHERE agent_id = :agent;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/erasures =====
@@ -7875,6 +7933,7 @@ WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/keys =====
@@ -7891,6 +7950,7 @@ VALUES (
     :id, :secret_hash, :name, CAST(:scopes AS text[]), CAST(:agents AS text[]), :trust_ceiling,
     :created_at, :created_by, :expires_at, NULL, NULL
 );
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/keys =====
@@ -7937,6 +7997,7 @@ WHERE id = :id
 -- app/store/keys.py end_key
 UPDATE api_keys SET expires_at = least(expires_at, :at)
 WHERE id = :id;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/keys/{key_id} =====
@@ -7951,6 +8012,7 @@ WHERE id = :id
 RETURNING
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks =====
@@ -7965,6 +8027,7 @@ INSERT INTO webhooks (
 VALUES (
     :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
 );
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks/{webhook_id}/ping =====
@@ -7994,6 +8057,7 @@ WHERE webhook_id = :webhook AND id <= (
     ORDER BY id DESC
         OFFSET :remembered LIMIT 1
 );
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks/{webhook_id}/enable =====
@@ -8008,6 +8072,7 @@ WHERE id = :id
 RETURNING
     id, agents, url, operations, secret, created_at, created_by,
     failures, next_try_at, disabled_at, disabled_because;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/webhooks =====
@@ -8041,6 +8106,7 @@ LIMIT :limit;
 -- DELETE /v1/webhooks/{webhook_id}
 -- app/store/webhooks.py delete_webhook
 DELETE FROM webhooks WHERE id = :id;
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== a worker: what retention would do =====
@@ -8378,6 +8444,23 @@ FROM ts_stat(
 ) AS counted
 WHERE counted.ndoc >= :at_least
 GROUP BY 2;
+
+-- a worker: an index
+-- app/store/stats.py refresh_stats
+SELECT i.stats_until IS DISTINCT FROM a.last_known_at AND (
+    i.stats IS NULL
+    OR CAST(i.stats ->> 'as_of' AS timestamptz)
+    < clock_timestamp() - 100 * i.stats_seconds * interval '1 second'
+) AS is_due
+FROM agent_indexes i JOIN agents a ON a.agent_id = :agent
+WHERE i.agent_id = :agent;
+-- app/store/stats.py refresh_stats: as for GET /v1/agents/{agent_id}/stats
+
+-- a worker: an index
+-- app/store/stats.py refresh_stats
+UPDATE agent_indexes
+SET stats = CAST(:stats AS jsonb), stats_until = :until, stats_seconds = :seconds
+WHERE agent_id = :agent;
 
 
 -- ===== POST /v1/search (of a large agent) =====
@@ -8828,3 +8911,270 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
+-- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
+
+
+-- ===== GET /v1/context (of a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+
+-- GET /v1/context (of a large agent)
+-- app/store/memories.py list_probably_strongest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+strong AS MATERIALIZED (
+    (SELECT m.id FROM memories m
+        WHERE m.agent_id = :agent AND m.kind = 'constraint' AND NOT m.cold
+        ORDER BY m.created_at DESC LIMIT 1000)
+    UNION
+        (SELECT m.id FROM memories m
+            WHERE m.agent_id = :agent AND m.tier = 'core' AND NOT m.cold
+            ORDER BY m.created_at DESC LIMIT 1000)
+    UNION
+        (SELECT m.id FROM memories m
+            WHERE m.agent_id = :agent AND m.importance > 0.5 AND NOT m.cold
+            ORDER BY m.importance DESC, m.created_at DESC LIMIT 1000)
+    UNION
+        (SELECT u.memory_id FROM memory_usage u
+            WHERE u.agent_id = :agent AND u.last_accessed_at IS NOT NULL
+            ORDER BY u.last_accessed_at DESC LIMIT 1000)
+    UNION
+        (SELECT m.id FROM memories m
+            WHERE m.agent_id = :agent
+            ORDER BY m.created_at DESC LIMIT 1000)
+),
+live AS MATERIALIZED (
+    SELECT m.id,
+        greatest(
+            CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
+            greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
+                least(greatest(
+                    CAST(
+                        extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
+                            b.valid_from, u.last_reinforced_at))
+                        - extract(epoch FROM
+                            greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
+                                b.valid_from, u.last_reinforced_at), interval '0'), interval '0')
+                        ) / 2
+                        AS float8
+                    ) / 86400
+                    , 0) / (
+                        (
+                            CASE b.tier
+                            WHEN 'core' THEN CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_core_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_core_constraint AS float8)
+                            END
+                            ELSE CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_semantic_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_semantic_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS float8)
+                            END
+                            END
+                        ) * (1 + ln(1 + least(
+                            coalesce(u.access_count, 0)
+                            + coalesce(u.use_count, 0) / CAST(10 AS float8)
+                            , 100)))
+                    ), 60.0)
+            )
+        )
+        AS strength,
+        m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
+    FROM strong CROSS JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    LEFT JOIN LATERAL (
+        SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
+            END AS access_count,
+            CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                u.last_reinforced_at END AS last_reinforced_at,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.use_count END AS use_count,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.last_accessed_at END AS last_accessed_at
+        FROM memory_usage u
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
+    ) AS u ON true
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        AND NOT m.cold AND m.erased_at IS NULL AND m.id = strong.id
+),
+top AS (
+    SELECT * FROM live
+    ORDER BY is_first DESC, strength DESC, id DESC
+    LIMIT :limit
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
+    (
+        SELECT count(*) FROM (SELECT FROM
+            memories m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+            WHERE m.agent_id = :agent AND
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+                AND NOT m.cold AND m.erased_at IS NULL LIMIT 10000) AS counted
+    ) AS live, hit.*
+FROM moment LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
+                        AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT top.strength, top.is_first,
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM top JOIN
+                memories m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+                ON m.agent_id = :agent AND m.id = top.id
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS hit ON true
+ORDER BY is_first DESC, strength DESC, id DESC;
+-- app/store/value_lines.py list_value_lines: as for GET /v1/context
