@@ -161,8 +161,8 @@ class AgentIndexKeeper:
         if len(large) > room:
             self._looked_at = None
             logger.warning(
-                "%d large agents have no index, because there are PALIMPSEST_MAX_AGENT_INDEXES"
-                " already. They are searched exactly, which takes longer.",
+                "%d large agents have no index, because the settings allow no more of them. They"
+                " are searched exactly, which takes longer.",
                 len(large) - max(room, 0),
             )
 
