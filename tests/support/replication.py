@@ -57,12 +57,14 @@ class Node:
         """Stop all its processes, which keeps every connection open, until the block ends."""
         processes = self._list_processes()
         for process in processes:
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):
+                process.suspend()
         try:
             yield
         finally:
             for process in processes:
-                process.resume()
+                with suppress(psutil.NoSuchProcess):
+                    process.resume()
 
     def _list_processes(self) -> list[psutil.Process]:
         first_line, _, _ = (self.folder / "postmaster.pid").read_text().partition("\n")
