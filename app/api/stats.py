@@ -32,7 +32,7 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
 )
 async def get_stats(services: ServicesDep, agent_id: NamedAgentDep) -> Response:
     async def read(connection: AsyncConnection) -> Mapping[str, Any]:
-        if await agents.find_agent(connection, agent_id) is None:
+        if not await agents.is_seen(connection, agent_id):
             raise UnknownAgent(agent_id)
         return await stats.read_stats(connection, agent_id, services.half_lives)
 

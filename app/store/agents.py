@@ -106,6 +106,15 @@ async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str
     return rows[0] if rows else None
 
 
+# Find an agent that callers see, without counting its memories.
+_IS_THERE = f"SELECT FROM agents a WHERE {_IS_SEEN} AND a.agent_id = :agent"
+
+
+async def is_seen(connection: AsyncConnection, agent: AgentId) -> bool:
+    """Return whether callers see this agent."""
+    return bool(await fetch_rows(connection, _IS_THERE, {"agent": agent}))
+
+
 async def change_agent(
     connection: AsyncConnection, agent: AgentId, change: AgentChange
 ) -> dict[str, Any]:
