@@ -107,7 +107,7 @@ async def find_agent(connection: AsyncConnection, agent: AgentId) -> Mapping[str
 
 
 # Find an agent that callers see, without counting its memories.
-_IS_THERE = f"SELECT FROM agents a WHERE {_IS_SEEN} AND a.agent_id = :agent"
+_IS_THERE = f"SELECT true AS is_seen FROM agents a WHERE {_IS_SEEN} AND a.agent_id = :agent"
 
 
 async def is_seen(connection: AsyncConnection, agent: AgentId) -> bool:

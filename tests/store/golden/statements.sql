@@ -4389,7 +4389,11 @@ WHERE a.agent_id = :agent;
 
 -- ===== GET /v1/agents/{agent_id}/stats =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
--- app/store/agents.py find_agent: as for GET /v1/agents/{agent_id}
+
+-- GET /v1/agents/{agent_id}/stats
+-- app/store/agents.py is_seen
+SELECT true AS is_seen FROM agents a WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00'
+    OR a.mode IS NOT NULL OR a.timezone IS NOT NULL) AND a.agent_id = :agent;
 
 -- GET /v1/agents/{agent_id}/stats
 -- app/store/stats.py read_stats
