@@ -124,6 +124,7 @@ def describe_words(app: FastAPI) -> None:
         for name, description in _WORDS.items():
             document["components"]["schemas"][name]["description"] = description
         describe_fields(document)
+        _document_headers_as_text(document)
         _document_positions(document)
         _put_successes_first(document)
         _show_store_answers(document)
@@ -132,18 +133,29 @@ def describe_words(app: FastAPI) -> None:
     app.openapi = build_described_document  # type: ignore[method-assign]  # as FastAPI advises
 
 
+def _document_headers_as_text(document: dict[str, Any]) -> None:
+    """Leave null out of the schemas of headers: one that has no value is not sent."""
+    for methods in document["paths"].values():
+        for route in methods.values():
+            for parameter in route.get("parameters", ()):
+                schema = parameter["schema"]
+                if parameter["in"] == "header" and "anyOf" in schema:
+                    [text] = [each for each in schema.pop("anyOf") if each != {"type": "null"}]
+                    schema.update(text)
+
+
 _POSITION: dict[str, Any] = {
     "description": (
-        "A position of the database that covers this write. A read that sends it back sees the "
-        "write, on a read replica too (docs/replicas.md)."
+        "Where the service reads from replicas: a position of the database that covers this write. "
+        "A read that sends it back sees the write, on a replica too (docs/replicas.md)."
     ),
-    "required": True,
+    "required": False,
     "schema": {"type": "string", "pattern": POSITION_PATTERN},
 }
 
 
 def _document_positions(document: dict[str, Any]) -> None:
-    """Say of every write that its answers carry a position. Reads take one instead."""
+    """Say of every write that its answers may carry a position. Reads take one instead."""
     for path, methods in document["paths"].items():
         for method, route in methods.items():
             names = {parameter["name"] for parameter in route.get("parameters", ())}

@@ -20,6 +20,7 @@ async def take_position(
         Header(
             alias=POSITION_HEADER,
             pattern=POSITION_PATTERN,
+            examples=["0/16B3740"],
             description=(
                 "The latest position that an answer to a write carried: this read sees that write. "
                 "Without it, a read replica may answer that is a few seconds behind."
@@ -40,9 +41,10 @@ PURE_READ = [Depends(take_position)]
 
 
 class PositionReport:
-    """Answer every write with a position of the database that covers it.
+    """Where there are read replicas, answer every write with a position that covers it.
 
-    The position is read when the answer starts, because a write is committed before that.
+    The position is read when the answer starts, because a write is committed before that. It
+    shows how much everybody writes, so a service without replicas does not tell it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -56,8 +58,10 @@ class PositionReport:
 
         async def send_with_position(message: Message) -> None:
             if message["type"] == "http.response.start" and _may_have_written(scope, message, call):
-                position = await _find_position(scope["app"].state.services)
-                MutableHeaders(scope=message)[POSITION_HEADER] = str(position)
+                services = scope["app"].state.services
+                if services.reads.replicas:
+                    position = await _find_position(services)
+                    MutableHeaders(scope=message)[POSITION_HEADER] = str(position)
             await send(message)
 
         try:

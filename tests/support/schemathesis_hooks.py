@@ -15,7 +15,7 @@ TALLY = Path(os.environ["PALIMPSEST_HONESTY_TALLY"])
 MANY, MOST = 20, 1_000
 NDJSON = "application/x-ndjson"
 REFUSALS = {400, 413, 415, 422}
-BOUNDED_IN_WORDS = {"details"}
+BOUNDED_IN_WORDS = {"details", "timezone"}
 VALID_KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
 ABOUT_A_FIELD = re.compile(r"Line \d+: (?P<field>[a-z_]+)[.\d]*: ")
 
@@ -87,11 +87,13 @@ def takes_what_the_document_allows(
 
 
 def arrives_as_allowed(case: schemathesis.Case, place: str) -> bool:
-    """Not so a generated path value with a percent sign: it is taken for encoded, and another value arrives."""
-    parameter = case.operation.path_parameters.get(place)
-    return parameter is None or parameter.get_validator().is_valid(
-        unquote(str(case.path_parameters[place]))
-    )
+    """Not so a generated path value with a percent sign: it is taken for encoded, and another value arrives. Nor a header whose
+    pattern asks for more than letters and digits: schemathesis makes up no other characters, whatever the pattern."""
+    if (parameter := case.operation.path_parameters.get(place)) is not None:
+        return parameter.get_validator().is_valid(unquote(str(case.path_parameters[place])))
+    if (header := case.operation.headers.get(place)) is not None:
+        return header.get_validator().is_valid(case.headers[place])
+    return True
 
 
 def problems(answer: Any) -> Iterator[dict[str, Any]]:
