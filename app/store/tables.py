@@ -67,6 +67,11 @@ memories = sa.Table(
     sa.Index("memories_warm", "agent_id", "valid_until", postgresql_where=sa.text("NOT cold")),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
     sa.Index(
+        "memories_backdated",
+        *("agent_id", "created_at", "id", "valid_from"),
+        postgresql_where=sa.text("valid_from < created_at"),
+    ),
+    sa.Index(
         "memories_constraints",
         *("agent_id", "created_at"),
         postgresql_where=sa.text("kind = 'constraint' AND NOT cold"),

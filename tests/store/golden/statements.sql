@@ -2980,6 +2980,7 @@ FROM moment LEFT JOIN (
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
+                AND m.created_at <= (SELECT known_at FROM moment)
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
     ) AS sized
@@ -4320,8 +4321,13 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+    coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
+        SELECT count(*) FROM memories m
+        WHERE m.agent_id = a.agent_id AND m.created_at > coalesce(i.stats_until, timestamptz
+            '0001-01-01 00:00:00+00')
+    ) AS memories
 FROM agents a
+LEFT JOIN agent_indexes i ON i.agent_id = a.agent_id
 WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL OR a.timezone
     IS NOT NULL) AND a.agent_id > :after AND (
     a.agent_id = ANY(CAST(:ids AS text[]))
@@ -4349,8 +4355,13 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
+    coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
+        SELECT count(*) FROM memories m
+        WHERE m.agent_id = :agent AND m.created_at > coalesce(i.stats_until, timestamptz
+            '0001-01-01 00:00:00+00')
+    ) AS memories
 FROM agents a
+LEFT JOIN agent_indexes i ON i.agent_id = :agent
 WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL OR a.timezone
     IS NOT NULL) AND a.agent_id = :agent;
 
@@ -4381,8 +4392,13 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
+    coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
+        SELECT count(*) FROM memories m
+        WHERE m.agent_id = :agent AND m.created_at > coalesce(i.stats_until, timestamptz
+            '0001-01-01 00:00:00+00')
+    ) AS memories
 FROM agents a
+LEFT JOIN agent_indexes i ON i.agent_id = :agent
 WHERE a.agent_id = :agent;
 -- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
