@@ -7721,11 +7721,12 @@ WHERE agent_id = :agent
 -- app/store/erasures.py find_merge_descendants
 WITH RECURSIVE merged AS (
     SELECT id, merged_from FROM memories
-    WHERE agent_id = :agent AND merged_from && :ids AND erased_at IS NULL
+    WHERE agent_id = :agent AND merged_from <> '{}' AND merged_from && :ids
+        AND erased_at IS NULL
     UNION
     SELECT m.id, m.merged_from
     FROM memories m JOIN merged ON m.merged_from @> ARRAY[merged.id]
-    WHERE m.agent_id = :agent AND m.erased_at IS NULL
+    WHERE m.agent_id = :agent AND m.merged_from <> '{}' AND m.erased_at IS NULL
 )
 SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id;
 
@@ -7785,7 +7786,8 @@ DELETE FROM indexed_memories WHERE agent_id = :agent AND id = ANY(:ids);
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
-SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now;
+SELECT DISTINCT chain_id FROM memories
+WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at = :now;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
@@ -7842,6 +7844,7 @@ UPDATE captures SET runner = NULL, alive_at = NULL WHERE agent_id = :agent AND s
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
 UPDATE captures SET trouble = 'erased' WHERE agent_id = :agent AND trouble IS NOT NULL;
+-- app/store/erasures.py erase_memories: as for GET /v1/memories/{memory_id}/history
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
@@ -7856,11 +7859,7 @@ quoting AS (
     ) AS wordings
     WHERE EXISTS (SELECT 1 FROM quotes WHERE strpos(words, quote) > 0)
 )
-SELECT l.id FROM consolidation_log l
-WHERE l.agent_id = :agent
-    AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
-UNION
-SELECT r.log_id FROM memory_relationships r
+SELECT r.log_id AS id FROM memory_relationships r
 WHERE r.agent_id = :agent
     AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids))
     AND r.log_id IS NOT NULL
@@ -7949,8 +7948,13 @@ WHERE agent_id = :agent AND (
 WITH stands AS (
     SELECT l.id, EXISTS (
         SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
-        JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
-        WHERE m.erased_at IS NULL
+        LEFT JOIN LATERAL (
+            SELECT id, erased_at, slot_hash FROM memories
+            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            LIMIT 1
+        ) AS m ON true
+        WHERE m.id IS NOT NULL
+            AND m.erased_at IS NULL
             AND s ? 'belief'
             AND NOT s ? 'content'
             AND NOT EXISTS (
@@ -7995,7 +7999,11 @@ UPDATE consolidation_log l SET
             END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements(l.before_state) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN LATERAL (
+            SELECT id, erased_at, slot_hash FROM memories
+            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            LIMIT 1
+        ) AS m ON true
     ),
     after_state = (
         SELECT coalesce(jsonb_agg(CASE
@@ -8030,7 +8038,11 @@ UPDATE consolidation_log l SET
             END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements(l.after_state) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN LATERAL (
+            SELECT id, erased_at, slot_hash FROM memories
+            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            LIMIT 1
+        ) AS m ON true
     ),
     incoming = CASE WHEN stands.incoming THEN l.incoming END,
     session_id = CASE WHEN stands.incoming THEN l.session_id END,
@@ -8062,6 +8074,7 @@ UPDATE consolidation_log l SET vetoed = (
 ),
     content_salt = NULL
 WHERE l.agent_id = :agent
+    AND l.vetoed <> '[]'
     AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
         v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
         OR EXISTS (
@@ -8075,7 +8088,7 @@ WHERE l.agent_id = :agent
 UPDATE consolidation_log SET
     usage = jsonb_set(usage, '{trouble}', '"erased"'),
     content_salt = NULL
-WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
+WHERE agent_id = :agent AND jsonb_typeof(usage -> 'trouble') = 'string';
 -- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -8133,6 +8146,7 @@ WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for GET /v1/memories/{memory_id}/history
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
