@@ -14,7 +14,11 @@ from app.store.fragments import NEVER_SQL
 
 
 def _select_agents(agent: str) -> str:
-    """Return the SELECT of agents as callers see them. `agent` is the expression of an id."""
+    """Return the SELECT of agents as callers see them. `agent` is the expression of an id.
+
+    No version is ever removed, and a new one becomes known after all others. So those that the
+    stats of a large agent counted need not be counted again.
+    """
     return f"""
     SELECT
         a.agent_id,
@@ -22,8 +26,12 @@ def _select_agents(agent: str) -> str:
         a.mode,
         a.timezone,
         nullif(a.last_known_at, {NEVER_SQL}) AS last_known_at,
-        (SELECT count(*) FROM memories m WHERE m.agent_id = {agent}) AS memories
+        coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
+            SELECT count(*) FROM memories m
+            WHERE m.agent_id = {agent} AND m.created_at > coalesce(i.stats_until, {NEVER_SQL})
+        ) AS memories
     FROM agents a
+    LEFT JOIN agent_indexes i ON i.agent_id = {agent}
     """
 
 

@@ -92,11 +92,12 @@ async def has_other_texts(
 _DESCENDANTS = """
     WITH RECURSIVE merged AS (
         SELECT id, merged_from FROM memories
-        WHERE agent_id = :agent AND merged_from && :ids AND erased_at IS NULL
+        WHERE agent_id = :agent AND merged_from <> '{}' AND merged_from && :ids
+          AND erased_at IS NULL
         UNION
         SELECT m.id, m.merged_from
         FROM memories m JOIN merged ON m.merged_from @> ARRAY[merged.id]
-        WHERE m.agent_id = :agent AND m.erased_at IS NULL
+        WHERE m.agent_id = :agent AND m.merged_from <> '{}' AND m.erased_at IS NULL
     )
     SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id
 """
@@ -158,8 +159,11 @@ _ERASE = f"""
     WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
 """
 
-# The chains that lost a version just now.
-_CHAINS = "SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now"
+# The chains that lost one of these versions just now.
+_CHAINS = """
+    SELECT DISTINCT chain_id FROM memories
+    WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at = :now
+"""
 
 # Those chains that still have a version with words.
 _STANDING = """
@@ -205,7 +209,7 @@ async def erase_memories(
     swept = await _fetch_ids(connection, FORGET_SLOTS_OF_SWEEPS, parameters)
     await fetch_rows(connection, _ERASE, parameters)
     await remove_erased(connection, agent, list(texts))
-    unnamed = await _forget_slots(connection, agent, now)
+    unnamed = await _forget_slots(connection, agent, list(texts), now)
     ids = list({*texts, *unnamed, *swept})
     await fetch_rows(connection, _UNSEAL, {"agent": agent, "ids": ids})
     redaction = Redaction(
@@ -220,13 +224,15 @@ async def erase_memories(
     return redaction
 
 
-async def _forget_slots(connection: AsyncConnection, agent: AgentId, now: datetime) -> list[UUID]:
-    """Erase the words of every chain whose last version went at `now`. Return its memories.
+async def _forget_slots(
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], now: datetime
+) -> list[UUID]:
+    """Erase the words of every chain whose last version was one of these. Return its memories.
 
     This takes three statements. In one, the planner compared every memory with every other if a
     large import was not analysed yet.
     """
-    rows = await fetch_rows(connection, _CHAINS, {"agent": agent, "now": now})
+    rows = await fetch_rows(connection, _CHAINS, {"agent": agent, "ids": ids, "now": now})
     chains = {row["chain_id"] for row in rows}
     rows = await fetch_rows(connection, _STANDING, {"agent": agent, "chains": list(chains)})
     standing = {row["chain_id"] for row in rows}

@@ -24,6 +24,7 @@ from app.store.columns import (
 )
 from app.store.engine import fetch_rows
 from app.store.fragments import (
+    AS_OF,
     HOLDS,
     KNOWN_AT,
     LATEST,
@@ -362,6 +363,25 @@ class After:
     strength: float | None = None
 
 
+def _choose_newest_of_past(where: str) -> str:
+    """Return the SELECT of the ids of a page at a past time, by all that is known.
+
+    Of what became known after that time, only versions held then that start before they became
+    known. They have an index, and are usually few. Without it, a page of last year would read all
+    that became known since.
+    """
+    order = "ORDER BY created_at DESC, id DESC LIMIT :limit"
+    select = f"SELECT m.id, m.created_at FROM {LATEST} WHERE {where}"
+    return f"""
+        SELECT id FROM (
+            ({select} AND m.created_at <= {AS_OF} {order})
+            UNION ALL
+            ({select} AND m.created_at > {AS_OF} AND m.valid_from < m.created_at {order})
+        ) AS chosen
+        {order}
+    """
+
+
 async def list_memories(
     connection: AsyncConnection,
     agent: AgentId,
@@ -375,10 +395,15 @@ async def list_memories(
     """Return memories, the newest known first, until they reach `max_bytes` as JSON."""
     where, parameters = where_memories(filters, point)
     parameters |= {"limit": limit, "max_bytes": max_bytes}
+    if point.known_at is not None:
+        # This is true of all that was known then. The index begins with it.
+        where += f" AND m.created_at <= {KNOWN_AT}"
     if after is not None:
         where += " AND (m.created_at, m.id) < (:after_created_at, :after_id)"
         parameters["after_created_at"] = after.created_at
         parameters["after_id"] = after.memory_id
+    if point.as_of is not None and point.known_at is None and not point.include_superseded:
+        where = f"m.agent_id = :agent AND m.id = ANY(ARRAY({_choose_newest_of_past(where)}))"
     return await _select_bounded_page(
         connection,
         agent,

@@ -18,6 +18,7 @@ from app.domain.agent import AgentId
 from app.domain.fact import Slot
 from app.store.columns import ERASED_LOG_KEYS, ERASED_LOG_KEYS_OF_CHAIN
 from app.store.engine import fetch_rows
+from app.store.log.touching import find_operations_touching
 
 # The slot of a memory whose words were erased with its whole chain.
 NOWHERE = Slot("", "", None)
@@ -60,28 +61,33 @@ async def redact_log(
 
     Answers about these `captures` go too, because messages of theirs lost words.
     """
-    operations = await _find_operations(connection, redaction, _LOG)
+    touching = await find_operations_touching(connection, redaction.ids)
+    operations = await _find_operations(connection, redaction, _LOG, touching)
     await _redact(connection, redaction, _LOG, operations, captures)
 
 
 async def redact_archived_log(connection: AsyncConnection, redaction: Redaction) -> None:
     """Do the same to the operations in the table `archived_log`."""
-    operations = await _find_operations(connection, redaction, _ARCHIVED_LOG)
+    parameters = {"agent": redaction.agent, "ids": list(redaction.ids)}
+    rows = await fetch_rows(connection, _FIND_ARCHIVED_TOUCHING, parameters)
+    touching = [row["id"] for row in rows]
+    operations = await _find_operations(connection, redaction, _ARCHIVED_LOG, touching)
     await _redact(connection, redaction, _ARCHIVED_LOG, operations, [])
 
 
 async def _find_operations(
-    connection: AsyncConnection, redaction: Redaction, log: str
+    connection: AsyncConnection, redaction: Redaction, log: str, touching: Sequence[UUID]
 ) -> list[UUID]:
     """Return the operations that may hold an erased text, or none if everything is erased.
 
-    The log may be long, and each erased text is searched in it: the search runs only once.
+    Those `touching` an erased memory are among them. The log may be long, and each erased text is
+    searched in it: the search runs only once.
     """
     if redaction.everything:
         return []
     parameters = redaction.to_parameters()
     rows = await fetch_rows(connection, _find_operations_sql(log), parameters)
-    return [row["id"] for row in rows]
+    return [*touching, *(row["id"] for row in rows)]
 
 
 async def _redact(
@@ -115,11 +121,18 @@ _WORDS = "lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage 
 _ID_TEXTS = "CAST(CAST(:ids AS uuid[]) AS text[])"
 
 
-def _find_operations_sql(log: str) -> str:
-    """Return the statement that finds the operations that may hold an erased text.
+# Find the archived operations that wrote or touched erased memories.
+_FIND_ARCHIVED_TOUCHING = f"""
+    SELECT id FROM {_ARCHIVED_LOG}
+    WHERE agent_id = :agent AND (target_memory_id = ANY(:ids) OR source_memory_ids && :ids)
+"""
 
-    They wrote or touched an erased memory, tied it or proposed a change of it, came in an erased
-    session, quote an erased text, or received an erased text without storing it.
+
+def _find_operations_sql(log: str) -> str:
+    """Return the statement that finds other operations that may hold an erased text.
+
+    They tied an erased memory or proposed a change of it, came in an erased session, quote an
+    erased text, or received an erased text without storing it.
     """
     return f"""
         WITH quotes AS MATERIALIZED (
@@ -132,11 +145,7 @@ def _find_operations_sql(log: str) -> str:
             ) AS wordings
             WHERE EXISTS (SELECT 1 FROM quotes WHERE strpos(words, quote) > 0)
         )
-        SELECT l.id FROM {log} l
-        WHERE l.agent_id = :agent
-          AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
-        UNION
-        SELECT r.log_id FROM memory_relationships r
+        SELECT r.log_id AS id FROM memory_relationships r
         WHERE r.agent_id = :agent
           AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids))
           AND r.log_id IS NOT NULL
@@ -161,6 +170,17 @@ def _find_operations_sql(log: str) -> str:
 _WITHOUT_CORRECTED_TEXTS = "".join(
     f"\n                #- '{{review,said,{key}}}'" for key in ERASED_LOG_KEYS
 )
+
+
+# Joins to a state `s` its memory. An operation has few states. The planner expects a hundred, and
+# would read every memory of the agent for each operation, if LIMIT did not keep it from that.
+_MEMORY_OF_STATE = """
+    LEFT JOIN LATERAL (
+        SELECT id, erased_at, slot_hash FROM memories
+        WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+        LIMIT 1
+    ) AS m ON true
+"""
 
 
 def _redacted_states_sql(states: str) -> str:
@@ -189,7 +209,7 @@ def _redacted_states_sql(states: str) -> str:
                 END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements({states}) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
+        {_MEMORY_OF_STATE}
     )"""
 
 
@@ -203,8 +223,9 @@ def _redact_operations_sql(log: str) -> str:
         WITH stands AS (
             SELECT l.id, EXISTS (
                 SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
-                JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
-                WHERE m.erased_at IS NULL
+                {_MEMORY_OF_STATE}
+                WHERE m.id IS NOT NULL
+                  AND m.erased_at IS NULL
                   AND s ? 'belief'
                   AND NOT s ? 'content'
                   AND NOT EXISTS (
@@ -259,6 +280,7 @@ def _redact_vetoes_sql(log: str) -> str:
         ),
         content_salt = NULL
         WHERE l.agent_id = :agent
+          AND l.vetoed <> '[]'
           AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE {_QUOTING_VETO})
     """
 
@@ -272,7 +294,7 @@ def _redact_trouble_sql(log: str) -> str:
         UPDATE {log} SET
             usage = jsonb_set(usage, '{{trouble}}', '"erased"'),
             content_salt = NULL
-        WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL
+        WHERE agent_id = :agent AND jsonb_typeof(usage -> 'trouble') = 'string'
     """
 
 

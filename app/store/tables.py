@@ -67,6 +67,11 @@ memories = sa.Table(
     sa.Index("memories_warm", "agent_id", "valid_until", postgresql_where=sa.text("NOT cold")),
     sa.Index("memories_created", "agent_id", "created_at", "id"),
     sa.Index(
+        "memories_backdated",
+        *("agent_id", "created_at", "id", "valid_from"),
+        postgresql_where=sa.text("valid_from < created_at"),
+    ),
+    sa.Index(
         "memories_constraints",
         *("agent_id", "created_at"),
         postgresql_where=sa.text("kind = 'constraint' AND NOT cold"),
@@ -81,6 +86,7 @@ memories = sa.Table(
         *("agent_id", "importance", "created_at"),
         postgresql_where=sa.text("importance > 0.5 AND NOT cold"),
     ),
+    sa.Index("memories_merged", "agent_id", "id", postgresql_where=sa.text("merged_from <> '{}'")),
     sa.Index(
         "memories_derived",
         "agent_id",
@@ -245,6 +251,16 @@ consolidation_log = sa.Table(
         "agent_id",
         "reverts",
         postgresql_where=sa.text("reverts IS NOT NULL"),
+    ),
+    sa.Index(
+        "consolidation_log_vetoed",
+        *("agent_id", "id"),
+        postgresql_where=sa.text("vetoed <> '[]'"),
+    ),
+    sa.Index(
+        "consolidation_log_troubled",
+        *("agent_id", "id"),
+        postgresql_where=sa.text("jsonb_typeof(usage -> 'trouble') = 'string'"),
     ),
     sa.Index("consolidation_log_sources", "source_memory_ids", postgresql_using="gin"),
     sa.Index(

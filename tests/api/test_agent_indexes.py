@@ -282,12 +282,14 @@ def test_a_large_agent_is_counted_by_the_worker(url: str, changing: httpx.Client
     assert first["memories"] == 640
     changing.post("/v1/memories", json={"content": "Ines tunes the harpsichord"})
     assert read_stats(changing) == first
+    assert changing.get(f"/v1/agents/{AGENT}").json()["memories"] == 641
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE agent_indexes SET stats_seconds = 0")
     look_after_indexes(url, from_live=100)
     second = read_stats(changing)
     assert second["memories"] == 641
     assert second["as_of"] > first["as_of"]
+    assert changing.get(f"/v1/agents/{AGENT}").json()["memories"] == 641
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE agent_indexes SET stats = NULL")
     counted = read_stats(changing)

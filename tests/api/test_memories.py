@@ -1,6 +1,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -179,6 +180,35 @@ def test_a_scheduled_version_does_not_hide_todays(client: httpx.Client) -> None:
 
 
 # --- lists -------------------------------------------------------------------------------------------------------------
+
+
+def read_pages(client: httpx.Client, **params: Any) -> list[str]:
+    """Return the contents of all pages of a list."""
+    seen: list[str] = []
+    page = client.get("/v1/memories", params=params).raise_for_status().json()
+    while True:
+        seen += [memory["content"] for memory in page["items"]]
+        if not page["next_cursor"]:
+            return seen
+        more = {**params, "cursor": page["next_cursor"]}
+        page = client.get("/v1/memories", params=more).raise_for_status().json()
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 10])
+def test_a_list_of_a_past_time_has_what_became_known_since(
+    client: httpx.Client, limit: int
+) -> None:
+    store(client, "Keeps bees", key="pet", value="bees")
+    as_of = store(client, "Plays chess", key="game", value="chess")["known_at"]
+    store(client, "Speaks Basque", key="language", value="Basque", valid_from="2020-01-01")
+    store(client, "Grows leeks", key="garden", value="leeks")
+    ended = {"valid_from": "2020-01-01", "valid_until": "2021-01-01"}
+    store(client, "Lived in Porto", key="home", value="Porto", **ended)
+    store(client, "Sails a dinghy", key="boat", value="dinghy", valid_from=as_of)
+    held = ["Sails a dinghy", "Speaks Basque", "Plays chess", "Keeps bees"]
+    assert read_pages(client, as_of=as_of, limit=limit) == held
+    assert read_pages(client, as_of=as_of, limit=limit, key="language") == ["Speaks Basque"]
+    assert read_pages(client, known_at=as_of, limit=limit) == ["Plays chess", "Keeps bees"]
 
 
 def test_all_pages_of_a_list_show_the_same_picture(client: httpx.Client) -> None:

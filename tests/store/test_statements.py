@@ -159,6 +159,7 @@ async def call_reads(recorder: Recorder) -> None:
     await call("GET /v1/memories")
     await call("GET /v1/memories", "narrowed", params=narrowed)
     await call("GET /v1/memories", "in the past", params=past)
+    await call("GET /v1/memories", "by all that is known since", params={"as_of": "2026-01-01"})
     await call("GET /v1/memories", "by strength", params={"sort": "strength"})
     await call("GET /v1/preferences/{category}/{key}", ids={"category": "tooling", "key": "editor"})
     await call("GET /v1/preferences/{key}", ids={"key": "editor"}, status=404)

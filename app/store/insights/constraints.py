@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.engine import fetch_rows
-from app.store.fragments import ONE_VALUE, build_holds
+from app.store.fragments import ONE_VALUE, WARM, build_holds
 from app.store.insights.scope import MOST_IDS, InsightsScope, where_known_in_window
 
 # Find the constraints that hold and are old or contradicted. `affirmed_at` is the last time at
@@ -39,6 +39,7 @@ _STALE = f"""
             AND NOT void
             AND NOT ({ONE_VALUE})
             AND {build_holds("m.", ":as_of")}
+            AND {WARM}
     ),
     contradicting AS (
         SELECT

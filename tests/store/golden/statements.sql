@@ -2980,6 +2980,194 @@ FROM moment LEFT JOIN (
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
+                AND m.created_at <= (SELECT known_at FROM moment)
+            ORDER BY created_at DESC, id DESC LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS page ON true
+ORDER BY created_at DESC, id DESC;
+
+
+-- ===== GET /v1/memories (by all that is known since) =====
+-- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories (by all that is known since)
+-- app/store/memories.py list_memories
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*
+FROM moment LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                memories m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+            WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(
+                SELECT id FROM (
+                    (SELECT m.id, m.created_at FROM
+                        memories m
+                        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                            m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
+                            m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+                            m.superseded_by, m.superseded_at, m.known_from) AS b
+                        WHERE m.agent_id = :agent AND
+                            b.valid_from <= (SELECT as_of FROM moment)
+                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                moment))
+                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                b.covered) % 2 = 0)
+                            AND m.created_at <= (SELECT as_of FROM moment) ORDER BY created_at
+                                DESC, id DESC LIMIT :limit)
+                    UNION ALL
+                        (SELECT m.id, m.created_at FROM
+                            memories m
+                            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                                m.said_until, m.retracted_at, m.void, m.ended_by,
+                                m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                                m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+                            WHERE m.agent_id = :agent AND
+                                b.valid_from <= (SELECT as_of FROM moment)
+                                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
+                                    moment))
+                                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                                    b.covered) % 2 = 0)
+                                AND m.created_at > (SELECT as_of FROM moment) AND m.valid_from <
+                                    m.created_at ORDER BY created_at DESC, id DESC LIMIT :limit)
+                ) AS chosen
+                ORDER BY created_at DESC, id DESC LIMIT :limit
+            ))
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
     ) AS sized
@@ -4320,8 +4508,13 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = a.agent_id) AS memories
+    coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
+        SELECT count(*) FROM memories m
+        WHERE m.agent_id = a.agent_id AND m.created_at > coalesce(i.stats_until, timestamptz
+            '0001-01-01 00:00:00+00')
+    ) AS memories
 FROM agents a
+LEFT JOIN agent_indexes i ON i.agent_id = a.agent_id
 WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL OR a.timezone
     IS NOT NULL) AND a.agent_id > :after AND (
     a.agent_id = ANY(CAST(:ids AS text[]))
@@ -4349,8 +4542,13 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
+    coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
+        SELECT count(*) FROM memories m
+        WHERE m.agent_id = :agent AND m.created_at > coalesce(i.stats_until, timestamptz
+            '0001-01-01 00:00:00+00')
+    ) AS memories
 FROM agents a
+LEFT JOIN agent_indexes i ON i.agent_id = :agent
 WHERE (a.last_known_at > timestamptz '0001-01-01 00:00:00+00' OR a.mode IS NOT NULL OR a.timezone
     IS NOT NULL) AND a.agent_id = :agent;
 
@@ -4381,8 +4579,13 @@ SELECT
     a.mode,
     a.timezone,
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    (SELECT count(*) FROM memories m WHERE m.agent_id = :agent) AS memories
+    coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
+        SELECT count(*) FROM memories m
+        WHERE m.agent_id = :agent AND m.created_at > coalesce(i.stats_until, timestamptz
+            '0001-01-01 00:00:00+00')
+    ) AS memories
 FROM agents a
+LEFT JOIN agent_indexes i ON i.agent_id = :agent
 WHERE a.agent_id = :agent;
 -- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
@@ -6197,6 +6400,7 @@ WITH binding AS MATERIALIZED (
         m.valid_from <= :as_of
         AND (m.valid_until IS NULL OR m.valid_until > :as_of)
         AND (m.covered = '{}' OR width_bucket(:as_of, m.covered) % 2 = 0)
+        AND NOT m.cold
 ),
 contradicting AS (
     SELECT
@@ -7517,11 +7721,12 @@ WHERE agent_id = :agent
 -- app/store/erasures.py find_merge_descendants
 WITH RECURSIVE merged AS (
     SELECT id, merged_from FROM memories
-    WHERE agent_id = :agent AND merged_from && :ids AND erased_at IS NULL
+    WHERE agent_id = :agent AND merged_from <> '{}' AND merged_from && :ids
+        AND erased_at IS NULL
     UNION
     SELECT m.id, m.merged_from
     FROM memories m JOIN merged ON m.merged_from @> ARRAY[merged.id]
-    WHERE m.agent_id = :agent AND m.erased_at IS NULL
+    WHERE m.agent_id = :agent AND m.merged_from <> '{}' AND m.erased_at IS NULL
 )
 SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id;
 
@@ -7581,7 +7786,8 @@ DELETE FROM indexed_memories WHERE agent_id = :agent AND id = ANY(:ids);
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
-SELECT DISTINCT chain_id FROM memories WHERE agent_id = :agent AND erased_at = :now;
+SELECT DISTINCT chain_id FROM memories
+WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at = :now;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
@@ -7638,6 +7844,7 @@ UPDATE captures SET runner = NULL, alive_at = NULL WHERE agent_id = :agent AND s
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
 UPDATE captures SET trouble = 'erased' WHERE agent_id = :agent AND trouble IS NOT NULL;
+-- app/store/erasures.py erase_memories: as for GET /v1/memories/{memory_id}/history
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
@@ -7652,11 +7859,7 @@ quoting AS (
     ) AS wordings
     WHERE EXISTS (SELECT 1 FROM quotes WHERE strpos(words, quote) > 0)
 )
-SELECT l.id FROM consolidation_log l
-WHERE l.agent_id = :agent
-    AND (l.target_memory_id = ANY(:ids) OR l.source_memory_ids && :ids)
-UNION
-SELECT r.log_id FROM memory_relationships r
+SELECT r.log_id AS id FROM memory_relationships r
 WHERE r.agent_id = :agent
     AND (r.source_id = ANY(:ids) OR r.target_id = ANY(:ids))
     AND r.log_id IS NOT NULL
@@ -7745,8 +7948,13 @@ WHERE agent_id = :agent AND (
 WITH stands AS (
     SELECT l.id, EXISTS (
         SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
-        JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
-        WHERE m.erased_at IS NULL
+        LEFT JOIN LATERAL (
+            SELECT id, erased_at, slot_hash FROM memories
+            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            LIMIT 1
+        ) AS m ON true
+        WHERE m.id IS NOT NULL
+            AND m.erased_at IS NULL
             AND s ? 'belief'
             AND NOT s ? 'content'
             AND NOT EXISTS (
@@ -7791,7 +7999,11 @@ UPDATE consolidation_log l SET
             END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements(l.before_state) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN LATERAL (
+            SELECT id, erased_at, slot_hash FROM memories
+            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            LIMIT 1
+        ) AS m ON true
     ),
     after_state = (
         SELECT coalesce(jsonb_agg(CASE
@@ -7826,7 +8038,11 @@ UPDATE consolidation_log l SET
             END
             END ORDER BY place), '[]')
         FROM jsonb_array_elements(l.after_state) WITH ORDINALITY AS e (s, place)
-        LEFT JOIN memories m ON m.agent_id = :agent AND m.id = CAST(s ->> 'id' AS uuid)
+        LEFT JOIN LATERAL (
+            SELECT id, erased_at, slot_hash FROM memories
+            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            LIMIT 1
+        ) AS m ON true
     ),
     incoming = CASE WHEN stands.incoming THEN l.incoming END,
     session_id = CASE WHEN stands.incoming THEN l.session_id END,
@@ -7858,6 +8074,7 @@ UPDATE consolidation_log l SET vetoed = (
 ),
     content_salt = NULL
 WHERE l.agent_id = :agent
+    AND l.vetoed <> '[]'
     AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
         v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
         OR EXISTS (
@@ -7871,7 +8088,7 @@ WHERE l.agent_id = :agent
 UPDATE consolidation_log SET
     usage = jsonb_set(usage, '{trouble}', '"erased"'),
     content_salt = NULL
-WHERE agent_id = :agent AND usage ->> 'trouble' IS NOT NULL;
+WHERE agent_id = :agent AND jsonb_typeof(usage -> 'trouble') = 'string';
 -- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -7929,6 +8146,7 @@ WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for GET /v1/memories/{memory_id}/history
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
