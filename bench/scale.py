@@ -66,9 +66,9 @@ def main() -> None:
     with database() as url:
         agents = {size: f"of-{size}" for size in arguments.sizes}
         for size, agent in agents.items():
-            _grow(url, agent, size)
+            grow(url, agent, size)
             if size >= INDEXED_FROM:
-                seconds = _build_index(url, agent)
+                seconds = build_index(url, agent)
                 print(f"{size:,}: an index in {seconds:.0f} s", flush=True)
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
@@ -80,7 +80,7 @@ def main() -> None:
                     _print_recall(port, agent, size, arguments.questions)
 
 
-def _grow(url: str, agent: str, count: int) -> None:
+def grow(url: str, agent: str, count: int) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         names = [
             name
@@ -106,7 +106,7 @@ def _grow(url: str, agent: str, count: int) -> None:
         connection.execute(statement.replace("% %(pool)s", "%% %(pool)s"), values)  # type: ignore[arg-type]
 
 
-def _build_index(url: str, agent: str) -> float:
+def build_index(url: str, agent: str) -> float:
     """Build the agent's index as the worker does, and return the seconds that it took."""
 
     async def build() -> None:

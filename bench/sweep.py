@@ -26,8 +26,8 @@ def measure(report: Report, world: World) -> None:
         idle = _search(port, SEARCHES)
         for agent in world.others:
             _ask_for_sweep(port, agent)
-        with _worker(world.url):
-            _await_first(world.url)
+        with sweeping_worker(world.url):
+            await_first_sweep(world.url)
             started, beside = time.perf_counter(), []
             examined = _examined(world.url)
             while _open(world.url):
@@ -74,7 +74,7 @@ def _ask_for_sweep(port: int, agent: str) -> None:
 
 
 @contextmanager
-def _worker(url: str) -> Iterator[None]:
+def sweeping_worker(url: str) -> Iterator[None]:
     command = [sys.executable, "-m", "app.cli", "worker"]
     process = subprocess.Popen(
         command,
@@ -89,7 +89,7 @@ def _worker(url: str) -> Iterator[None]:
         process.wait(30)
 
 
-def _await_first(url: str) -> None:
+def await_first_sweep(url: str) -> None:
     while not _examined(url):
         time.sleep(0.1)
 

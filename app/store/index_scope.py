@@ -18,8 +18,10 @@ LEAST_REACH = 200
 # To ask the index for more takes about as long as to read the whole of an agent of 20,000 memories.
 MOST_REACH = 4_000
 
-# The words that find memories are together in no more than about so many memories.
+# The words that find memories are together in no more than about so many memories. If all are more
+# frequent, memories must have several, as long as so many at least have them.
 CHOSEN_MOST = 2_000
+CHOSEN_LEAST = 200
 # The most memories with such words that are read.
 READ_MOST = 5_000
 
@@ -167,4 +169,4 @@ def list_index_values(reach: int) -> dict[str, int]:
 
 def list_choice_values() -> dict[str, int]:
     """Return the parameters of a `build_query_words_cte` that chooses."""
-    return {"chosen_most": CHOSEN_MOST}
+    return {"chosen_least": CHOSEN_LEAST, "chosen_most": CHOSEN_MOST}

@@ -72,7 +72,11 @@ def build_query_words_cte(text: str, *, chooses: bool) -> str:
     """
     chosen = ""
     if chooses:
-        chosen = f", choose_words(CAST(:language AS regconfig), {text}, :chosen_most) AS chosen"
+        chosen = f""",
+            choose_words(
+                CAST(:language AS regconfig), {text}, :chosen_least, :chosen_most
+            ) AS chosen
+        """
     return f"""
         query_words AS MATERIALIZED (
             SELECT CAST(

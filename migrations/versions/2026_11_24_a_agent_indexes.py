@@ -236,6 +236,25 @@ FIND_BY_WORDS = f"""
     $$
 """
 
+# Count the memories with these words, up to a number.
+COUNT_BY_WORDS = f"""
+    CREATE FUNCTION count_indexed_by_words(words tsquery, most integer) RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT
+    AS $$
+    DECLARE
+        counted bigint;
+    BEGIN
+        EXECUTE format(
+            'SELECT count(*) FROM ('
+            ' SELECT FROM indexed_memories WHERE agent_id = %L AND lexemes @@ $1 LIMIT %s'
+            ') AS matching',
+            {THE_AGENT}, most
+        ) INTO counted USING words;
+        RETURN counted;
+    END
+    $$
+"""
+
 # Find the newest memories of a category.
 FIND_OF_CATEGORY = f"""
     CREATE FUNCTION find_indexed_of_category(category text, most integer) RETURNS SETOF uuid
@@ -255,19 +274,20 @@ FIND_OF_CATEGORY = f"""
 
 # Choose the words of a text by which memories are found: rarest first, as long as they are in no
 # more than `most` memories together. Where the rarest word alone is in more, memories must have
-# several: as many words, rarest first, as bring the number down to that by estimate.
+# several: rarest first, as many words as bring the number down to that. Words go together, so their
+# number is counted. A word that leaves fewer than `fewest` memories is not among them.
 CHOOSE_WORDS = f"""
-    CREATE FUNCTION choose_words(language regconfig, content text, most bigint) RETURNS tsquery
+    CREATE FUNCTION choose_words(
+        language regconfig, content text, fewest integer, most integer
+    ) RETURNS tsquery
     LANGUAGE plpgsql STABLE SET search_path FROM CURRENT
     AS $$
     DECLARE
         chosen tsquery := ''::tsquery;
-        expected double precision;
-        size double precision;
-        spent double precision := 0;
+        size bigint := 0;
+        narrowed bigint;
         one record;
     BEGIN
-        SELECT max(memories) INTO size FROM agent_indexes WHERE agent_id = {THE_AGENT};
         FOR one IN
             SELECT
                 CAST(quote_lexeme(lexeme) AS tsquery) AS word,
@@ -277,19 +297,19 @@ CHOOSE_WORDS = f"""
                 ON f.agent_id = {THE_AGENT} AND f.word = hashtextextended(lexeme, 0)
             ORDER BY 2, lexeme
         LOOP
-            IF expected IS NOT NULL THEN
-                EXIT WHEN expected <= most;
-                chosen := chosen && one.word;
-                expected := expected * one.memories / size;
-            ELSIF numnode(chosen) = 0 AND one.memories > most THEN
+            IF numnode(chosen) = 0 THEN
                 chosen := one.word;
-                expected := one.memories;
+                size := one.memories;
+            ELSIF size > most THEN
+                narrowed := count_indexed_by_words(chosen && one.word, most + 1);
+                IF narrowed >= fewest THEN
+                    chosen := chosen && one.word;
+                    size := narrowed;
+                END IF;
             ELSE
-                spent := spent + one.memories;
-                EXIT WHEN spent > most;
-                chosen := CASE
-                    WHEN numnode(chosen) = 0 THEN one.word ELSE chosen || one.word
-                END;
+                size := size + one.memories;
+                EXIT WHEN size > most;
+                chosen := chosen || one.word;
             END IF;
         END LOOP;
         RETURN chosen;
@@ -316,8 +336,9 @@ OF_OPERATOR = (
     "find_nearest_indexed(vector, integer)",
     "find_indexed_by_words(tsquery, tsquery, vector, integer, integer)",
     "find_indexed_of_category(text, integer)",
+    "count_indexed_by_words(tsquery, integer)",
 )
-OF_CALLER = ("quote_lexeme(text)", "choose_words(regconfig, text, bigint)")
+OF_CALLER = ("quote_lexeme(text)", "choose_words(regconfig, text, integer, integer)")
 
 
 def upgrade() -> None:
@@ -344,7 +365,7 @@ def create_functions() -> None:
     )
     for function in (
         *(NAME_TABLE, CREATE_TABLE, BUILD_INDEXES, ATTACH_TABLE, DROP_TABLE, DROP_EVERY_TABLE),
-        *(FIND_NEAREST, FIND_BY_WORDS, FIND_OF_CATEGORY),
+        *(FIND_NEAREST, FIND_BY_WORDS, FIND_OF_CATEGORY, COUNT_BY_WORDS),
         *(QUOTE_LEXEME, CHOOSE_WORDS),
     ):
         op.execute(function)

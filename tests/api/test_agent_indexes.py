@@ -240,6 +240,28 @@ def test_frequent_words_find_nothing_where_rarer_ones_do(
         assert all("piano" in content for content in matching)
 
 
+@pytest.mark.parametrize(("fewest", "needed"), [(5, ["piano", "Ada"]), (20, ["piano"])])
+def test_where_all_words_are_frequent_memories_have_several_of_them(
+    url: str,
+    changing: httpx.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    fewest: int,
+    needed: list[str],
+) -> None:
+    """64 memories have the rarest word, eight of them the second, too: they are counted for that."""
+    monkeypatch.setattr(stored, "COUNTED_FROM", 20)
+    monkeypatch.setattr(index_scope, "CHOSEN_MOST", 10)
+    monkeypatch.setattr(index_scope, "CHOSEN_LEAST", fewest)
+    age_counts(url)
+    look_after_indexes(url, from_live=100_000)
+    build_index(url, AGENT)
+    for exact in (False, True):
+        answer = search(changing, "Ada likes a piano", mode="text", limit=100, exact=exact)
+        matching = [r["memory"]["content"] for r in answer["results"] if r["score"] > 0]
+        assert matching
+        assert all(word in content for content in matching for word in needed)
+
+
 def test_an_agent_gets_an_index_when_it_is_large_and_loses_it_when_it_is_not(
     url: str, changing: httpx.Client
 ) -> None:

@@ -154,6 +154,7 @@ def test_few_functions_act_for_another_role(superuser: Connection) -> None:
     of_indexes = {
         *("create_index_table", "build_index_table", "attach_index_table", "drop_index_table"),
         *("find_nearest_indexed", "find_indexed_by_words", "find_indexed_of_category"),
+        "count_indexed_by_words",
     }
     assert {row[0] for row in rows} == of_indexes | {
         "claim_encoder",
@@ -247,6 +248,10 @@ def test_the_index_of_an_agent_is_closed_but_for_its_functions(
         assert found <= set(mine)  # type: ignore[call-overload]
         begin(login, Role.SERVICE)
         assert login.execute(f"{one} {search}").fetchall() == []  # type: ignore[arg-type]
+    for agents, expected in (([MINE], 1), ([], 0)):
+        begin(login, Role.SERVICE, *agents)
+        counted = login.execute("SELECT count_indexed_by_words('cat', 100)").fetchone()
+        assert counted == (expected,)
 
 
 def test_the_function_over_the_log_sees_one_agent(login: Connection, superuser: Connection) -> None:

@@ -204,15 +204,6 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
     :hash, :content_digest, :content_salt);
 
--- POST /v1/memories (a first fact)
--- app/store/reads.py read_position
-SELECT CAST(
-    CASE current_setting('synchronous_commit')
-    WHEN 'off' THEN pg_current_wal_insert_lsn()
-    ELSE pg_current_wal_flush_lsn()
-    END AS text
-) AS position;
-
 
 -- ===== POST /v1/memories (a new value of a slot) =====
 -- app/store/idempotency.py find_idempotency_record: as for POST /v1/memories (a first fact)
@@ -514,7 +505,6 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
     answer = excluded.answer,
     mentioned_ids = excluded.mentioned_ids,
     created_at = excluded.created_at;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories (a dry run) =====
@@ -525,7 +515,6 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/batch =====
@@ -681,7 +670,6 @@ INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, targe
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
 UPDATE agents SET last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/relationships =====
@@ -737,7 +725,6 @@ WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id,
     :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
     :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
     :hash, :content_digest, :content_salt);
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/memories/{memory_id}/relationships =====
@@ -841,7 +828,6 @@ WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at, log_head = :log
 UPDATE memories SET revision=(memories.revision + :revision_1), importance=:importance WHERE
     memories.agent_id = :agent_id_1 AND memories.id = :id_1;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/supersede =====
@@ -851,7 +837,6 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/memories/{memory_id}/retract =====
@@ -899,7 +884,6 @@ WITH part0 AS (
     :content_salt);
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/memories/{memory_id} =====
@@ -4340,7 +4324,6 @@ WHERE r.agent_id = :agent
 UPDATE memory_usage SET access_count = access_count - 1
 WHERE agent_id = :agent AND memory_id = :unconfirmed;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/reviews =====
@@ -4426,7 +4409,6 @@ UPDATE reviews SET
     memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
 WHERE agent_id = :agent AND id = :id;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reviews/{review_id}/accept =====
@@ -4440,7 +4422,6 @@ WHERE agent_id = :agent AND id = :id;
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reviews/decide =====
@@ -4468,7 +4449,6 @@ ORDER BY created_at DESC, id DESC;
 -- app/store/apply.py apply_plans: as for PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/shadow/report =====
@@ -4587,7 +4567,6 @@ SELECT
 FROM agents a
 LEFT JOIN agent_indexes i ON i.agent_id = :agent
 WHERE a.agent_id = :agent;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/agents/{agent_id}/stats =====
@@ -4833,7 +4812,6 @@ VALUES (
     0, '{}', '[]', 0, clock_timestamp()
 )
 RETURNING *;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 -- POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_sweep
@@ -4876,7 +4854,6 @@ UPDATE sweeps SET status = 'cancelled', finished_at = clock.now
 FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE agent_id = :agent AND id = :id AND status IN ('queued', 'running');
 -- app/store/sweeps/runs.py cancel_open_sweep: as for GET /v1/sweeps/{sweep_id}
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/doctor =====
@@ -6653,7 +6630,6 @@ SELECT id, turn_id, place, content, quotes, operation, memory_id, log_id, review
 FROM captured_facts
 WHERE agent_id = :agent AND turn_id = ANY(:turns)
 ORDER BY turn_id, place;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (a fact) =====
@@ -6749,7 +6725,6 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
         SELECT FROM turns t WHERE t.agent_id = :agent AND t.capture_id = c.id AND NOT t.done
     );
 -- app/store/idempotency.py save_idempotency_record: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (sent again) =====
@@ -6770,7 +6745,6 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
 SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped FROM turns
     WHERE agent_id = :agent AND id = ANY(:ids);
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/messages (for a worker) =====
@@ -6784,7 +6758,6 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 
@@ -6902,7 +6875,6 @@ DELETE FROM memory_relationships
 WHERE agent_id = :agent_id AND source_id = :source_id AND target_id = :target_id AND type = :type;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/export =====
@@ -7173,7 +7145,6 @@ COPY (
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/import (an export) =====
@@ -7546,7 +7517,6 @@ SELECT id, created_at, revision, erased_at, entity, category, key, single_valued
 FROM memories
 WHERE agent_id = :agent_id
 ORDER BY chain_id, created_at, id;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/memories/{memory_id} =====
@@ -7556,7 +7526,6 @@ ORDER BY chain_id, created_at, id;
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/sessions/{session_id}/end =====
@@ -7587,7 +7556,6 @@ WHERE agent_id = :agent
     AND erased_at IS NULL
     AND NOT void
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/projects/{project}/end =====
@@ -7618,7 +7586,6 @@ WHERE agent_id = :agent
     AND erased_at IS NULL
     AND NOT void
     AND (valid_until IS NULL OR valid_until > greatest(:at, valid_from));
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/reverts =====
@@ -7701,7 +7668,6 @@ INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_fr
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/memories/{memory_id} (erase) =====
@@ -8096,7 +8062,6 @@ WHERE agent_id = :agent AND jsonb_typeof(usage -> 'trouble') = 'string';
 UPDATE agents
 SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
 WHERE agent_id = :agent;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/erasures =====
@@ -8155,7 +8120,6 @@ WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/keys =====
@@ -8172,7 +8136,6 @@ VALUES (
     :id, :secret_hash, :name, CAST(:scopes AS text[]), CAST(:agents AS text[]), :trust_ceiling,
     :created_at, :created_by, :expires_at, NULL, NULL
 );
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/keys =====
@@ -8219,7 +8182,6 @@ WHERE id = :id
 -- app/store/keys.py end_key
 UPDATE api_keys SET expires_at = least(expires_at, :at)
 WHERE id = :id;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== DELETE /v1/keys/{key_id} =====
@@ -8234,7 +8196,6 @@ WHERE id = :id
 RETURNING
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks =====
@@ -8249,7 +8210,6 @@ INSERT INTO webhooks (
 VALUES (
     :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
 );
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks/{webhook_id}/ping =====
@@ -8279,7 +8239,6 @@ WHERE webhook_id = :webhook AND id <= (
     ORDER BY id DESC
         OFFSET :remembered LIMIT 1
 );
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== POST /v1/webhooks/{webhook_id}/enable =====
@@ -8294,7 +8253,6 @@ WHERE id = :id
 RETURNING
     id, agents, url, operations, secret, created_at, created_by,
     failures, next_try_at, disabled_at, disabled_because;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/webhooks =====
@@ -8328,7 +8286,6 @@ LIMIT :limit;
 -- DELETE /v1/webhooks/{webhook_id}
 -- app/store/webhooks.py delete_webhook
 DELETE FROM webhooks WHERE id = :id;
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== a worker: what retention would do =====
@@ -8706,7 +8663,10 @@ query_words AS MATERIALIZED (
             ' & ',
             ' | '
         ) AS tsquery
-    ) AS words , choose_words(CAST(:language AS regconfig), :query, :chosen_most) AS chosen
+    ) AS words ,
+        choose_words(
+            CAST(:language AS regconfig), :query, :chosen_least, :chosen_most
+        ) AS chosen
 ),
 found AS MATERIALIZED (
     SELECT id, bool_or(is_near) AS is_near, bool_or(is_worded) AS is_worded
@@ -8999,7 +8959,10 @@ query_words AS MATERIALIZED (
             ' & ',
             ' | '
         ) AS tsquery
-    ) AS words , choose_words(CAST(:language AS regconfig), :content, :chosen_most) AS chosen
+    ) AS words ,
+        choose_words(
+            CAST(:language AS regconfig), :content, :chosen_least, :chosen_most
+        ) AS chosen
 ),
 found AS MATERIALIZED (
     SELECT id, bool_or(is_near) AS is_near, bool_or(is_worded) AS is_worded
@@ -9133,7 +9096,6 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
--- app/store/reads.py read_position: as for POST /v1/memories (a first fact)
 
 
 -- ===== GET /v1/context (of a large agent) =====
