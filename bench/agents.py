@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count, cycle
-from pathlib import Path
 from statistics import median
 from threading import Event, Thread
+from typing import Any
 from uuid import uuid4
 
+import httpx
 import psutil
 import psycopg
 from sqlalchemy import make_url
@@ -139,7 +140,7 @@ def _print_middle(url: str, alone: str, agent: str, rounds: int) -> None:
                     seconds, _ = clients[side].timed(prepare(clients[side], number))
                     if number >= 20:
                         taken[side].append(seconds)
-            times = [1e3 * value for each in (median, p95) for value in map(each, taken)]
+            times = [1e3 * each(side) for each in (median, p95) for side in taken]
             cells = " | ".join(f"{value:.2f}" for value in times)
             print(f"| {name} | {cells} | **{times[2] / times[3]:.2f}** |", flush=True)
 
@@ -162,7 +163,7 @@ async def _print_planning(url: str, agent: str) -> None:
     """Print how long the server plans a search, and how often it plans one again that it knows."""
     text = asked_texts()[0]
     [vector] = await KnownVectors(known_texts()).encode([text])
-    values = {"agent": agent, "as_of": None, "known_at": None, "used_by": None}
+    values: dict[str, Any] = {"agent": agent, "as_of": None, "known_at": None, "used_by": None}
     values |= {"query": text, "language": "english", "encoder": KnownVectors.name, "depth": 50}
     values |= {"limit": 10, "min_score": ANY_SCORE, "max_bytes": 10**7, **list_choice_values()}
     engine = create_engine(url, pool_size=1, patience=Patience())
@@ -239,11 +240,12 @@ def _print_beside(name: str, idle: dict[str, list[float]], beside: dict[str, lis
 
 
 def _import_until(port: int, stop: Event) -> None:
-    lines = [json.dumps({"content": text}) for text in stored_texts()]
+    lines = "\n".join(json.dumps({"content": text}) for text in stored_texts())
     while not stop.is_set():
-        client = Client(port, f"importing-{uuid4().hex[:8]}")
-        client.post("/v1/import", "\n".join(lines).encode())
-        client.close()
+        headers = {"X-Agent-Id": f"importing-{uuid4()}", "Content-Type": "application/x-ndjson"}
+        httpx.post(
+            f"http://127.0.0.1:{port}/v1/import", content=lines, headers=headers, timeout=600
+        ).raise_for_status()
 
 
 def _sweep_until(port: int, url: str, agent: str, stop: Event) -> None:
@@ -329,8 +331,8 @@ def _search_until(port: int, names: Sequence[str], seconds: float) -> int:
 def _measure_computing(url: str) -> float:
     """Return the processor seconds of the services and of the database, so far."""
     with psycopg.connect(url) as connection:
-        [folder] = connection.execute("SHOW data_directory").fetchone()  # type: ignore[misc]
-    server = psutil.Process(int((Path(folder) / "postmaster.pid").read_text().split()[0]))
+        server = psutil.Process(connection.info.backend_pid).parent()
+    assert server
     seconds = 0.0
     for process in [*psutil.Process().children(recursive=True), *server.children()]:
         with suppress(psutil.NoSuchProcess):
@@ -349,7 +351,7 @@ _SIZES = """
     SELECT
         sum(pg_table_size(CAST(name AS regclass))) / 1e6,
         sum(pg_indexes_size(CAST(name AS regclass))) / 1e6
-    FROM unnest(%s) AS name
+    FROM unnest(CAST(%s AS text[])) AS name
 """
 _DEAD = """
     SELECT round(100.0 * n_dead_tup / greatest(n_live_tup, 1), 1), autovacuum_count
@@ -367,7 +369,7 @@ def _print_writing(url: str, names: Sequence[str], minutes: float) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         [dead] = connection.execute(_DEAD)
         for table in TABLES:
-            connection.execute(f"VACUUM FULL {table}")  # type: ignore[arg-type]  # a constant
+            connection.execute(f"VACUUM FULL {table}")
     compact = _read_sizes(url)
     print(
         f"\n{written:,} facts replaced others in {minutes:g} minutes ({written / minutes / 60:.0f}/s"

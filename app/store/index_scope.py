@@ -23,7 +23,7 @@ MOST_REACH = 4_000
 CHOSEN_MOST = 2_000
 CHOSEN_LEAST = 200
 # The most memories with such words that are read.
-READ_MOST = 5_000
+READ_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
