@@ -15,6 +15,8 @@ from app.store.ranking import RANK, RANK_OF_CHOSEN, SAME_ENCODER
 # How many memories the index is asked for, by vector and by words, to rank so many of them.
 _REACH_FACTOR = 4
 LEAST_REACH = 200
+# The graph of a larger index misses more. It is asked for one of so many memories.
+_REACH_SHARE = 1_250
 # To ask the index for more takes about as long as to read the whole of an agent of 20,000 memories.
 MOST_REACH = 4_000
 
@@ -37,7 +39,8 @@ class AgentIndex:
     def choose_reach(self, needed: int) -> int:
         """Return how many memories to ask for, so that about this many of them hold."""
         versions = self.memories / max(self.live, 1)
-        return min(MOST_REACH, max(LEAST_REACH, round(needed * _REACH_FACTOR * versions)))
+        reach = round(needed * _REACH_FACTOR * versions)
+        return min(MOST_REACH, max(LEAST_REACH, self.memories // _REACH_SHARE, reach))
 
 
 @dataclass(frozen=True, slots=True)
