@@ -64,6 +64,7 @@ _ADVICE: Mapping[type[Exception], str] = {
     unfit.OldExtension: (
         "{fact} Install it, run `ALTER EXTENSION vector UPDATE`, `palimpsest migrate`."
     ),
+    unfit.ClusterRefused: "{fact} docs/citus.md says what every node needs.",
     unfit.DataFolderUnwritable: (
         "PALIMPSEST_DATA_DIR: {reason}: {folder}. Name a folder that this user may write."
     ),

@@ -295,6 +295,37 @@ def migrate() -> None:
 
 
 @cli.command()
+def distribute(
+    workers: Annotated[
+        list[str] | None,
+        typer.Option("--worker", help="A node, as host:port; may be repeated.", show_default=False),
+    ] = None,
+    coordinator: Annotated[
+        str | None,
+        typer.Option(
+            help="This database's server, as host:port, as the workers reach it. Default: the "
+            "address in the settings.",
+            show_default=False,
+        ),
+    ] = None,
+    shards: Annotated[
+        int, typer.Option(min=1, max=1_000, help="Parts of each table; later it cannot change.")
+    ] = 32,
+) -> None:
+    """Spread the tables of agents over the nodes of a Citus cluster (docs/citus.md).
+
+    Writes wait until it is done. What is spread already stays as it is.
+    """
+    from app.commands.maintenance.distribute import distribute_database
+
+    with _explain_errors():
+        settings = _load_settings_of_command()
+        if settings.database_url is None:
+            raise Failure("An embedded Postgres has no cluster: set PALIMPSEST_DATABASE_URL.")
+        distribute_database(_get_owner_url(settings), coordinator, workers or [], shards)
+
+
+@cli.command()
 def reembed() -> None:
     """Make every vector anew with the embedding model of the settings.
 

@@ -17,12 +17,14 @@ from app.store import schema
 from app.store.embedded import embedded_postgres
 from app.store.roles import build_service_url
 from app.wiring import Process
+from support.cluster import CITUS_URL, distribute
 from support.containers import container_url
-from support.databases import fresh_database, name_of
+from support.databases import fresh_database
 from support.doctor_check import assert_agent_healthy, assert_healthy
 from support.openapi_check import keeps_to_the_document
 from support.service import running
 from support.sweeps import Place
+from support.urls import name_of
 
 # Most tests are about what signals, keys and models decide. Those of the local judge turn it on.
 os.environ.setdefault("PALIMPSEST_LOCAL_JUDGE", "false")
@@ -35,9 +37,9 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 @pytest.fixture(scope="session")
 def server_url() -> Iterator[str]:
-    """A Postgres to make databases in: that of PALIMPSEST_TEST_DATABASE_URL, a container where PALIMPSEST_TEST_DOCKER is set,
-    else an embedded one that goes away."""
-    if url := os.environ.get("PALIMPSEST_TEST_DATABASE_URL"):
+    """A Postgres to make databases in: the coordinator of PALIMPSEST_TEST_CITUS, that of PALIMPSEST_TEST_DATABASE_URL, a container
+    where PALIMPSEST_TEST_DOCKER is set, else an embedded one that goes away."""
+    if url := CITUS_URL or os.environ.get("PALIMPSEST_TEST_DATABASE_URL"):
         yield url
         return
     if os.environ.get("PALIMPSEST_TEST_DOCKER"):
@@ -64,6 +66,8 @@ def template_url(server_url: str) -> Iterator[str]:
     """A migrated database that nobody is connected to, for copying."""
     with fresh_database(server_url) as url:
         schema.migrate_database(url, build_service_url(url))
+        if CITUS_URL:
+            distribute(url)
         yield url
 
 

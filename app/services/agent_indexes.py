@@ -108,10 +108,10 @@ class AgentIndexKeeper:
     async def look_after_indexes(self) -> None:
         """Bring every index up to date, drop those of small agents, and build missing ones.
 
-        Do nothing while another worker does so.
+        Do nothing while another worker does so, and nothing on a cluster, which has no indexes.
         """
-        async with agent_indexes.try_lock(self._engine) as is_free:
-            if is_free:
+        async with agent_indexes.try_lock(self._engine) as may_look:
+            if may_look:
                 await self._look_after_all()
 
     async def _look_after_all(self) -> None:

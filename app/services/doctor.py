@@ -17,6 +17,7 @@ from app.planning.audit.faults import Fault, Remedy
 from app.planning.audit.log_chain_checks import check_archive, check_operation
 from app.planning.audit.revert_checks import check_reverts
 from app.services.agent_write import Call, agent_write
+from app.store.cluster import find_cluster_faults
 from app.store.doctor import reads as doctor_reads
 from app.store.doctor import rules as doctor_rules
 from app.store.engine import begin_as_operator, begin_for_agent, open_snapshot, take_role
@@ -52,6 +53,11 @@ class Doctor:
     async def count_agents(self) -> int:
         async with begin_as_operator(self._engine) as connection:
             return await doctor_reads.count_agents(connection)
+
+    async def examine_cluster(self) -> list[Fault]:
+        """Return what is wrong with the nodes and tables of a Citus cluster, if there is one."""
+        async with begin_as_operator(self._engine) as connection:
+            return await find_cluster_faults(connection)
 
     async def iterate_agents(self) -> AsyncGenerator[AgentId]:
         """Yield every agent, in order."""

@@ -12,7 +12,13 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
-from app.store.engine import begin_as_operator, fetch_rows, lift_statement_timeout
+from app.store.engine import (
+    begin_as_operator,
+    driver_connection,
+    fetch_rows,
+    is_on_cluster,
+    lift_statement_timeout,
+)
 from app.store.fragments import CLOCK
 from app.store.index_scope import AgentIndex
 
@@ -28,12 +34,15 @@ COUNTED_FROM = 500
 
 @asynccontextmanager
 async def try_lock(engine: AsyncEngine) -> AsyncIterator[bool]:
-    """Yield True if no other worker looks after the indexes meanwhile."""
+    """Yield True if no other worker looks after the indexes meanwhile, and this is no cluster.
+
+    The functions that search an index would not find it on another node.
+    """
     async with begin_as_operator(engine) as connection:
         await fetch_rows(connection, "SET LOCAL idle_in_transaction_session_timeout = 0", {})
         statement = "SELECT pg_try_advisory_xact_lock(:lock) AS is_free"
         [row] = await fetch_rows(connection, statement, {"lock": _LOCK})
-        yield row["is_free"]
+        yield row["is_free"] and not is_on_cluster(await driver_connection(connection))
 
 
 # --- which agents have one, and which should -----------------------------------------------------

@@ -4,7 +4,7 @@ import asyncio
 import os
 import select
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -119,6 +119,8 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
 
     patience: Patience = Patience()
     deadline: float | None = None
+    # Whether the server is the coordinator of a Citus cluster.
+    on_cluster: bool = False
     # What `fetch_rows` begins the transaction of each statement with; None if one is open already.
     scope: Mapping[str, str] | None = None
 
@@ -182,6 +184,7 @@ def create_engine(
     sa.event.listen(engine.sync_engine, "connect", set_patience)
     sa.event.listen(engine.sync_engine, "checkout", set_patience)
     sa.event.listen(engine.sync_engine, "connect", _register_vector)
+    sa.event.listen(engine.sync_engine, "connect", _recognise_cluster)
     sa.event.listen(engine.sync_engine, "checkout", _refuse_stale)
     return engine
 
@@ -220,6 +223,16 @@ def _register_vector(dbapi_connection: DBAPIConnection, _record: object) -> None
     dbapi_connection.driver_connection.adapters.register_dumper(VectorList, ListBinaryDumper)
 
 
+def _recognise_cluster(dbapi_connection: DBAPIConnection, _record: object) -> None:
+    dbapi_connection.run_async(_ask_for_cluster)
+
+
+async def _ask_for_cluster(driver: TimelyConnection) -> None:
+    cursor = await driver.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'")
+    driver.on_cluster = await cursor.fetchone() is not None
+    await driver.rollback()
+
+
 def _refuse_stale(dbapi_connection: DBAPIConnection, _record: object, _proxy: object) -> None:
     """Make the pool replace a connection that the server has closed.
 
@@ -251,11 +264,29 @@ _BEGIN = b"""
         set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
 """
 
+# The same on a Citus cluster, whose other nodes must know the agent, the time zone and the limits.
+# They know the role, because the coordinator logs in there by it.
+_BEGIN_ON_CLUSTER = b"""
+    SELECT
+        set_config('role', %(role)s, true),
+        set_on_every_node('palimpsest.agent', %(agent)s),
+        set_on_every_node('timezone', 'UTC'),
+        set_on_every_node('statement_timeout', %(statement_timeout)s),
+        set_on_every_node('lock_timeout', %(lock_timeout)s),
+        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
+"""
+
 # Go on with a transaction in another role, or for another agent.
 _TAKE_ROLE = b"""
     SELECT
         set_config('role', %(role)s, true),
         set_config('palimpsest.agent', %(agent)s, true)
+"""
+
+_TAKE_ROLE_ON_CLUSTER = b"""
+    SELECT
+        set_config('role', %(role)s, true),
+        set_on_every_node('palimpsest.agent', %(agent)s)
 """
 
 # No agent has this id, so the policies of the tables show no row.
@@ -347,7 +378,17 @@ async def open_snapshot(
 async def _begin(connection: AsyncConnection, role: str, agent: AgentId) -> None:
     driver = await driver_connection(connection)
     limits = driver.patience.limits if isinstance(driver, TimelyConnection) else Patience().limits
-    await driver.execute(_BEGIN, {"role": role, "agent": agent, **limits})
+    await _execute_begin(driver, {"role": role, "agent": agent, **limits})
+
+
+async def _execute_begin(driver: psycopg.AsyncConnection[Any], scope: Mapping[str, str]) -> None:
+    begin = _BEGIN_ON_CLUSTER if is_on_cluster(driver) else _BEGIN
+    await driver.execute(begin, scope)
+
+
+def is_on_cluster(driver: psycopg.AsyncConnection[Any]) -> bool:
+    """Return whether the connection is to the coordinator of a Citus cluster."""
+    return isinstance(driver, TimelyConnection) and driver.on_cluster
 
 
 @contextmanager
@@ -368,7 +409,8 @@ def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
 async def take_role(connection: AsyncConnection, role: Role | None, agent: AgentId) -> None:
     """Go on with the transaction in this role and for this agent; None is the login's own role."""
     driver = await driver_connection(connection)
-    await driver.execute(_TAKE_ROLE, {"role": role or _LOGIN, "agent": agent})
+    take = _TAKE_ROLE_ON_CLUSTER if is_on_cluster(driver) else _TAKE_ROLE
+    await driver.execute(take, {"role": role or _LOGIN, "agent": agent})
 
 
 # --- statements --------------------------------------------------------------------------------
@@ -396,8 +438,10 @@ async def fetch_rows(
     driver = await driver_connection(connection)
     cursor = driver.cursor(row_factory=dict_row)
     if isinstance(driver, TimelyConnection) and driver.scope is not None:
-        async with driver.pipeline():
-            await driver.execute(_BEGIN, driver.scope)
+        # On a cluster, other nodes learn of settings in a transaction block alone.
+        block = driver.transaction() if driver.on_cluster else nullcontext()
+        async with driver.pipeline(), block:
+            await _execute_begin(driver, driver.scope)
             await cursor.execute(_to_driver_sql(statement), parameters)
     else:
         await cursor.execute(_to_driver_sql(statement), parameters)
@@ -453,7 +497,13 @@ async def lift_statement_timeout(connection: AsyncConnection) -> None:
     driver = await driver_connection(connection)
     if isinstance(driver, TimelyConnection):
         driver.deadline = None  # until the connection is back in the pool
-    await fetch_rows(connection, "SET LOCAL statement_timeout = 0", {})
+    await set_on_every_node(connection, "statement_timeout", "0")
+
+
+async def set_on_every_node(connection: AsyncConnection, setting: str, value: str) -> None:
+    """Set a setting of Postgres until the end of the transaction, on each node of a cluster."""
+    statement = "SELECT set_on_every_node(:setting, :value)"
+    await fetch_rows(connection, statement, {"setting": setting, "value": value})
 
 
 async def read_clock(connection: AsyncConnection) -> datetime:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.store.engine import driver_connection
+from app.store.engine import driver_connection, is_on_cluster
 from app.store.rows import Row
 from app.store.turns import iterate_in_turns
 
@@ -78,7 +78,12 @@ def build_copy(table: str, columns: Iterable[str]) -> bytes:
 async def move_incoming(connection: AsyncConnection, table: str, columns: Iterable[str]) -> None:
     """Move the rows of the temporary table into this one, in one statement."""
     driver = await driver_connection(connection)
-    names, incoming = ", ".join(columns), name_incoming(table)
-    move = f"INSERT INTO {table} ({names}) SELECT {names} FROM {incoming}"
-    await driver.execute(move.encode())
+    incoming = name_incoming(table)
+    if is_on_cluster(driver):
+        values = [table, incoming, list(columns)]
+        await driver.execute(b"SELECT move_incoming(%s, %s, %s)", values)
+    else:
+        names = ", ".join(columns)
+        move = f"INSERT INTO {table} ({names}) SELECT {names} FROM {incoming}"
+        await driver.execute(move.encode())
     await driver.execute(f"TRUNCATE {incoming}".encode())

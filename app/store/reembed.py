@@ -18,7 +18,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError
-from app.store.engine import begin_as_owner, fetch_rows, open_owner_session, take_role
+from app.store.engine import (
+    begin_as_owner,
+    fetch_rows,
+    open_owner_session,
+    set_on_every_node,
+    take_role,
+)
 from app.store.roles import Role
 from app.store.schema import choose_vector_storage
 
@@ -78,7 +84,7 @@ async def open_short_lock_transaction(engine: AsyncEngine) -> AsyncIterator[Asyn
     """
     try:
         async with begin_as_owner(engine) as connection:
-            await connection.execute(sa.text("SET LOCAL lock_timeout = '2s'"))
+            await set_on_every_node(connection, "lock_timeout", "2s")
             yield connection
     except (sa.exc.OperationalError, psycopg.errors.LockNotAvailable) as problem:
         if not _is_lock_timeout(problem):
@@ -113,7 +119,7 @@ _RECORD_NEXT = """
 _DROP_NEXT_VECTORS = """
     ALTER TABLE memories
         DROP COLUMN embedding_next,
-        ADD COLUMN embedding_next vector
+        ADD COLUMN embedding_next vector STORAGE {storage}
 """
 
 
@@ -131,19 +137,21 @@ async def begin_reembedding(connection: AsyncConnection, name: str, dimensions: 
     stored_next = {"name": stored["next_name"], "dimensions": stored["next_dimensions"]}
     if stored_next == next_model:
         return needs_change
-    if stored["next_name"] is not None:
-        await connection.execute(sa.text(_DROP_NEXT_VECTORS))
-    # Both vectors may be too large for one row. Then the old one moves out of the row.
+    # Both vectors may be too large for one row. Then the old one moves out of the row. On a cluster
+    # the nodes are told over other connections, which must not wait for a lock of this one.
     next_storage = choose_vector_storage(dimensions)
     await _set_storage(connection, "embedding", "EXTERNAL" if needs_change else next_storage)
-    await _set_storage(connection, "embedding_next", next_storage)
+    if stored["next_name"] is not None:
+        await connection.execute(sa.text(_DROP_NEXT_VECTORS.format(storage=next_storage)))
+    else:
+        await _set_storage(connection, "embedding_next", next_storage)
     await fetch_rows(connection, _RECORD_NEXT, next_model)
     return needs_change
 
 
 async def _set_storage(connection: AsyncConnection, column: str, storage: str) -> None:
-    statement = f"ALTER TABLE memories ALTER COLUMN {column} SET STORAGE {storage}"
-    await connection.execute(sa.text(statement))
+    values = {"column": column, "storage": storage}
+    await fetch_rows(connection, "SELECT set_vector_storage(:column, :storage)", values)
 
 
 # The memory has no vector of the next model yet. An erased memory has no vector and gets none.

@@ -11,7 +11,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 import app
-from app.store import roles, unfit
+from app.store import cluster, roles, unfit
 from app.store.engine import NoAddress, sqlalchemy_url
 from app.store.roles import Role
 
@@ -33,20 +33,33 @@ def migrate_database(owner_url: str, service_url: str | None = None) -> None:
     """Bring the database to the schema of this code, one process at a time.
 
     The login of `owner_url` owns the tables. The login of `service_url`, by default the same, is
-    created if it is missing, and may take on the roles of the service from then on. Raise
-    UnfitDatabase if the server is too old, or if roles are missing that the owner may not create.
+    created if it is missing, and may take on the roles of the service from then on. If the tables
+    are distributed over a cluster, new ones are too. Raise UnfitDatabase if the server is too old,
+    or if roles are missing that the owner may not create.
     """
     with _open_migration(owner_url) as (connection, config):
         service = sqlalchemy_url(service_url or owner_url)
         roles.ensure_roles(connection, login=service.username, password=service.password)
         connection.commit()
         command.upgrade(config, "head")
+        cluster.place_new_tables(connection)
 
 
 def migrate_down(url: str, revision: str = "base") -> None:
     """Take the database back to an earlier revision. Data that only later ones hold is lost."""
     with _open_migration(url) as (_, config):
         command.downgrade(config, revision)
+
+
+@contextmanager
+def open_owner(url: str) -> Iterator[sa.Connection]:
+    """Open a migrated database for a change of its tables, while nobody migrates it.
+
+    The login of `url` owns the tables. Raise UnfitDatabase.
+    """
+    check_schema(url)
+    with _open_migration(url) as (connection, _):
+        yield connection
 
 
 @contextmanager

@@ -84,6 +84,13 @@ class OldExtension(UnfitDatabase):
         super().__init__(f"pgvector {version} is too old: {needed} or newer is needed.")
 
 
+class ClusterRefused(UnfitDatabase):
+    """Citus does not distribute the database: the extension, a node or a right is missing."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The database was not distributed: {reason}")
+
+
 class DataFolderUnwritable(UnfitDatabase):
     """The folder of the embedded Postgres cannot be made or opened."""
 

@@ -10,12 +10,12 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.store.engine import fetch_rows
+from app.store.engine import fetch_rows, set_on_every_node
 
 # A write that confirms the same memories locks their counters in another order. It must not wait
 # for this transaction until Postgres sees a deadlock (after a second) and ends one of the two. So
 # this transaction gives way.
-_GIVE_WAY = "SET LOCAL lock_timeout = '100ms'"
+_GIVE_WAY_AFTER = "100ms"
 
 
 def _to_minute(time: str) -> str:
@@ -48,6 +48,6 @@ async def count_uses(
 
     Raise psycopg's LockNotAvailable if a write has their counters locked.
     """
-    await fetch_rows(connection, _GIVE_WAY, {})
+    await set_on_every_node(connection, "lock_timeout", _GIVE_WAY_AFTER)
     values = {"agent": agent, "ids": list(used), "times": list(used.values())}
     await fetch_rows(connection, _COUNT, values)

@@ -16,9 +16,10 @@ from app.settings import load_settings
 from app.store import agent_indexes as stored
 from app.store import index_scope, memories
 from support.agent_indexes import build_index, look_after_indexes
-from support.databases import fresh_database, name_of
+from support.databases import fresh_database
 from support.doctor_check import assert_healthy, faults
 from support.service import running
+from support.urls import name_of
 
 AGENT = "large"
 WHO = ("Ada", "Ben", "Cleo", "Dana", "Elif", "Farid", "Greta", "Hugo")

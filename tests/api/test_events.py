@@ -17,11 +17,11 @@ import pytest
 from app.api import events as events_api
 from app.settings import load_settings
 from support.builders import decide, editor, mode, problem, store
-from support.databases import name_of
 from support.keys import ROOT_KEY, calling, issue
 from support.retention import retain
 from support.service import running
 from support.service_process import served
+from support.urls import name_of
 from support.writers import wait_until
 
 STREAM = {"Accept": "text/event-stream"}

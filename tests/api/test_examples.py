@@ -13,10 +13,11 @@ from app.api.examples import STORE
 from app.main import create_app
 from app.settings import load_settings
 from support.builders import list_ended, store
-from support.databases import fresh_database, name_of
+from support.databases import fresh_database
 from support.keys import ROOT_KEY, calling, issue
 from support.messages import capture
 from support.service import running
+from support.urls import name_of
 
 Route = dict[str, Any]
 

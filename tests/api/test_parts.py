@@ -8,11 +8,12 @@ import pytest
 
 from app.settings import load_settings
 from support.builders import contents, decide, list_ended, mode, problem, send, store
-from support.databases import fresh_database, name_of
+from support.databases import fresh_database
 from support.messages import capture, list_facts
 from support.service import running
 from support.sweeps import Place
 from support.transfers import brought_back, exported, other
+from support.urls import name_of
 
 NURSE = "I'm a nurse at St Mary's and I usually work nights"
 NURSE_PARTS = {"I'm a nurse at St Mary's", "I usually work nights"}

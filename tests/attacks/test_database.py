@@ -13,8 +13,8 @@ from app.services import readiness
 from app.settings import load_settings
 from app.store import engine as store_engine
 from support.builders import contents, problem, store
-from support.databases import name_of
 from support.service import running
+from support.urls import name_of
 
 
 @contextmanager

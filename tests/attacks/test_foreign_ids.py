@@ -43,7 +43,8 @@ BODIES = {
 
 @pytest.fixture(scope="module")
 def address(server_url: str, template_url: str) -> Iterator[str]:
-    from support.databases import fresh_database, name_of
+    from support.databases import fresh_database
+    from support.urls import name_of
 
     with (
         fresh_database(server_url, template=name_of(template_url)) as url,

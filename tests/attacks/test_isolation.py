@@ -26,9 +26,10 @@ from app.store.tables import archived_log
 from app.store.unfit import MissingRoles
 from support.agent_indexes import build_index
 from support.builders import contents, editor, store
-from support.databases import fresh_database, name_of, with_database
+from support.databases import fresh_database
 from support.service import running
 from support.transfers import brought_back, exported, other, telling
+from support.urls import name_of, with_database
 
 Connection = psycopg.Connection[tuple[object, ...]]
 

@@ -522,7 +522,8 @@ def test_what_a_low_key_stores_takes_no_slot_of_a_higher_one(
 def test_without_the_database_a_key_is_neither_right_nor_wrong(
     server_url: str, template_url: str
 ) -> None:
-    from support.databases import fresh_database, name_of
+    from support.databases import fresh_database
+    from support.urls import name_of
 
     with fresh_database(server_url, template=name_of(template_url)) as url:
         settings = load_settings(database_url=url, api_key=ROOT_KEY, pool_timeout=1)

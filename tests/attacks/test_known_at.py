@@ -15,8 +15,8 @@ import pytest
 
 from app.settings import load_settings
 from support.builders import contents, editor, problem, send
-from support.databases import name_of
 from support.service import running
+from support.urls import name_of
 
 # A write waits for this lock at its commit: it has its known time, and nobody sees it.
 HELD = 13

@@ -21,9 +21,9 @@ from app.jobs.worker import run_worker
 from app.settings import load_settings
 from app.store.roles import SERVICE_LOGIN, build_service_url
 from support.builders import contents, editor, store
-from support.databases import name_of
 from support.service import running
 from support.transfers import brought_back, exported, other
+from support.urls import name_of
 
 AGENTS = ("one", "two", "three")
 

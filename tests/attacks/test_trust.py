@@ -7,11 +7,12 @@ import pytest
 
 from app.settings import load_settings
 from support.builders import contents, store
-from support.databases import fresh_database, name_of
+from support.databases import fresh_database
 from support.keys import ROOT_KEY, calling, issue
 from support.messages import capture, list_facts
 from support.service import running
 from support.transfers import NDJSON
+from support.urls import name_of
 
 SLOT = {"key": "recovery_mail", "single_valued": True}
 MINE, FOREIGN = "My recovery mail is me@example.org", "My recovery mail is evil@example.org"

@@ -21,9 +21,9 @@ from app.settings import Settings, load_settings
 from app.store.engine import begin_as_operator
 from app.store.sweeps import runs as sweep_runs
 from support.builders import editor
-from support.databases import name_of
 from support.doctor_check import assert_healthy
 from support.service import running
+from support.urls import name_of
 
 KILLS = 25 if os.environ.get("PALIMPSEST_DEEP") else 2
 

@@ -20,8 +20,9 @@ from app.store import schema
 from app.store.engine import sqlalchemy_url
 from app.store.tables import metadata
 from app.store.unfit import UnfitDatabase
-from support.databases import fresh_database, with_user
+from support.databases import fresh_database
 from support.service import running
+from support.urls import with_user
 
 COLUMNS = """
     SELECT table_name, concat_ws(' ', column_name, data_type, is_nullable, generation_expression)

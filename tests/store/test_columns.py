@@ -40,7 +40,7 @@ from app.store.other_columns import (
 from app.store.tables import metadata
 from support.agent_indexes import build_index
 from support.builders import send, store
-from support.databases import fresh_database, name_of
+from support.databases import fresh_database
 from support.doctor_check import assert_healthy
 from support.retention import retain
 from support.scripted_model import ScriptedModel, every, quoting, says
@@ -48,6 +48,7 @@ from support.service import running
 from support.stored_text import everything, in_files
 from support.sweeps import Place
 from support.transfers import NDJSON
+from support.urls import name_of
 
 MARKER = "zebra"
 

@@ -12,7 +12,8 @@ from psycopg import sql
 
 from app.store import schema
 from app.store.roles import Role
-from support.databases import fresh_database, with_user
+from support.databases import fresh_database
+from support.urls import with_user
 
 
 @pytest.fixture

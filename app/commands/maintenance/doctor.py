@@ -21,6 +21,9 @@ from app.services.doctor import Doctor
 from app.settings import Settings
 from app.wiring import Process, open_services
 
+# Stands for the agent in what concerns all of them. No agent has an empty id.
+CLUSTER = AgentId("")
+
 
 @dataclass
 class Report:
@@ -52,6 +55,8 @@ async def _examine_database(settings: Settings, agent: str | None, *, repair: bo
             agent_id = await get_existing_agent(services, agent)
             await _examine_agent(doctor, agent_id, report, repair=repair)
         else:
+            faults = await doctor.examine_cluster()
+            report.problems += [HealthProblem.from_fault(CLUSTER, fault) for fault in faults]
             await _examine_every_agent(doctor, report, repair=repair)
     return report
 
@@ -99,7 +104,7 @@ def _print_report(report: Report) -> None:
         print(f"{problem.agent_id}: put right: {problem.problem}")
     for problem in report.problems:
         advice = " (--repair can put it right)" if problem.repairable else ""
-        print(f"{problem.agent_id}: {problem.problem}{advice}")
+        print(f"{problem.agent_id or 'the cluster'}: {problem.problem}{advice}")
     result = "everything holds."
     if report.problems:
         result = f"{_format_count(len(report.problems), 'problem')}."

@@ -18,7 +18,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import TooManyExports
-from app.store.engine import driver_connection, lift_statement_timeout, open_snapshot
+from app.store.engine import (
+    driver_connection,
+    lift_statement_timeout,
+    open_snapshot,
+    set_on_every_node,
+)
 from app.store.transfer.format import (
     AGENT_COLUMNS,
     FORMAT,
@@ -65,7 +70,7 @@ class Exports:
         async with open_snapshot(self._engine, agent) as connection:
             # Every section has the order of an index. The planner counts a sort of whole rows as
             # cheaper, but a sort writes all of them to disk before the first row comes.
-            await connection.execute(sa.text("SET LOCAL enable_sort = off"))
+            await set_on_every_node(connection, "enable_sort", "off")
             # A COPY goes on as slowly as its reader takes the rows.
             await lift_statement_timeout(connection)
             yield await driver_connection(connection)

@@ -22,7 +22,7 @@ from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.version import Version
 from app.store.chains import VERSION_COLUMNS, version_from_row
 from app.store.columns import find_copy_type
-from app.store.engine import driver_connection, fetch_rows
+from app.store.engine import driver_connection, fetch_rows, set_on_every_node
 from app.store.inserts import build_copy, create_incoming, move_incoming, name_incoming
 from app.store.transfer.format import SECTIONS, TableSection
 
@@ -233,7 +233,7 @@ async def check_imported_history(connection: AsyncConnection, agent: AgentId) ->
     """Raise DamagedImport if an operation is missing, or if the beliefs of a memory leave a gap."""
     # The statistics do not count the new rows. The planner expects one row, and would compare each
     # row with each other row.
-    await connection.execute(sa.text("SET LOCAL enable_nestloop = off"))
+    await set_on_every_node(connection, "enable_nestloop", "off")
     for reason, statement in _CHECKS:
         rows = await fetch_rows(connection, statement, {"agent": agent})
         if rows:

@@ -16,7 +16,7 @@ from app.settings import load_settings
 from app.store.engine import Patience, create_engine
 from app.store.tables import consolidation_log
 from support.builders import editor, send
-from support.databases import fresh_database, name_of
+from support.databases import fresh_database
 from support.doctor_check import faults
 from support.doctor_damage import (
     AGENT,
@@ -32,6 +32,7 @@ from support.doctor_damage import (
 )
 from support.scripted_model import ScriptedModel, every
 from support.service import running
+from support.urls import name_of
 
 BYSTANDER = "bystander"
 LOG_COLUMNS = ", ".join(

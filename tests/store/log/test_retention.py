@@ -28,7 +28,7 @@ from app.store.engine import Patience, begin_for_agent, create_engine
 from app.store.log.archive_files import Archives
 from app.store.sweeps import work as sweep_work
 from support.builders import editor, problem, send, store
-from support.databases import fresh_database, name_of
+from support.databases import fresh_database
 from support.doctor_check import assert_healthy, faults
 from support.doctor_damage import (
     AGENT,
@@ -45,6 +45,7 @@ from support.retention import AT_ONCE, retain, with_retention
 from support.scripted_model import ScriptedModel, every
 from support.service import running
 from support.transfers import NDJSON, exported, other
+from support.urls import name_of
 
 
 @pytest.fixture
