@@ -18,6 +18,12 @@ _END_SESSIONS = sa.text("""
       AND backend_type = 'client backend'
 """)
 
+# List those of these roles that cannot log in.
+_LIST_LOGINLESS = sa.text("""
+    SELECT rolname FROM pg_roles
+    WHERE rolname = ANY(:roles) AND NOT rolcanlogin
+""")
+
 _LIST_NODES = sa.text("SELECT nodename AS host, nodeport AS port FROM pg_dist_node")
 
 _SET_COORDINATOR = sa.text("SELECT citus_set_coordinator_host(:host, :port)")
@@ -55,7 +61,7 @@ def distribute_database(
         if is_first_time:
             # A cluster has no indexes of agents.
             connection.execute(sa.text("SELECT drop_every_index_table()"))
-        for role in Role:
+        for role in connection.execute(_LIST_LOGINLESS, {"roles": list(Role)}).scalars().all():
             # The coordinator logs in at the other nodes by the role of the transaction.
             connection.execute(sa.text(f"ALTER ROLE {role} LOGIN"))
         placed = cluster.place_tables(connection, shards=shards)

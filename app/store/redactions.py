@@ -61,7 +61,7 @@ async def redact_log(
 
     Answers about these `captures` go too, because messages of theirs lost words.
     """
-    touching = await find_operations_touching(connection, redaction.ids)
+    touching = await find_operations_touching(connection, redaction.agent, redaction.ids)
     operations = await _find_operations(connection, redaction, _LOG, touching)
     await _redact(connection, redaction, _LOG, operations, captures)
 

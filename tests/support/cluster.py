@@ -88,5 +88,11 @@ def _copy_database(connection: psycopg.Connection[tuple[object]], name: str, tem
         )
 
 
+# An arbitrary number. Citus changes roles while it distributes, and these belong to all databases.
+_LOCK = 7_265_104_399
+
+
 def distribute(url: str) -> None:
-    distribute_database(url, coordinator=coordinator(), workers=list_workers(), shards=SHARDS)
+    with psycopg.connect(CITUS_URL) as connection:
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        distribute_database(url, coordinator=coordinator(), workers=list_workers(), shards=SHARDS)

@@ -64,7 +64,9 @@ async def list_log(
         await settle_window(connection, agent, filters.until)
     where, values = _where_operations(filters)
     if filters.memory_id is not None:
-        values["operations"] = await find_operations_touching(connection, [filters.memory_id])
+        values["operations"] = await find_operations_touching(
+            connection, agent, [filters.memory_id]
+        )
     if after is not None:
         where += " AND (created_at, id) < (:after_created_at, :after_id)"
         values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
@@ -137,7 +139,9 @@ async def list_operations_on(
     versions = await fetch_rows(connection, _CHAIN_IDS, {"agent": agent, "chain": chain_id})
     values = {
         "agent": agent,
-        "operations": await find_operations_touching(connection, [v["id"] for v in versions]),
+        "operations": await find_operations_touching(
+            connection, agent, [v["id"] for v in versions]
+        ),
         "known_at": known_at,
         "after_created_at": after.created_at,
         "after_id": after.memory_id,

@@ -192,7 +192,7 @@ async def list_dependents(
     connection: AsyncConnection, agent: AgentId, done: LoggedOperation
 ) -> list[UUID]:
     """Return the later operations that touched what this one wrote and stand, newest first."""
-    operations = await find_operations_touching(connection, done.ids)
+    operations = await find_operations_touching(connection, agent, done.ids)
     parameters = {"agent": agent, "after": done.at, "operations": operations}
     rows = await fetch_rows(connection, _DEPENDENTS, parameters)
     return [row["id"] for row in rows]
@@ -234,7 +234,7 @@ async def list_later_operations(
         "agent": agent,
         "id": done.log_id,
         "after": done.at,
-        "operations": await find_operations_touching(connection, done.ids),
+        "operations": await find_operations_touching(connection, agent, done.ids),
     }
     rows = await fetch_rows(connection, _LATER, parameters)
     return [LaterOperation(row["id"], row["base"], row["reverts"]) for row in rows]

@@ -49,7 +49,7 @@ async def list_entries_on(
     connection: AsyncConnection, agent: AgentId, ids: Collection[UUID], known_at: datetime
 ) -> list[StoryEntry]:
     """Return the operations that wrote, changed or confirmed these memories, oldest first."""
-    operations = await find_operations_touching(connection, ids)
+    operations = await find_operations_touching(connection, agent, ids)
     values = {"agent": agent, "operations": operations, "known_at": known_at}
     rows = await fetch_rows(connection, _ENTRIES, values)
     return [_entry_from_row(row) async for row in iterate_in_turns(rows)]

@@ -187,7 +187,7 @@ async def find_decided_by_people(
     undone_pairs: dict[UUID, set[UUID]] = {}
     unexplored = set(ids)
     while unexplored:
-        operations = await find_operations_touching(connection, unexplored)
+        operations = await find_operations_touching(connection, agent, unexplored)
         explored = await _find_pairs(
             connection, agent, _UNDONE_PAIRS, unexplored, operations=operations
         )

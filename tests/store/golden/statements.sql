@@ -6882,11 +6882,7 @@ WHERE agent_id = :agent_id AND source_id = :source_id AND target_id = :target_id
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
-SET LOCAL enable_sort = off;
-
--- GET /v1/export
--- app/store/transfer/exports.py stream_blocks
-SET LOCAL statement_timeout = 0;
+SELECT set_on_every_node(:setting, :value);
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
@@ -7121,7 +7117,6 @@ COPY (
 
 -- ===== GET /v1/export (with vectors) =====
 -- app/store/transfer/exports.py stream_blocks: as for POST /v1/memories (a first fact)
--- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
 -- app/store/transfer/exports.py stream_blocks: as for GET /v1/export
@@ -7445,10 +7440,6 @@ INSERT INTO captured_facts (agent_id, id, turn_id, place, content, quotes, opera
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 TRUNCATE incoming_captured_facts;
-
--- POST /v1/import (an export)
--- app/store/transfer/imports.py check_imported_history
-SET LOCAL enable_nestloop = off;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
@@ -8305,6 +8296,10 @@ show transaction isolation level;
 -- a worker: what retention would do
 -- app/store/engine.py
 show standard_conforming_strings;
+
+-- a worker: what retention would do
+-- app/store/engine.py
+SELECT 1 FROM pg_extension WHERE extname = 'citus';
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- a worker: what retention would do
@@ -9099,6 +9094,7 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== GET /v1/context (of a large agent) =====
+-- app/store/engine.py: as for a worker: what retention would do
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 
