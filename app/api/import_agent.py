@@ -48,6 +48,7 @@ LONGEST_HASH = 128  # hex digits
 HEADER_TYPE = "palimpsest"
 
 _CONFIG = ConfigDict(extra="forbid", strict=True)
+_encode_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 # An escaped NUL, which Postgres cannot hold: an odd number of backslashes before u0000.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -61,7 +62,7 @@ def _convert_to_utc(time: datetime) -> datetime:
 
 def _keep_as_text(value: Any) -> Jsonb:
     """Return JSON that stays text until it is written: a tree of Python values is much larger."""
-    return Jsonb(json.dumps(value, ensure_ascii=False, allow_nan=False), dumps=str)
+    return Jsonb(_encode_json(value), dumps=str)
 
 
 def _refuse_null(value: Any) -> Any:

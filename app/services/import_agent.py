@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -175,7 +176,7 @@ class AgentImporter:
                 _translate_memories(chunk, state.languages)
                 await self._encode_memories(chunk, anew=not fits)
             counts[chunk[0].type] += len(chunk)
-            spool.add(chunk)
+            spool.add((chunk[0].type, [row.values for row in chunk]))
         return counts
 
     async def _encode_memories(self, memories: Sequence[ExportRow], *, anew: bool) -> None:
@@ -312,8 +313,8 @@ async def _write_rows(
         raise NotEmpty
     await imports.set_agent(connection, agent, header.agent, line=header.number)
     line = header.number + 1
-    for kind, chunks in groupby(spool, key=lambda chunk: chunk[0].type):
-        rows = (row.values for chunk in chunks for row in chunk)
+    for kind, chunks in groupby(spool, key=itemgetter(0)):
+        rows = (values for _, chunk in chunks for values in chunk)
         await imports.insert_rows(
             connection,
             agent,

@@ -82,7 +82,7 @@ async def insert_rows(
     Raise BadImportLine or DamagedImport if they break a rule of the schema.
     """
     section = _SECTIONS[kind]
-    columns = list(section.columns.values())
+    fields, columns = zip(*section.columns.items(), strict=True)
     names = ["agent_id", *(column.name for column in columns)]
     key = ", ".join(column.name for column in section.table.primary_key)
     driver = await driver_connection(connection)
@@ -96,7 +96,7 @@ async def insert_rows(
         ):
             copy.set_types(["text", *map(find_copy_type, columns)])
             for number, row in enumerate(rows):
-                await copy.write_row([agent, *(row[name] for name in section.columns)])
+                await copy.write_row([agent, *[row[name] for name in fields]])
                 # COPY does not wait for the event loop while the server takes the rows at once.
                 if number % _ROWS_BETWEEN_BREAKS == 0:
                     await asyncio.sleep(0)
