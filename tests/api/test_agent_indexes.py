@@ -16,10 +16,14 @@ from app.settings import load_settings
 from app.store import agent_indexes as stored
 from app.store import index_scope, memories
 from support.agent_indexes import build_index, look_after_indexes
+from support.cluster import needs_one_server
 from support.databases import fresh_database
 from support.doctor_check import assert_healthy, faults
 from support.service import running
 from support.urls import name_of
+
+# No index of an agent is built on a cluster, where each node has a part of the agents.
+pytestmark = needs_one_server
 
 AGENT = "large"
 WHO = ("Ada", "Ben", "Cleo", "Dana", "Elif", "Farid", "Greta", "Hugo")

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from app.services import captures as service
 from app.services.capture_reading import Batch, TurnReader
 from app.services.retention import Retention, RetentionReport
 from app.settings import load_settings
+from support.ages import move_back
 from support.builders import list_ended, problem, store
 from support.doctor_check import assert_healthy
 from support.messages import capture, list_contents, list_facts, talk
@@ -243,7 +245,8 @@ def fail_captures(database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         connection.execute(
             "UPDATE captures SET state = 'failed', failures = 5, error = 'KeyError', "
-            "alive_at = NULL, finished_at = clock_timestamp() WHERE state = 'pending'"
+            "alive_at = NULL, finished_at = %s WHERE state = 'pending'",
+            [datetime.now(UTC)],
         )
 
 
@@ -305,7 +308,7 @@ MARK = "Die while this is read."  # see tests/support/dying_service.py
 def expire_leases(database_url: str) -> None:
     """Let the runner of every capture be dead for long."""
     with psycopg.connect(database_url) as connection:
-        connection.execute("UPDATE captures SET alive_at = alive_at - interval '1 hour'")
+        connection.execute(f"UPDATE captures SET {move_back('alive_at', '1 hour')}".encode())
 
 
 def work(database_url: str) -> None:

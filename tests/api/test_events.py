@@ -17,6 +17,7 @@ import pytest
 from app.api import events as events_api
 from app.settings import load_settings
 from support.builders import decide, editor, mode, problem, store
+from support.cluster import needs_one_server
 from support.keys import ROOT_KEY, calling, issue
 from support.retention import retain
 from support.service import running
@@ -431,6 +432,7 @@ SLOW_COMMIT = """
 """
 
 
+@needs_one_server  # a distributed table has no triggers
 def test_what_commits_late_is_never_behind_the_reader(database_url: str) -> None:
     """The earlier known time commits later only in another agent: within one, writes wait."""
     with psycopg.connect(database_url, autocommit=True) as connection:

@@ -22,6 +22,7 @@ import pytest
 from app.api import import_history
 from app.services import idempotency
 from app.settings import load_settings
+from support.ages import move_back
 from support.builders import contents, editor, problem, store
 from support.connections import Waiting
 from support.scripted_model import Answer, Request, ScriptedModel, every
@@ -299,9 +300,9 @@ def test_after_24_hours_the_key_is_free_and_what_it_kept_is_gone(database_url: s
         for key in ("a", "b", "c"):
             assert STORE.send(client, "", key).is_success
         with psycopg.connect(database_url) as connection:
-            age = "UPDATE idempotency_keys SET created_at = created_at - CAST(%s AS interval) WHERE key = %s"
             for key, by in (("a", "24 hours"), ("b", "24 hours"), ("c", "23 hours 59 minutes")):
-                connection.execute(age, [by, key])
+                age = f"UPDATE idempotency_keys SET {move_back('created_at', by)} WHERE key = %s"
+                connection.execute(age.encode(), [key])
         assert replayed(STORE.send(client, "", "c")), "one minute left"
         assert keys(database_url) == ["a", "b", "c"]
         again = STORE.send(client, "", "a")

@@ -15,6 +15,7 @@ import pytest
 
 from app.domain.insights import Section
 from app.settings import load_settings
+from support.ages import move_back
 from support.builders import decide, editor, mode, problem, send, store
 from support.service import running
 from support.transfers import NDJSON
@@ -340,7 +341,7 @@ def test_a_review_that_expired_is_nothing_that_a_rule_decided(database_url: str)
         send(client, editor("Emacs", trust=10))
         before = section(client, "retire_rates")
         with psycopg.connect(database_url) as connection:
-            connection.execute("UPDATE reviews SET created_at = created_at - interval '8 days'")
+            connection.execute(f"UPDATE reviews SET {move_back('created_at', '8 days')}".encode())
         assert client.get("/v1/reviews").json()["items"][0]["status"] == "expired"
         assert section(client, "retire_rates") == before
 

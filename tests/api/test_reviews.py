@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from app.settings import load_settings
+from support.ages import move_back
 from support.builders import contents, decide, editor, list_ended, mode, problem, send, store
 from support.scripted_model import ScriptedModel, every, judges, judgment
 from support.service import running
@@ -194,7 +195,7 @@ def test_reviews_expire_and_the_log_says_so(database_url: str) -> None:
     with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
         _, flagged = trusted(client)
         with psycopg.connect(database_url) as connection:
-            connection.execute("UPDATE reviews SET created_at = created_at - interval '8 days'")
+            connection.execute(f"UPDATE reviews SET {move_back('created_at', '8 days')}".encode())
         [expired] = client.get("/v1/reviews").json()["items"]
         assert (expired["id"], expired["status"]) == (flagged["review_id"], "expired")
         assert (
@@ -440,16 +441,15 @@ def test_an_agent_that_holds_stores_back_can_be_exported_and_brought_back(
 def test_the_doctor_notices_an_agent_that_was_last_known_before_what_it_holds_back(
     database_url: str,
 ) -> None:
-    move = "UPDATE agents SET last_known_at = last_known_at {} interval '1 s'"
     with (
         running(load_settings(database_url=database_url, mode="frozen")) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         held = client.post("/v1/memories", json=editor("Emacs")).json()
         with psycopg.connect(database_url, autocommit=True) as connection:
-            connection.execute(move.format("-").encode())
+            connection.execute(f"UPDATE agents SET {move_back('last_known_at', '1 s')}".encode())
             [found] = client.get("/v1/doctor").json()["problems"]
-            connection.execute(move.format("+").encode())
+            connection.execute(f"UPDATE agents SET {move_back('last_known_at', '-1 s')}".encode())
     assert (found["check"], found["ids"], found["repairable"]) == (
         "agents",
         [held["review_id"]],

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -41,9 +42,9 @@ class Own:
         found: dict[str, Any] = response.json()
         return found
 
-    def execute(self, statement: str) -> Any:
+    def execute(self, statement: str, *values: Any) -> Any:
         with psycopg.connect(self.url) as connection:
-            cursor = connection.execute(statement.encode())
+            cursor = connection.execute(statement.encode(), values)
             return cursor.fetchall() if cursor.description else None
 
 
@@ -118,15 +119,12 @@ def untouched(own: Own) -> list[Any]:
 def test_within_a_minute_one_use_counts(own: Own) -> None:
     stored = store(own.client, "Has a dog")["memory"]["id"]
     own.uses(stored)
-    own.execute(
-        "UPDATE memory_usage SET last_accessed_at = date_trunc('minute', clock_timestamp()) + interval '1 day'"
-    )
+    used_at = "UPDATE memory_usage SET last_accessed_at = %s"
+    own.execute(used_at, datetime.now(UTC).replace(second=0, microsecond=0) + timedelta(days=1))
     own.uses(stored)
     assert own.get(stored)["use_count"] == 1, "the same minute, or a clock that went back"
     for count in (2, 3):
-        own.execute(
-            "UPDATE memory_usage SET last_accessed_at = clock_timestamp() - interval '1 minute'"
-        )
+        own.execute(used_at, datetime.now(UTC) - timedelta(minutes=1))
         own.uses(stored, stored)
         assert own.get(stored)["use_count"] == count
 
@@ -187,7 +185,7 @@ def test_another_agents_memory_an_unknown_and_an_erased_one_are_left_out(own: Ow
 def test_it_does_not_wait_for_the_lock_of_the_agent(own: Own) -> None:
     stored = store(own.client, "Has a dog")["memory"]["id"]
     with psycopg.connect(own.url) as writer:
-        writer.execute("SELECT FROM agents FOR UPDATE")
+        writer.execute("SELECT FROM agents WHERE agent_id = 'default' FOR UPDATE")
         writer.execute("UPDATE memories SET revision = revision")
         own.uses(stored)
         writer.rollback()
@@ -200,7 +198,7 @@ def test_where_a_write_holds_the_counters_it_gives_way_and_counts_later(own: Own
 
     async def step(noting: UsageCounter) -> None:
         with psycopg.connect(own.url) as writer:
-            writer.execute("SELECT FROM memory_usage FOR UPDATE")
+            writer.execute("SELECT FROM memory_usage WHERE agent_id = 'default' FOR UPDATE")
             async with asyncio.timeout(60):  # else it would wait for ever
                 await noted(noting, "default", stored)
             writer.rollback()

@@ -6,7 +6,7 @@ import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -229,7 +229,7 @@ def test_a_worker_that_died_is_followed_by_another(
         create(client, receiver.url)
         stored_id = store(client)["log_id"]
         with psycopg.connect(database_url) as connection:
-            connection.execute("UPDATE webhooks SET alive_at = clock_timestamp()")
+            connection.execute("UPDATE webhooks SET alive_at = %s", [datetime.now(UTC)])
         deliver(settings)
         assert receiver.requests == []
         monkeypatch.setattr(stored, "LEASE", timedelta(0))

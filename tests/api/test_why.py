@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from app.settings import load_settings
+from support.ages import move_back
 from support.builders import editor, problem, send, store
 from support.random_history import random_writes
 from support.scripted_model import ScriptedModel, every
@@ -250,7 +251,7 @@ def test_how_a_review_ended_is_told_with_who_ended_it(own: tuple[Client, str]) -
     client.post(f"/v1/log/{undone['log_id']}/revert").raise_for_status()
     with psycopg.connect(url) as connection:
         connection.execute(
-            "UPDATE reviews SET created_at = created_at - interval '99 days' WHERE id = %s",
+            f"UPDATE reviews SET {move_back('created_at', '99 days')} WHERE id = %s".encode(),
             [expired["review_id"]],
         )
     client.get("/v1/reviews").raise_for_status()
