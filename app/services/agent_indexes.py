@@ -16,7 +16,7 @@ from app.domain.strength import HalfLives
 from app.store import agent_indexes
 from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.index_scope import AgentIndex
-from app.store.stats import refresh_stats
+from app.store.recent_stats import refresh_stats
 
 logger = logging.getLogger(__name__)
 

@@ -17,6 +17,7 @@ from app.store.columns import ERASED_WITH_CHAIN, ERASED_WITH_MEMORY, set_erased_
 from app.store.engine import driver_connection, fetch_rows
 from app.store.inserts import build_insert
 from app.store.log.chain import LogChain
+from app.store.recent_stats import forget_erased
 from app.store.redactions import NOWHERE, Redaction, redact_log
 from app.store.rows import LOG_TYPES, CallInfo, erasure_row
 from app.store.sweeps.runs import FORGET_SLOTS_OF_SWEEPS
@@ -206,6 +207,7 @@ async def erase_memories(
         "ids": list(texts),
         "everything": everything,
     }
+    await forget_erased(connection, agent, list(texts))
     swept = await _fetch_ids(connection, FORGET_SLOTS_OF_SWEEPS, parameters)
     await fetch_rows(connection, _ERASE, parameters)
     await remove_erased(connection, agent, list(texts))

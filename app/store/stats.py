@@ -1,13 +1,9 @@
 """An agent in numbers. One statement reads all rows of the agent, so the numbers fit together.
 
 Archived operations of the log are counted too. Nobody waits for that in a large agent: a worker
-counts, and reads answer what it counted last.
+counts, and `recent_stats` adds what changed since.
 """
 
-import json
-import time
-from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -15,12 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
 from app.domain.version import Status
-from app.store.engine import fetch_rows, lift_statement_timeout
+from app.store.engine import fetch_rows
 from app.store.fragments import AS_OF, HOLDS, LATEST, MOMENT, NEVER_SQL, ONE_VALUE
 from app.store.strength import STRENGTH, USAGE, half_life_values
 
 # The status of a memory as `domain/timeline.compute_status` has it. A test compares the two.
-_STATUS = f"""
+STATUS = f"""
     CASE
         WHEN m.erased_at IS NOT NULL THEN '{Status.ERASED}'
         WHEN b.void THEN '{Status.REVERTED}'
@@ -64,7 +60,7 @@ _STATS = f"""
             m.slot_hash,
             m.look_again,
             octet_length(m.content) AS bytes,
-            {_STATUS} AS status,
+            {STATUS} AS status,
             {ONE_VALUE} AS one_value,
             {STRENGTH} AS strength
         FROM {LATEST}
@@ -136,66 +132,3 @@ async def count_stats(
     }
     [row] = await fetch_rows(connection, _STATS, values)
     return row
-
-
-# --- large agents --------------------------------------------------------------------------------
-
-# Read the numbers of a large agent that were counted last.
-_READ_STORED = "SELECT stats FROM agent_indexes WHERE agent_id = :agent"
-
-
-async def read_stats(
-    connection: AsyncConnection, agent: AgentId, half_lives: HalfLives
-) -> Mapping[str, Any]:
-    """Return the numbers of an agent as `count_stats` does.
-
-    Those of a large agent are the ones that were counted last.
-    """
-    rows = await fetch_rows(connection, _READ_STORED, {"agent": agent})
-    if rows and rows[0]["stats"]:
-        return _stats_from_json(rows[0]["stats"])
-    return await count_stats(connection, agent, half_lives)
-
-
-# Is it time to count a large agent again? It wrote since then, and counting takes at most one
-# hundredth of the time.
-_IS_DUE = """
-    SELECT i.stats_until IS DISTINCT FROM a.last_known_at AND (
-        i.stats IS NULL
-        OR CAST(i.stats ->> 'as_of' AS timestamptz)
-            < clock_timestamp() - 100 * i.stats_seconds * interval '1 second'
-    ) AS is_due
-    FROM agent_indexes i JOIN agents a ON a.agent_id = :agent
-    WHERE i.agent_id = :agent
-"""
-
-_STORE = """
-    UPDATE agent_indexes
-    SET stats = CAST(:stats AS jsonb), stats_until = :until, stats_seconds = :seconds
-    WHERE agent_id = :agent
-"""
-
-
-async def refresh_stats(connection: AsyncConnection, agent: AgentId, half_lives: HalfLives) -> None:
-    """Count the numbers of a large agent again, if it is time."""
-    rows = await fetch_rows(connection, _IS_DUE, {"agent": agent})
-    if not (rows and rows[0]["is_due"]):
-        return
-    await lift_statement_timeout(connection)
-    started = time.monotonic()
-    counted = await count_stats(connection, agent, half_lives)
-    values = {
-        "agent": agent,
-        "stats": json.dumps(counted, default=str),
-        "until": counted["last_known_at"],
-        "seconds": time.monotonic() - started,
-    }
-    await fetch_rows(connection, _STORE, values)
-
-
-_TIMES = ("as_of", "first_known_at", "last_known_at")
-
-
-def _stats_from_json(stored: Mapping[str, Any]) -> dict[str, Any]:
-    times = {name: stored[name] and datetime.fromisoformat(stored[name]) for name in _TIMES}
-    return {**stored, **times}

@@ -72,6 +72,16 @@ memories = sa.Table(
         postgresql_where=sa.text("valid_from < created_at"),
     ),
     sa.Index(
+        "memories_scheduled",
+        *("agent_id", "valid_from"),
+        postgresql_where=sa.text("valid_from > created_at"),
+    ),
+    sa.Index(
+        "memories_covered",
+        *("agent_id", sa.text("(covered[cardinality(covered)])")),
+        postgresql_where=sa.text("covered <> '{}'"),
+    ),
+    sa.Index(
         "memories_constraints",
         *("agent_id", "created_at"),
         postgresql_where=sa.text("kind = 'constraint' AND NOT cold"),

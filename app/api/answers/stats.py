@@ -20,16 +20,25 @@ class StrengthsOut(AnswerBase):
         "where nothing holds."
     )
 
+    as_of: Time | None = Field(
+        default=None,
+        exclude_if=lambda as_of: as_of is None,
+        description=(
+            "When the worker counted these of a large agent. An agent without an index is counted "
+            "at once, so this is left out."
+        ),
+    )
     mean: float | None
     lower_quartile: float | None
     median: float | None
     upper_quartile: float | None
 
     @classmethod
-    def from_figures(cls, mean: float | None, quartiles: list[float] | None) -> Self:
-        lower, median, upper = quartiles or (None, None, None)
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        lower, median, upper = row["quartiles"] or (None, None, None)
         return cls.model_construct(
-            mean=_round_strength(mean),
+            as_of=row.get("strength_as_of"),
+            mean=_round_strength(row["mean_strength"]),
             lower_quartile=_round_strength(lower),
             median=_round_strength(median),
             upper_quartile=_round_strength(upper),
@@ -54,7 +63,7 @@ class StatsOut(AnswerBase):
     """An agent in numbers, of one moment."""
 
     agent_id: str
-    as_of: Time = Field(description="When it was counted: now, or a while ago in a large agent.")
+    as_of: Time
     first_known_at: Time | None = Field(
         description="The known time of the oldest operation in the log."
     )
@@ -93,7 +102,7 @@ class StatsOut(AnswerBase):
             by_kind=_complete_counts(Kind, row["by_kind"]),
             by_tier=_complete_counts(Tier, row["by_tier"]),
             by_lifespan=_complete_counts(Lifespan, row["by_lifespan"]),
-            strength=StrengthsOut.from_figures(row["mean_strength"], row["quartiles"]),
+            strength=StrengthsOut.from_row(row),
         )
         computed = {
             "agent_id": agent,

@@ -21,6 +21,7 @@ from app.store.columns import list_logged_columns
 from app.store.engine import fetch_rows, stream_rows, stream_server_cursor
 from app.store.log.replay import REPLAY_STEPS, step_from_row
 from app.store.tables import memories
+from app.store.recent_stats import forget_stats
 
 Row = dict[str, Any]
 
@@ -293,6 +294,8 @@ async def apply_remedies(
             values["cold"] = False
         statement = _remedy_sql(remedy.place, values)
         await fetch_rows(connection, statement, {"agent": agent, "id": remedy.id, **values})
+    if remedies:
+        await forget_stats(connection, agent)
 
 
 def _remedy_sql(place: RemedyTable, values: dict[str, Any]) -> str:
