@@ -164,7 +164,8 @@ _READ = f"""
     ),
     {_TOUCHED},
     corrected AS MATERIALIZED (
-        SELECT DISTINCT ON (id) CAST(s ->> 'id' AS uuid) AS id, s -> 'metadata' ->> 'lifespan' AS lifespan
+        SELECT DISTINCT ON (id)
+               CAST(s ->> 'id' AS uuid) AS id, s -> 'metadata' ->> 'lifespan' AS lifespan
         FROM done CROSS JOIN LATERAL jsonb_array_elements(done.before_state) AS s
         WHERE s -> 'metadata' ? 'lifespan'
         ORDER BY id, done.created_at
@@ -172,7 +173,9 @@ _READ = f"""
     before AS (
         WITH moment AS (SELECT as_of, known_at FROM stored)
         SELECT {_COUNTED},
-               coalesce((SELECT c.lifespan FROM corrected c WHERE c.id = m.id), m.lifespan) AS lifespan
+               coalesce(
+                   (SELECT c.lifespan FROM corrected c WHERE c.id = m.id), m.lifespan
+               ) AS lifespan
         FROM {PAST}
         WHERE {_IS_TOUCHED}
     ),

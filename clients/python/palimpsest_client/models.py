@@ -2442,7 +2442,7 @@ class StatsOut(TypedDict):
     agent_id: str
     """Whose memories these are: the value of X-Agent-Id."""
     as_of: str
-    """When it was counted: now, or a while ago in a large agent."""
+    """The valid time that the answer describes: what was true then."""
     first_known_at: str | None
     """The known time of the oldest operation in the log."""
     last_known_at: str | None
@@ -2586,6 +2586,9 @@ class StrengthsOut(TypedDict):
     """How strong what holds is: the mean, and the three values that cut it into quarters.
     Nulls where nothing holds."""
 
+    as_of: NotRequired[str | None]
+    """When the worker counted these of a large agent. An agent without an index is counted at
+    once, so this is left out."""
     mean: float | None
     """The mean."""
     lower_quartile: float | None

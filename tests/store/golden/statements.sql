@@ -4578,11 +4578,13 @@ SELECT true AS is_seen FROM agents a WHERE (a.last_known_at > timestamptz '0001-
     OR a.mode IS NOT NULL OR a.timezone IS NOT NULL) AND a.agent_id = :agent;
 
 -- GET /v1/agents/{agent_id}/stats
--- app/store/stats.py read_stats
-SELECT stats FROM agent_indexes WHERE agent_id = :agent;
+-- app/store/recent_stats.py read_stats
+SELECT EXISTS (
+    SELECT FROM agent_indexes i WHERE i.agent_id = :agent AND i.stats IS NOT NULL
+) AS is_counted;
 
 -- GET /v1/agents/{agent_id}/stats
--- app/store/stats.py read_stats
+-- app/store/recent_stats.py read_stats
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -7692,6 +7694,7 @@ SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id;
 SELECT id, content FROM memories
 WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
 ORDER BY id;
+-- app/store/erasures.py erase_memories: as for GET /v1/agents/{agent_id}/stats
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
@@ -8068,6 +8071,7 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories: as for GET /v1/agents/{agent_id}/stats
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
@@ -8620,20 +8624,34 @@ WHERE counted.ndoc >= :at_least
 GROUP BY 2;
 
 -- a worker: an index
--- app/store/stats.py refresh_stats
-SELECT i.stats_until IS DISTINCT FROM a.last_known_at AND (
-    i.stats IS NULL
-    OR CAST(i.stats ->> 'as_of' AS timestamptz)
-    < clock_timestamp() - 100 * i.stats_seconds * interval '1 second'
-) AS is_due
-FROM agent_indexes i JOIN agents a ON a.agent_id = :agent
+-- app/store/recent_stats.py refresh_stats
+SELECT
+    i.stats IS NULL OR (
+        (a.last_known_at > counted.at OR counted.at < clock.now - interval '1 day')
+        AND counted.at < clock.now - 100 * i.stats_seconds * interval '1 second'
+    ) AS is_due,
+    i.stats_until IS DISTINCT FROM nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS
+        has_changed,
+    a.last_erased_at
+FROM agent_indexes i
+JOIN agents a ON a.agent_id = :agent
+CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
+CROSS JOIN LATERAL (
+    SELECT CAST(i.stats ->> 'strength_as_of' AS timestamptz) AS at
+) AS counted
 WHERE i.agent_id = :agent;
--- app/store/stats.py refresh_stats: as for GET /v1/agents/{agent_id}/stats
+-- app/store/recent_stats.py refresh_stats: as for GET /v1/agents/{agent_id}/stats
 
 -- a worker: an index
--- app/store/stats.py refresh_stats
+-- app/store/recent_stats.py refresh_stats
+SELECT last_erased_at FROM agents WHERE agent_id = :agent FOR SHARE;
+
+-- a worker: an index
+-- app/store/recent_stats.py refresh_stats
 UPDATE agent_indexes
-SET stats = CAST(:stats AS jsonb), stats_until = :until, stats_seconds = :seconds
+SET stats = CAST(:stats AS jsonb),
+    stats_until = :until,
+    stats_seconds = coalesce(CAST(:seconds AS float8), stats_seconds)
 WHERE agent_id = :agent;
 
 
