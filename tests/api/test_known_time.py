@@ -1,7 +1,8 @@
 """Known time under a database clock that goes back, stands still or leaps: `clock_timestamp()` is put in front of the real one."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from app.settings import load_settings
 from support.builders import contents, editor, send, store
+from support.cluster import CITUS_URL, node_urls
 from support.service import running
 from support.transfers import NDJSON
 
@@ -19,48 +21,54 @@ HOUR = timedelta(hours=1)
 
 
 class Clock:
-    """The clock of one database, which a test may move or stop."""
+    """The clock of one database, on a cluster of that of every node, which a test may move or stop."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
+    def __init__(self, nodes: Sequence[psycopg.Connection[Any]]) -> None:
+        self._nodes = nodes
 
     def move(self, by: timedelta) -> None:
-        self._connection.execute("UPDATE fake.clock SET shift = shift + %s", [by])
+        self._execute("UPDATE fake.clock SET shift = shift + %s", by)
 
     def stop(self) -> datetime:
         """Stands still from now on, at the time answered."""
-        return self._one(
-            "UPDATE fake.clock SET stopped = pg_catalog.clock_timestamp() + shift RETURNING stopped"
-        )
+        now = self.now()
+        self._execute("UPDATE fake.clock SET stopped = %s", now)
+        return now
 
     def now(self) -> datetime:
-        return self._one("SELECT clock_timestamp()")
-
-    def _one(self, statement: str) -> datetime:
-        row = self._connection.execute(statement.encode()).fetchone()
+        row = self._nodes[0].execute("SELECT clock_timestamp()").fetchone()
         assert row
         moment: datetime = row[0]
         return moment.astimezone(UTC)
+
+    def _execute(self, statement: str, value: datetime | timedelta) -> None:
+        for node in self._nodes:
+            node.execute(statement.encode(), [value])
 
 
 @pytest.fixture
 def clock(database_url: str) -> Iterator[Clock]:
     """Sessions opened from here on find the test's clock under the name of the real one."""
-    with psycopg.connect(database_url, autocommit=True) as setup:
-        setup.execute("CREATE SCHEMA fake")
-        setup.execute("CREATE TABLE fake.clock (shift interval NOT NULL, stopped timestamptz)")
-        setup.execute("INSERT INTO fake.clock VALUES ('0', NULL)")
-        setup.execute("""
-            CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
-            AS 'SELECT coalesce(stopped, pg_catalog.clock_timestamp() + shift) FROM fake.clock'
-        """)
-        setup.execute("GRANT USAGE ON SCHEMA fake TO PUBLIC")
-        setup.execute("GRANT SELECT ON fake.clock TO PUBLIC")
-        setup.execute(
-            f"ALTER DATABASE {setup.info.dbname} SET search_path = fake, pg_catalog, public"
-        )
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Clock(connection)
+    urls = node_urls(database_url) if CITUS_URL else [database_url]
+    for url in urls:
+        with psycopg.connect(url, autocommit=True) as setup:
+            _put_clock(setup)
+    with ExitStack() as stack:
+        yield Clock([stack.enter_context(psycopg.connect(url, autocommit=True)) for url in urls])
+
+
+def _put_clock(setup: psycopg.Connection[Any]) -> None:
+    setup.execute("SET citus.enable_ddl_propagation = off")  # each node is asked itself
+    setup.execute("CREATE SCHEMA fake")
+    setup.execute("CREATE TABLE fake.clock (shift interval NOT NULL, stopped timestamptz)")
+    setup.execute("INSERT INTO fake.clock VALUES ('0', NULL)")
+    setup.execute("""
+        CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+        AS 'SELECT coalesce(stopped, pg_catalog.clock_timestamp() + shift) FROM fake.clock'
+    """)
+    setup.execute("GRANT USAGE ON SCHEMA fake TO PUBLIC")
+    setup.execute("GRANT SELECT ON fake.clock TO PUBLIC")
+    setup.execute(f"ALTER DATABASE {setup.info.dbname} SET search_path = fake, pg_catalog, public")
 
 
 @pytest.fixture
