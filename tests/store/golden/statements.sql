@@ -6593,6 +6593,7 @@ WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND 
     m.valid_from <= clock_timestamp()
     AND (m.valid_until IS NULL OR m.valid_until > clock_timestamp())
     AND (m.covered = '{}' OR width_bucket(clock_timestamp(), m.covered) % 2 = 0);
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
@@ -9376,3 +9377,279 @@ FROM moment LEFT JOIN (
 ) AS hit ON true
 ORDER BY is_first DESC, strength DESC, id DESC;
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
+
+
+-- ===== GET /v1/agents/{agent_id}/stats (of a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agents.py is_seen: as for GET /v1/agents/{agent_id}/stats
+-- app/store/recent_stats.py read_stats: as for GET /v1/agents/{agent_id}/stats
+
+-- GET /v1/agents/{agent_id}/stats (of a large agent)
+-- app/store/recent_stats.py read_stats
+WITH stored AS MATERIALIZED (
+    SELECT i.stats, coalesce(i.stats_until, timestamptz '0001-01-01 00:00:00+00') AS known_at,
+        CAST(i.stats ->> 'as_of' AS timestamptz) AS as_of
+    FROM agent_indexes i
+    WHERE i.agent_id = :agent AND i.stats IS NOT NULL
+),
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+done AS MATERIALIZED (
+    SELECT l.operation, l.decided_by, l.created_at, l.hash, l.before_state, l.after_state,
+        l.source_memory_ids || l.target_memory_id AS ids
+    FROM consolidation_log l
+    WHERE l.agent_id = :agent AND l.created_at > (SELECT known_at FROM stored)
+),
+span AS MATERIALIZED (
+    SELECT least(stored.as_of, moment.as_of) AS after,
+        greatest(stored.as_of, moment.as_of) AS until
+    FROM stored, moment
+),
+touched AS MATERIALIZED (
+    SELECT unnest(ids) AS id FROM done
+    UNION
+    SELECT o.id FROM memories o
+    WHERE o.agent_id = :agent
+        AND o.valid_until > (SELECT after FROM span)
+        AND o.valid_until <= (SELECT until FROM span)
+    UNION
+    SELECT o.id FROM memories o
+    WHERE o.agent_id = :agent
+        AND o.valid_from > o.created_at
+        AND o.valid_from > (SELECT after FROM span)
+        AND o.valid_from <= (SELECT until FROM span)
+    UNION
+    SELECT o.id FROM memories o
+    WHERE o.agent_id = :agent
+        AND o.covered <> '{}'
+        AND o.covered[cardinality(o.covered)] > (SELECT after FROM span)
+),
+corrected AS MATERIALIZED (
+    SELECT DISTINCT ON (id)
+        CAST(s ->> 'id' AS uuid) AS id, s -> 'metadata' ->> 'lifespan' AS lifespan
+    FROM done CROSS JOIN LATERAL jsonb_array_elements(done.before_state) AS s
+    WHERE s -> 'metadata' ? 'lifespan'
+    ORDER BY id, done.created_at
+),
+before AS (
+    WITH moment AS (SELECT as_of, known_at FROM stored)
+    SELECT
+        m.id,
+        b.chain_id,
+        m.slot_hash,
+        slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false AS one_value,
+        m.kind,
+        b.tier,
+        octet_length(m.content) AS bytes,
+        CASE
+        WHEN m.erased_at IS NOT NULL THEN 'erased'
+        WHEN b.void THEN 'reverted'
+        WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
+        WHEN
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        THEN 'current'
+        WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
+        WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
+        WHEN b.superseded_by IS NOT NULL THEN 'superseded'
+        WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
+        ELSE 'expired'
+        END
+        AS status,
+        coalesce(
+            (SELECT c.lifespan FROM corrected c WHERE c.id = m.id), m.lifespan
+        ) AS lifespan
+    FROM
+        memories m
+    JOIN LATERAL (
+        SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
+            m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+            m.superseded_by, m.superseded_at, m.known_from
+        WHERE m.known_from <= (SELECT known_at FROM moment)
+        UNION ALL
+        SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
+            x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+            x.superseded_by, x.superseded_at, x.known_from
+        FROM memory_beliefs x
+        WHERE m.known_from > (SELECT known_at FROM moment)
+            AND x.agent_id = :agent
+            AND x.memory_id = m.id
+            AND x.known_from <= (SELECT known_at FROM moment)
+            AND x.known_until > (SELECT known_at FROM moment)
+    ) AS b ON true
+    WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT id FROM touched))
+),
+after AS (
+    SELECT
+        m.id,
+        b.chain_id,
+        m.slot_hash,
+        slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false AS one_value,
+        m.kind,
+        b.tier,
+        octet_length(m.content) AS bytes,
+        CASE
+        WHEN m.erased_at IS NOT NULL THEN 'erased'
+        WHEN b.void THEN 'reverted'
+        WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
+        WHEN
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        THEN 'current'
+        WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
+        WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
+        WHEN b.superseded_by IS NOT NULL THEN 'superseded'
+        WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
+        ELSE 'expired'
+        END
+        AS status
+        , m.lifespan
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT id FROM touched))
+),
+changes AS MATERIALIZED (
+    SELECT -1 AS sign, * FROM before
+    UNION ALL
+    SELECT 1, * FROM after
+),
+chains AS (
+    SELECT chain_id,
+        bool_or(sign > 0)::integer - bool_or(sign < 0)::integer AS n
+    FROM changes
+    WHERE NOT EXISTS (
+        SELECT FROM memories o
+        WHERE o.agent_id = :agent AND o.chain_id = changes.chain_id
+            AND NOT EXISTS (SELECT FROM touched WHERE touched.id = o.id)
+    )
+    GROUP BY chain_id
+),
+slots AS (
+    SELECT slot_hash,
+        count(*) FILTER (WHERE sign < 0) AS before,
+        count(*) FILTER (WHERE sign > 0) AS after,
+        (
+            SELECT count(*) FROM
+                memories m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+            WHERE m.agent_id = :agent AND m.slot_hash = changes.slot_hash
+                AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false
+                    AND
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+                AND NOT m.cold AND m.erased_at IS NULL
+                AND NOT EXISTS (SELECT FROM touched WHERE touched.id = m.id)
+        ) AS others
+    FROM changes
+    WHERE one_value AND status = 'current'
+    GROUP BY slot_hash
+)
+SELECT
+    stored.stats,
+    (SELECT as_of FROM moment) AS as_of,
+    NOT EXISTS (
+        SELECT FROM folded_operations f
+        WHERE f.agent_id = :agent AND f.archive_id IS NOT NULL
+            AND f.created_at > stored.known_at
+    ) AS is_readable,
+    least(
+        (
+            SELECT l.created_at FROM consolidation_log l WHERE l.agent_id = :agent
+            ORDER BY l.created_at LIMIT 1
+        ),
+        (
+            SELECT f.created_at FROM folded_operations f
+            WHERE f.agent_id = :agent AND f.archive_id IS NOT NULL
+            ORDER BY f.created_at LIMIT 1
+        )
+    ) AS first_known_at,
+    nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
+    encode(a.log_head, 'hex') AS log_head,
+    coalesce((SELECT sum(sign) FROM changes), 0) AS memories,
+    coalesce((SELECT sum(sign * bytes) FROM changes), 0) AS text_bytes,
+    coalesce((SELECT sum(n) FROM chains), 0) AS chains,
+    (
+        SELECT count(*) FILTER (WHERE others + after > 1)
+            - count(*) FILTER (WHERE others + before > 1)
+        FROM slots
+    ) AS crowded_slots,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT status AS value, sum(sign) AS n FROM changes WHERE true GROUP BY 1
+        ) AS counted
+    )
+    AS by_status,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT kind AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY 1
+        ) AS counted
+    )
+    AS by_kind,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT tier AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY 1
+        ) AS counted
+    )
+    AS by_tier,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT lifespan AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY
+                1
+        ) AS counted
+    )
+    AS by_lifespan,
+    (
+        SELECT count(*) FROM memory_beliefs x
+        WHERE x.agent_id = :agent AND x.memory_id = ANY(ARRAY(SELECT id FROM touched))
+            AND x.known_until > stored.known_at
+    ) AS beliefs,
+    (
+        SELECT coalesce(sum(
+            jsonb_array_length(jsonb_path_query_array(done.after_state, '$[*].links[*]'))
+            - jsonb_array_length(jsonb_path_query_array(done.before_state, '$[*].links[*]'))
+        ), 0)
+        FROM done
+    ) AS relationships,
+    (SELECT count(*) FROM done) AS operations,
+    (SELECT count(hash) FROM done) AS log_length,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (SELECT operation AS value, count(*) AS n FROM done GROUP BY 1) AS counted
+    )
+    AS by_operation,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (SELECT decided_by AS value, count(*) AS n FROM done GROUP BY 1) AS counted
+    )
+    AS by_judge,
+    (
+        SELECT count(*) FROM memories o WHERE o.agent_id = :agent AND o.look_again IS NOT NULL
+    ) AS look_again,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT r.status AS value, count(*) AS n FROM reviews r
+            WHERE r.agent_id = :agent
+            GROUP BY 1
+        ) AS counted
+    ) AS by_review_status
+FROM stored JOIN agents a ON a.agent_id = :agent;
