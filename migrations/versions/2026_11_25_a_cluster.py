@@ -15,9 +15,10 @@ SERVICE = "palimpsest_service"
 # statement of its own, because Citus passes on the text of the whole statement.
 SET_ON_EVERY_NODE = """
     CREATE FUNCTION set_on_every_node(setting text, content text) RETURNS void
-    LANGUAGE plpgsql SET citus.propagate_set_commands = 'local'
+    LANGUAGE plpgsql
     AS $$
     BEGIN
+        PERFORM set_config('citus.propagate_set_commands', 'local', true);
         EXECUTE format('SET LOCAL %s = %L', setting, content);
     END
     $$

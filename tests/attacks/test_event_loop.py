@@ -121,7 +121,7 @@ def test_no_unknown_fields_keep_the_loop_busy(database_url: str, path: str) -> N
     )
     assert response.status_code == 422
     assert "100 fields" in response.json()["detail"]
-    assert stretch < MOST_SECONDS / 4
+    assert stretch < MOST_SECONDS / 2
 
 
 def test_no_unknown_parameters_keep_the_loop_busy(database_url: str) -> None:

@@ -49,8 +49,10 @@ NOT_RECORDED = {
     "agent_indexes drop_index",
     "doctor.reads _SET_IN_TABLE",
     "doctor.reads count_agents",
+    "distribution distribute_database",
     "reembed lock_reembedding",
     "reembed begin_reembedding",
+    "reembed _set_storage",
     "reembed count_unembedded",
     "schema _open_migration",
 }

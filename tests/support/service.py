@@ -26,6 +26,7 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
             http=BoundedConnection,
             log_level="warning",
             lifespan="on",
+            timeout_keep_alive=60,  # a test on a busy machine may pause for longer than usual
         )
     )
     thread = threading.Thread(target=server.run, daemon=True)
