@@ -50,15 +50,15 @@ def _find_texts(value: object) -> Iterator[str]:
             yield from _find_texts(part)
 
 
-def list_composed() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yield each statement that a function composes: where it stands, and a pattern of it."""
+def list_composed() -> Iterator[tuple[str, str]]:
+    """Yield each statement that a function composes, with `{}` for what is put into it, after where it stands."""
     for path in sorted((ROOT / "app/store").rglob("*.py")):
         for outer in ast.walk(ast.parse(path.read_text())):
             if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
                 place = path.relative_to(ROOT / "app/store").with_suffix("")
                 for text in _list_texts(outer):
                     if _VERB.match(text):
-                        yield f"{'.'.join(place.parts)} {outer.name}", build_pattern(text)
+                        yield f"{'.'.join(place.parts)} {outer.name}", text
 
 
 def _list_texts(node: ast.AST) -> Iterator[str]:
@@ -74,7 +74,17 @@ def _list_texts(node: ast.AST) -> Iterator[str]:
             yield from _list_texts(part)
 
 
-def build_pattern(text: str) -> re.Pattern[str]:
-    """Return a pattern of a statement without whitespace; anything may be put for `{}`."""
-    parts = _HOLE.split(text.replace("%s", "{}"))
-    return re.compile(".*".join(re.escape(squeeze(part)) for part in parts), re.DOTALL)
+def split_template(text: str) -> list[str]:
+    """Return the parts of a template between its holes, without whitespace."""
+    return [squeeze(part) for part in _HOLE.split(text.replace("%s", "{}"))]
+
+
+def has_parts(statement: str, parts: list[str]) -> bool:
+    """Return True if a statement without whitespace has these parts in their order, whatever is between them."""
+    place = 0
+    for part in parts:
+        place = statement.find(part, place)
+        if place < 0:
+            return False
+        place += len(part)
+    return True
