@@ -23,11 +23,17 @@ from support.containers import POSTGRES_IMAGE, need_docker_engine
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
+CITUS_COMPOSE = (ROOT / "docker-compose.citus.yml").read_text()
 KEY = "a-key-of-the-tests"
 
 
 def service(name: str) -> dict[str, Any]:
     described: dict[str, Any] = yaml.safe_load(COMPOSE)["services"][name]
+    return described
+
+
+def cluster_service(name: str) -> dict[str, Any]:
+    described: dict[str, Any] = yaml.safe_load(CITUS_COMPOSE)["services"][name]
     return described
 
 
@@ -72,7 +78,7 @@ def test_what_the_wheel_is_made_of_is_let_into_the_build() -> None:
 
 
 def test_every_setting_named_is_one_that_is_read() -> None:
-    named = set(re.findall(r"\bPALIMPSEST_[A-Z_]+", DOCKERFILE + COMPOSE))
+    named = set(re.findall(r"\bPALIMPSEST_[A-Z_]+", DOCKERFILE + COMPOSE + CITUS_COMPOSE))
     assert named <= {f"PALIMPSEST_{field.upper()}" for field in Settings.model_fields}
 
 
@@ -121,6 +127,36 @@ def test_the_database_is_the_one_tested_with_and_its_volume_holds_what_it_writes
     )
     assert "postgres" in yaml.safe_load(COMPOSE)["volumes"]
     assert service("palimpsest")["depends_on"]["postgres"]["condition"] == "service_healthy"
+
+
+def test_the_nodes_of_a_cluster_are_confined_and_trust_only_one_another() -> None:
+    added = ("worker-1", "worker-2", "extend", "distribute")
+    for name in added:
+        described = cluster_service(name)
+        assert described["read_only"] is True
+        assert described["cap_drop"] == ["ALL"]
+        assert described["security_opt"] == ["no-new-privileges:true"]
+        assert {"mem_limit", "pids_limit"} <= described.keys()
+        assert "ports" not in described
+    assert yaml.safe_load(CITUS_COMPOSE)["networks"] == {"nodes": {"internal": True}}
+    on_it = [name for name in added if "nodes" in cluster_service(name)["networks"]]
+    assert on_it == ["worker-1", "worker-2", "extend"]
+    assert cluster_service("postgres")["networks"] == ["database", "nodes"]
+    assert "environment" not in cluster_service("postgres"), "the coordinator asks for passwords"
+
+
+def test_a_cluster_serves_when_its_tables_are_spread() -> None:
+    distribute = cluster_service("distribute")
+    workers = ("worker-1", "worker-2")
+    assert [word for word in distribute["command"] if word.startswith("worker-")] == [
+        f"{name}:5432" for name in workers
+    ]
+    for name, needed in (("palimpsest", "distribute"), ("distribute", "migrate")):
+        waits_for = cluster_service(name)["depends_on"][needed]
+        assert waits_for["condition"] == "service_completed_successfully"
+    assert {cluster_service(name)["volumes"][0] for name in workers} == {
+        f"{name}:/var/lib/postgresql" for name in workers
+    }
 
 
 def test_nothing_but_the_service_and_its_worker_reaches_the_database() -> None:
