@@ -304,6 +304,11 @@ def read_stats(client: httpx.Client) -> dict[str, Any]:
     return answer
 
 
+def let_counting_take(url: str, *, seconds: int) -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE agent_indexes SET stats_seconds = %s", [seconds])
+
+
 def test_a_large_agent_is_counted_by_the_worker(url: str, changing: httpx.Client) -> None:
     first = read_stats(changing)
     counted_at = first["holding"]["strength"]["as_of"]
@@ -313,10 +318,10 @@ def test_a_large_agent_is_counted_by_the_worker(url: str, changing: httpx.Client
     assert second["memories"] == 641
     assert second["as_of"] > first["as_of"]
     assert second["holding"]["strength"] == first["holding"]["strength"]
+    let_counting_take(url, seconds=3600)
     look_after_indexes(url, from_live=100)
     assert read_stats(changing)["holding"]["strength"]["as_of"] == counted_at
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE agent_indexes SET stats_seconds = 0")
+    let_counting_take(url, seconds=0)
     look_after_indexes(url, from_live=100)
     third = read_stats(changing)
     assert third["holding"]["strength"]["as_of"] > counted_at
