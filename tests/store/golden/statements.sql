@@ -6593,7 +6593,6 @@ WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND 
     m.valid_from <= clock_timestamp()
     AND (m.valid_until IS NULL OR m.valid_until > clock_timestamp())
     AND (m.covered = '{}' OR width_bucket(clock_timestamp(), m.covered) % 2 = 0);
--- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
