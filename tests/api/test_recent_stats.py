@@ -14,10 +14,14 @@ from psycopg.types.json import Jsonb
 
 from app.settings import load_settings
 from support.agent_indexes import build_index, look_after_indexes
+from support.cluster import needs_one_server
 from support.databases import fresh_database
 from support.doctor_check import assert_healthy
 from support.service import running
 from support.urls import name_of
+
+# No index of an agent is built on a cluster, so no agent has stored stats.
+pytestmark = needs_one_server
 
 AGENT = "large"
 CITIES = ("Porto", "Lisbon", "Faro", "Braga")
