@@ -8,7 +8,7 @@ BIN := .venv/bin
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-adapters test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench judge measure-judge
+.PHONY: serve test test-adapters test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge measure-judge
 
 serve: .venv/.serve
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -68,6 +68,12 @@ measure-judge: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python -m bench
+
+# A large agent, then many agents; about two hours on a quiet machine. It prints, and writes nothing.
+bench-scale: .venv/.dev
+	$(BIN)/python -m bench.scale --sizes 1000 10000 100000 1000000
+	$(BIN)/python -m bench.agents --agents 1000
+	$(BIN)/python -m bench.agents --agents 10000 --minutes 30
 
 openapi: .venv/.dev
 	$(BIN)/python scripts/export_openapi.py
