@@ -264,6 +264,17 @@ _BEGIN = b"""
         set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
 """
 
+# The same for what is done often for one agent. Its statements are planned once in a session, for
+# any agent, and read by indexes. To plan a search anew takes longer than to run it for a small
+# agent, and Postgres would read every agent's rows if most rows are of one.
+_BEGIN_FOR_AGENT = (
+    _BEGIN
+    + b""",
+        set_config('plan_cache_mode', 'force_generic_plan', true),
+        set_config('enable_seqscan', 'off', true)
+"""
+)
+
 # The same on a Citus cluster, whose other nodes must know the agent, the time zone and the limits.
 # They know the role, because the coordinator logs in there by it.
 _BEGIN_ON_CLUSTER = b"""
@@ -304,7 +315,7 @@ async def begin_for_agent(
     Each statement sees one consistent state.
     """
     async with engine.begin() as connection:
-        await _begin(connection, role, agent)
+        await _begin(connection, role, agent, _BEGIN_FOR_AGENT)
         yield connection
 
 
@@ -366,7 +377,10 @@ async def open_owner_session(engine: AsyncEngine) -> AsyncIterator[AsyncConnecti
 async def open_snapshot(
     engine: AsyncEngine, agent: AgentId, role: Role = Role.SERVICE
 ) -> AsyncIterator[AsyncConnection]:
-    """Open a connection whose statements all see the agent as it is at the first one."""
+    """Open a connection whose statements all see the agent as it is at the first one.
+
+    They are planned for how much the agent has, because most of them read all of it.
+    """
     async with engine.connect() as plain:
         connection = await plain.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -375,15 +389,18 @@ async def open_snapshot(
         yield connection
 
 
-async def _begin(connection: AsyncConnection, role: str, agent: AgentId) -> None:
+async def _begin(
+    connection: AsyncConnection, role: str, agent: AgentId, begin: bytes = _BEGIN
+) -> None:
     driver = await driver_connection(connection)
     limits = driver.patience.limits if isinstance(driver, TimelyConnection) else Patience().limits
-    await _execute_begin(driver, {"role": role, "agent": agent, **limits})
+    await _execute_begin(driver, begin, {"role": role, "agent": agent, **limits})
 
 
-async def _execute_begin(driver: psycopg.AsyncConnection[Any], scope: Mapping[str, str]) -> None:
-    begin = _BEGIN_ON_CLUSTER if is_on_cluster(driver) else _BEGIN
-    await driver.execute(begin, scope)
+async def _execute_begin(
+    driver: psycopg.AsyncConnection[Any], begin: bytes, scope: Mapping[str, str]
+) -> None:
+    await driver.execute(_BEGIN_ON_CLUSTER if is_on_cluster(driver) else begin, scope)
 
 
 def is_on_cluster(driver: psycopg.AsyncConnection[Any]) -> bool:
@@ -441,7 +458,7 @@ async def fetch_rows(
         # On a cluster, other nodes learn of settings in a transaction block alone.
         block = driver.transaction() if driver.on_cluster else nullcontext()
         async with driver.pipeline(), block:
-            await _execute_begin(driver, driver.scope)
+            await _execute_begin(driver, _BEGIN_FOR_AGENT, driver.scope)
             await cursor.execute(_to_driver_sql(statement), parameters)
     else:
         await cursor.execute(_to_driver_sql(statement), parameters)

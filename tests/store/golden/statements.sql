@@ -24,6 +24,18 @@ SELECT agent_id, memories, live, counted_at FROM agent_indexes ORDER BY agent_id
 
 -- POST /v1/memories (a first fact)
 -- app/store/comparison.py find_candidates
+SELECT
+    set_config('role', :role, true),
+    set_config('palimpsest.agent', :agent, true),
+    set_config('timezone', 'UTC', true),
+    set_config('statement_timeout', :statement_timeout, true),
+    set_config('lock_timeout', :lock_timeout, true),
+    set_config('idle_in_transaction_session_timeout', :idle_timeout, true),
+    set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('enable_seqscan', 'off', true);
+
+-- POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -5638,6 +5650,7 @@ SELECT actor, confidence, created_at, decided_by, duration_ms, id, model, operat
 FROM consolidation_log
 WHERE agent_id = :agent AND hash IS NOT NULL
 ORDER BY created_at, id;
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/doctor
 -- app/store/log/archived.py list_archive_files
@@ -8156,6 +8169,7 @@ SELECT
     created_at, created_by, expires_at, revoked_at, last_used_at
 FROM api_keys
 WHERE id = ANY(CAST(:ids AS text[]));
+-- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_memories: as for GET /v1/memories
 
 
@@ -8658,6 +8672,7 @@ WHERE agent_id = :agent;
 -- ===== POST /v1/search (of a large agent) =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 
 -- POST /v1/search (of a large agent)
 -- app/store/search.py search_memories
@@ -8954,6 +8969,7 @@ ORDER BY
 -- ===== POST /v1/memories (of a large agent) =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 
 -- POST /v1/memories (of a large agent)
 -- app/store/comparison.py find_candidates
@@ -9115,6 +9131,7 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 -- app/store/engine.py: as for a worker: what retention would do
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/memories.py list_probably_strongest: as for POST /v1/memories (a first fact)
 
 -- GET /v1/context (of a large agent)
 -- app/store/memories.py list_probably_strongest
