@@ -30,6 +30,8 @@ def serving(factory: str, *, root: Path = ROOT, **environment: str) -> Iterator[
         "--log-level",
         "warning",
         "--no-access-log",
+        "--timeout-keep-alive",
+        "600",
     ]
     command = [sys.executable, "-m", "uvicorn", "--factory", factory, *options]
     paths = {"PYTHONPATH": str(root)}

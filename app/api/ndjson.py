@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from app.domain.errors import BadImportLine
+from app.store.turns import Turn
 
 NDJSON = "application/x-ndjson"
 MAX_LINE_BYTES = 2**20
@@ -36,6 +37,7 @@ class NumberedLines:
         return await anext(self._lines)
 
     async def _number_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[NumberedLine]:
+        turn = Turn()
         number = last = 0
         async for line in self._split_lines(stream):
             number += 1
@@ -47,6 +49,7 @@ class NumberedLines:
             if raw.strip():
                 last = number
                 yield NumberedLine(number, raw)
+            await turn.pass_on()
 
     async def _split_lines(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """Yield each line when it ends, and a line that grows too long at once, to be refused."""

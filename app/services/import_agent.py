@@ -26,6 +26,7 @@ from app.store.engine import begin_for_agent
 from app.store.transfer import imports
 from app.store.transfer.format import SECTIONS
 from app.store.transfer.imports import ImportTarget
+from app.store.turns import iterate_in_turns
 
 logger = logging.getLogger(__name__)
 
@@ -170,10 +171,10 @@ class AgentImporter:
             self._embedder.dimensions,
         )
         async for chunk in _chunk_rows(rows):
-            for row in chunk:
+            async for row in iterate_in_turns(chunk):
                 _check_row(row, header, latest=state.clock + AHEAD)
             if chunk[0].type == "memory":
-                _translate_memories(chunk, state.languages)
+                await _translate_memories(chunk, state.languages)
                 await self._encode_memories(chunk, anew=not fits)
             counts[chunk[0].type] += len(chunk)
             spool.add((chunk[0].type, [row.values for row in chunk]))
@@ -273,12 +274,12 @@ def _check_vector(row: ExportRow, header: ExportHeader) -> None:
         )
 
 
-def _translate_memories(memories: Sequence[ExportRow], languages: Mapping[str, int]) -> None:
+async def _translate_memories(memories: Sequence[ExportRow], languages: Mapping[str, int]) -> None:
     """Replace the names of languages by this server's numbers, and compute the hashes.
 
     The hashes of a file are not trusted. Those of an erased text cannot be computed, so they stay.
     """
-    for row in memories:
+    async for row in iterate_in_turns(memories):
         values = row.values
         language = values["language"]
         if language not in languages:

@@ -1,6 +1,5 @@
 """Importing history from elsewhere: one line is one version, and one bad line refuses them all."""
 
-import asyncio
 import pickle
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +23,9 @@ from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.store import statistics
 from app.store.chains import Starting, list_starts
 from app.store.fragments import NEVER
+from app.store.turns import iterate_in_turns
 
 CHUNK = 500
-PLANNED_AT_ONCE = 50
 _IN_MEMORY = 8 * 2**20
 
 
@@ -133,15 +132,12 @@ async def _write_lines(
     vectors: NDArray[np.float32]
     for chunk, vectors in encoded:
         starting: list[Starting] = []
-        for line in chunk:
+        async for line in iterate_in_turns(chunk):
             if line.fact.one_value:
                 starting += _list_starts(line, write)
         await write.read_near_chains(starting, compared=False, reach=1, most_chains=None)
         vector_of: dict[UUID, Vector] = {}
-        for place, (line, vector) in enumerate(zip(chunk, vectors, strict=True)):
-            if place % PLANNED_AT_ONCE == 0:
-                # Let other tasks run: a chunk takes a tenth of a second.
-                await asyncio.sleep(0)
+        async for line, vector in iterate_in_turns(zip(chunk, vectors, strict=True)):
             order.check_stated_time(line, write)
             now = write.next_known_time(line.created_at)
             order.follow(line, now)

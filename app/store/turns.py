@@ -8,20 +8,31 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Seconds of work after which others have a turn.
-TURN = 0.01
-# Work on so few versions or pairs takes less than a turn, and is not worth a thread.
+# Seconds of work after which others have a turn. A search takes about ten turns.
+TURN = 0.002
+# Work on so few versions or pairs takes a few milliseconds, and is not worth a thread.
 FEW = 200
+
+
+class Turn:
+    """A turn of work. It begins when it is made, and anew whenever others had theirs."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+
+    async def pass_on(self) -> None:
+        """Let other tasks run if this turn is over."""
+        if time.perf_counter() - self._started > TURN:
+            await asyncio.sleep(0)
+            self._started = time.perf_counter()
 
 
 async def iterate_in_turns(items: Iterable[Item]) -> AsyncIterator[Item]:
     """Yield the items, and let other tasks run whenever a turn of work is over."""
-    started = time.perf_counter()
+    turn = Turn()
     for item in items:
         yield item
-        if time.perf_counter() - started > TURN:
-            await asyncio.sleep(0)
-            started = time.perf_counter()
+        await turn.pass_on()
 
 
 async def compute_in_thread(work: Callable[[], Result], *, size: int) -> Result:

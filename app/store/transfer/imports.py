@@ -3,7 +3,6 @@
 The caller owns the transaction.
 """
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,8 +24,8 @@ from app.store.columns import find_copy_type
 from app.store.engine import driver_connection, fetch_rows, set_on_every_node
 from app.store.inserts import build_copy, create_incoming, move_incoming, name_incoming
 from app.store.transfer.format import SECTIONS, TableSection
+from app.store.turns import iterate_in_turns
 
-_ROWS_BETWEEN_BREAKS = 50  # a break lets other requests run
 _FETCH = 500
 _SECTIONS = {section.type: section for section in SECTIONS}
 
@@ -95,11 +94,9 @@ async def insert_rows(
             cursor.copy(build_copy(section.table.name, names)) as copy,
         ):
             copy.set_types(["text", *map(find_copy_type, columns)])
-            for number, row in enumerate(rows):
+            # COPY does not wait for the event loop while the server takes the rows at once.
+            async for row in iterate_in_turns(rows):
                 await copy.write_row([agent, *[row[name] for name in fields]])
-                # COPY does not wait for the event loop while the server takes the rows at once.
-                if number % _ROWS_BETWEEN_BREAKS == 0:
-                    await asyncio.sleep(0)
         await _check_references(connection, agent, section)
         await move_incoming(connection, section.table.name, names)
 
