@@ -77,6 +77,7 @@ def address(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
         yield address
 
 
+@pytest.mark.timeout(1200)  # thousands of requests, on whichever machine
 def test_the_service_keeps_to_its_document(address: str, tmp_path: Path) -> None:
     looked_at = tmp_path / "tally"
     for phases in (EVERY_ROUTE, LED_BY_LINKS):
