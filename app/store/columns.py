@@ -528,7 +528,7 @@ def build_filter_conditions(filters: Filters) -> tuple[list[str], dict[str, Any]
             conditions.append(declared.condition)
             parameters[declared.parameter] = _to_parameter(declared, value)
     if filters.min_importance is not None and filters.min_importance > 0.5:
-        # By this Postgres knows that it may read the index of important memories.
+        # Postgres reads the index of important memories only if the statement itself says this.
         conditions.append("m.importance > 0.5")
     return conditions, parameters
 

@@ -264,9 +264,9 @@ _BEGIN = b"""
         set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
 """
 
-# The same for what is done often for one agent. Its statements are planned once in a session, for
-# any agent, and read by indexes. To plan a search anew takes longer than to run it for a small
-# agent, and Postgres would read every agent's rows if most rows are of one.
+# The same for what is done often for one agent. A statement is planned once in a session, for any
+# agent: to plan a search takes longer than to run it for a small one. Such a plan must read by an
+# index, because a plan that reads the whole table suits only an agent that owns most of it.
 _BEGIN_FOR_AGENT = (
     _BEGIN
     + b""",

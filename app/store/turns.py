@@ -8,7 +8,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Seconds of work after which others have a turn. A search takes about ten turns.
+# Seconds of work after which others have a turn. A search waits for its turn several times.
 TURN = 0.002
 # Work on so few versions or pairs takes a few milliseconds, and is not worth a thread.
 FEW = 200
