@@ -3,13 +3,15 @@
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 from prometheus_client import Counter, Gauge
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.api.problems import respond_overloaded
 from app.services.metrics import REGISTRY
+from app.store.turns import serve_short_request, serve_transfer
 
 logger = logging.getLogger(__name__)
 
@@ -17,6 +19,13 @@ LOG_EVERY = 10.0  # seconds
 STARVED_AFTER = 10.0  # seconds
 _TRANSFERS = frozenset({"/v1/import", "/v1/export"})
 _EVENTS = "/v1/events"
+# Who waits for events has no work done.
+_SERVING: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
+    "read": serve_short_request,
+    "write": serve_short_request,
+    "transfer": serve_transfer,
+    "events": nullcontext,
+}
 _READ_BY_POST = frozenset({"/v1/search"})
 _UNDER_WAY = Gauge(
     "palimpsest_in_flight",
@@ -105,7 +114,8 @@ class Admission(_GateKeeper):
         if not await gate.enter():
             return await self._refuse(kind, scope, receive, send)
         try:
-            await self._app(scope, receive, send)
+            with _SERVING[kind]():
+                await self._app(scope, receive, send)
         finally:
             gate.leave()
 

@@ -1,0 +1,63 @@
+"""A transfer rests while short requests are under way, and only then."""
+
+import asyncio
+
+import pytest
+
+from app.store import turns
+from app.store.turns import Turn, serve_short_request, serve_transfer
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Note the seconds of each pause instead of pausing. Every turn is over at once."""
+    noted: list[float] = []
+
+    async def note(seconds: float) -> None:
+        if seconds:
+            noted.append(seconds)
+
+    monkeypatch.setattr(turns.asyncio, "sleep", note)  # type: ignore[attr-defined]
+    monkeypatch.setattr(turns, "TURN", -1.0)
+    return noted
+
+
+def pass_on() -> None:
+    asyncio.run(Turn().pass_on())
+
+
+def test_a_transfer_rests_for_a_while_when_a_short_request_is_under_way(
+    pauses: list[float],
+) -> None:
+    with serve_short_request(), serve_transfer():
+        pass_on()
+    assert pauses == [turns.PAUSE] * turns.LOOKS
+
+
+def test_a_transfer_goes_on_when_no_other_request_is_under_way(pauses: list[float]) -> None:
+    with serve_transfer():
+        with serve_short_request():
+            pass
+        pass_on()
+    assert not pauses
+
+
+def test_two_transfers_do_not_rest_for_each_other(pauses: list[float]) -> None:
+    with serve_transfer(), serve_transfer():
+        pass_on()
+    assert not pauses
+
+
+def test_a_transfer_does_not_rest_for_a_request_that_waits_for_long(
+    pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "SHORT", 0.0)
+    with serve_short_request(), serve_transfer():
+        pass_on()
+    assert not pauses
+
+
+def test_a_short_request_rests_for_nobody(pauses: list[float]) -> None:
+    with serve_short_request(), serve_short_request():
+        pass_on()
+    assert not pauses
