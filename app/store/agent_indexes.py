@@ -51,7 +51,12 @@ _LIST = "SELECT agent_id, memories, live, counted_at FROM agent_indexes ORDER BY
 
 
 async def list_indexes(connection: AsyncConnection) -> dict[AgentIndex, datetime]:
-    """Return the indexes of all agents, and when each was counted. For the operator."""
+    """Return the indexes of all agents, and when each was counted. For the operator.
+
+    A cluster has none. It is not asked, because that would need every node.
+    """
+    if is_on_cluster(await driver_connection(connection)):
+        return {}
     rows = await fetch_rows(connection, _LIST, {})
     return {
         AgentIndex(AgentId(row["agent_id"]), row["memories"], row["live"]): row["counted_at"]

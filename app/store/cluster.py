@@ -109,9 +109,18 @@ _READ_CLOCKS = """
     ORDER BY 1
 """
 
+# Find nodes that acknowledge a commit before it is on disk. Citus moves what is on disk.
+_FIND_HASTY_NODES = """
+    SELECT n.nodename || ':' || n.nodeport AS name
+    FROM run_command_on_all_nodes('SELECT current_setting(''synchronous_commit'')') AS r
+    JOIN pg_dist_node AS n USING (nodeid)
+    WHERE r.success AND r.result = 'off'
+    ORDER BY 1
+"""
+
 
 async def find_cluster_faults(connection: AsyncConnection) -> list[Fault]:
-    """Return what is wrong with the tables, the nodes and the clocks of a cluster.
+    """Return what is wrong with the tables, the nodes and their clocks and settings.
 
     Return nothing if the database is not distributed.
     """
@@ -125,6 +134,7 @@ async def find_cluster_faults(connection: AsyncConnection) -> list[Fault]:
         *await _find_misplaced_tables(connection),
         *await _find_unready_nodes(connection),
         *await _find_wrong_clocks(connection),
+        *await _find_hasty_nodes(connection),
     ]
 
 
@@ -162,6 +172,17 @@ async def _find_wrong_clocks(connection: AsyncConnection) -> list[Fault]:
             sentence = f"The clock of the node {name} differs from the coordinator's by {seconds}."
             faults.append(_build_fault(name, sentence))
     return faults
+
+
+async def _find_hasty_nodes(connection: AsyncConnection) -> list[Fault]:
+    sentence = (
+        "The node {name} has synchronous_commit = off. A part that moves to another node while it "
+        "is written may lose what was acknowledged."
+    )
+    return [
+        _build_fault(row["name"], sentence.format_map(row))
+        for row in await fetch_rows(connection, _FIND_HASTY_NODES, {})
+    ]
 
 
 def _build_fault(name: str, sentence: str) -> Fault:

@@ -1,15 +1,21 @@
 """A database over the nodes of a Citus cluster. What needs no cluster is how the command reads its nodes."""
 
+import asyncio
+
 import psycopg
 import pytest
+from psycopg import sql
 from typer.testing import CliRunner
 
 from app.cli import cli
 from app.commands.client.calling import Failure
 from app.commands.maintenance.distribute import _parse_node, _read_node
+from app.store.cluster import find_cluster_faults
 from app.store.distribution import Node, distribute_database
+from app.store.engine import Patience, begin_as_operator, create_engine
 from app.store.placement import DISTRIBUTED
-from support.cluster import coordinator, list_workers, needs_cluster
+from support.cluster import coordinator, list_workers, needs_cluster, node_urls, without_node
+from support.urls import name_of
 
 _SPREAD = "SELECT CAST(logicalrelid AS text) FROM pg_dist_partition WHERE partkey IS NOT NULL"
 
@@ -47,3 +53,36 @@ def test_every_table_is_spread_once(database_url: str) -> None:
         )
         == []
     )
+
+
+async def _list_faults(url: str) -> list[str]:
+    engine = create_engine(url, pool_size=1, patience=Patience())
+    try:
+        async with begin_as_operator(engine) as connection:
+            return [fault.sentence for fault in await find_cluster_faults(connection)]
+    finally:
+        await engine.dispose()
+
+
+@needs_cluster
+def test_the_doctor_finds_nothing_wrong_with_a_cluster(database_url: str) -> None:
+    assert asyncio.run(_list_faults(database_url)) == []
+
+
+@needs_cluster
+def test_the_doctor_names_a_node_that_does_not_answer(database_url: str) -> None:
+    worker = list_workers()[0]
+    with without_node(database_url, worker):
+        [sentence] = asyncio.run(_list_faults(database_url))
+    assert sentence == f"The node {worker.host}:{worker.port} does not answer."
+
+
+@needs_cluster
+def test_the_doctor_names_a_node_that_acknowledges_too_early(database_url: str) -> None:
+    """A shard that moved from such a node lacked one of 200 facts."""
+    worker, url = list_workers()[0], node_urls(database_url)[1]
+    with psycopg.connect(url, autocommit=True) as connection:
+        name = sql.Identifier(name_of(database_url))
+        connection.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(name))
+    [sentence] = asyncio.run(_list_faults(database_url))
+    assert sentence.startswith(f"The node {worker.host}:{worker.port} has synchronous_commit = off")

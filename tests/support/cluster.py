@@ -14,7 +14,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from app.store.distribution import Node, distribute_database
-from support.urls import with_database, with_node
+from support.urls import name_of, with_database, with_node
 
 CITUS_URL = os.environ.get("PALIMPSEST_TEST_CITUS")
 SHARDS = 4
@@ -96,3 +96,21 @@ def distribute(url: str) -> None:
     with psycopg.connect(CITUS_URL) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         distribute_database(url, coordinator=coordinator(), workers=list_workers(), shards=SHARDS)
+
+
+@contextmanager
+def without_node(url: str, node: Node) -> Iterator[None]:
+    """Nobody reaches the database on this node, and all sessions there end."""
+    name = sql.Identifier(name_of(url))
+    elsewhere = with_database(with_node(url, node.host, node.port), "postgres")
+    allow = "ALTER DATABASE {} ALLOW_CONNECTIONS {}"
+    with psycopg.connect(elsewhere, autocommit=True) as admin:
+        admin.execute(sql.SQL(allow).format(name, sql.SQL("false")))
+        admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+            [name_of(url)],
+        )
+        try:
+            yield
+        finally:
+            admin.execute(sql.SQL(allow).format(name, sql.SQL("true")))
