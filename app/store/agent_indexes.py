@@ -143,8 +143,13 @@ async def _get_table(connection: AsyncConnection) -> str:
 
 
 async def build_indexes(connection: AsyncConnection, dimensions: int, memory: str) -> None:
-    """Build the indexes of the new table, with so much memory, such as "512MB"."""
+    """Build the indexes of the new table, with so much memory, such as "512MB".
+
+    One process of the server builds them. Several would be done sooner, but would leave other
+    callers no processor on a small machine.
+    """
     await lift_statement_timeout(connection)
+    await fetch_rows(connection, "SET LOCAL max_parallel_maintenance_workers = 0", {})
     values = {"dimensions": dimensions, "memory": memory}
     await fetch_rows(connection, "SELECT build_index_table(:dimensions, :memory)", values)
 

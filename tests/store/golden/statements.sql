@@ -8585,6 +8585,10 @@ WHERE m.agent_id = :agent AND m.erased_at IS NULL
 
 -- a worker: an index
 -- app/store/agent_indexes.py build_indexes
+SET LOCAL max_parallel_maintenance_workers = 0;
+
+-- a worker: an index
+-- app/store/agent_indexes.py build_indexes
 SELECT build_index_table(:dimensions, :memory);
 
 -- a worker: an index
