@@ -7,6 +7,14 @@ import re
 _SHARD = re.compile(r"_\d{6,}$")
 _NAMED_IN_MESSAGE = re.compile(r'\b((?:constraint|relation|table) "\w+?)_\d{6,}"')
 
+_RULE_IN_MESSAGE = re.compile(r'constraint "(\w+)"')
+
+
+def find_rule(message: str) -> str | None:
+    """Return the rule that a message of Postgres names. Citus says in words alone which it was."""
+    named = _RULE_IN_MESSAGE.search(message)
+    return named[1] if named else None
+
 
 def remove_shard(name: str) -> str:
     """Return the name of a table or a rule without the number of a shard."""

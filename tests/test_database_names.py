@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.database_names import remove_shard, remove_shards
+from app.database_names import find_rule, remove_shard, remove_shards
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,18 @@ def test_a_name_loses_the_number_of_its_shard(name: str, plain: str) -> None:
 )
 def test_a_message_loses_the_numbers_of_shards_and_nothing_else(message: str, plain: str) -> None:
     assert remove_shards(message) == plain
+
+
+@pytest.mark.parametrize(
+    ("message", "rule"),
+    [
+        (
+            'new row for relation "keys_102042" violates check constraint "not_this_102042"',
+            "not_this_102042",
+        ),
+        ('duplicate key value violates unique constraint "memories_pkey"', "memories_pkey"),
+        ("division by zero", None),
+    ],
+)
+def test_a_message_names_the_rule_that_was_broken(message: str, rule: str | None) -> None:
+    assert find_rule(message) == rule

@@ -17,7 +17,7 @@ from app.advice import fill_template
 from app.api.answers.problem import Problem
 from app.api.field_hints import explain_unknown_field
 from app.api.times import format_time
-from app.database_names import remove_shard
+from app.database_names import find_rule, remove_shard
 from app.domain import errors
 from app.services.remember import BatchRefused
 
@@ -658,8 +658,10 @@ async def _answer_database_error(_request: Request, error: Exception) -> Respons
 def _respond_to_database_trouble(error: Exception) -> Response:
     """Answer a broken rule of the schema, or trouble that passes. Raises any other error."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
-    if isinstance(cause, psycopg.IntegrityError) and cause.diag.constraint_name:
-        return _answer_broken_rule(remove_shard(cause.diag.constraint_name))
+    if isinstance(cause, psycopg.IntegrityError):
+        rule = cause.diag.constraint_name or find_rule(cause.diag.message_primary or "")
+        if rule:
+            return _answer_broken_rule(remove_shard(rule))
     for trouble in _PASSING_TROUBLES:
         if isinstance(cause, trouble.kind):
             _log_trouble(trouble, cause)

@@ -12,6 +12,7 @@ import pytest
 from app.api import export
 from app.settings import load_settings
 from support.builders import problem, store
+from support.cluster import CITUS_URL
 from support.connections import busy_connections
 from support.service import running
 from support.transfers import NDJSON, brought_back, exported, holds_nothing, joined, lines_of, other
@@ -30,6 +31,16 @@ def large(database_url: str) -> Iterator[tuple[httpx.Client, str]]:
         ]
         assert client.post("/v1/import", headers=NDJSON, content=joined(lines)).status_code == 200
         yield client, database_url
+
+
+# How many memories the planner knows of; on a cluster, those of all nodes.
+KNOWN_MEMORIES = (
+    """SELECT sum(CAST(result AS float)) FROM run_command_on_shards(
+        'memories', 'SELECT reltuples FROM pg_class WHERE oid = CAST(''%s'' AS regclass)'
+    )"""
+    if CITUS_URL
+    else "SELECT reltuples FROM pg_class WHERE relname = 'memories'"
+)
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -58,15 +69,14 @@ def test_the_planner_hears_at_once_of_what_came(large: tuple[httpx.Client, str])
         connection.execute(
             "ALTER TABLE memories SET (autovacuum_enabled = off)"
         )  # it would tell the planner too, a minute later
-        known = "SELECT reltuples FROM pg_class WHERE relname = 'memories'"
         brought_back(second, exported(client))
-        assert connection.execute(known).fetchone() == (2_000,)
+        assert connection.execute(KNOWN_MEMORIES).fetchone() == (2_000,)
         assert third.post(
             "/v1/import",
             headers=NDJSON,
             content=joined([{"content": f"{number}"} for number in range(1_000)]),
         ).is_success
-        assert connection.execute(known).fetchone() == (3_000,)
+        assert connection.execute(KNOWN_MEMORIES).fetchone() == (3_000,)
 
 
 def test_an_import_stands_where_the_planner_cannot_be_told(large: tuple[httpx.Client, str]) -> None:

@@ -1,6 +1,5 @@
 """The rows about operations that left the log: their archives, and their facts without any text."""
 
-import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import fields
@@ -210,16 +209,20 @@ _EMPTY_COPY = "DELETE FROM archived_log WHERE agent_id = :agent"
 
 def _loaded_column_sql(column: sa.Column[Any]) -> str:
     """Return the SQL of a column that is read from a line: there, hashes are in hexadecimal."""
+    if column.name == "agent_id":
+        return "a.agent_id"
     if isinstance(column.type, BYTEA):
-        return f"decode(encode({column.name}, 'escape'), 'hex')"
-    return column.name
+        return f"decode(encode(r.{column.name}, 'escape'), 'hex')"
+    return f"r.{column.name}"
 
 
-# Load all rows at once: row by row, Postgres would look up the columns for each of them.
+# Load all rows at once: row by row, Postgres would look up the columns for each of them. By the
+# agent's own row, a cluster knows that all of them go to one node.
 _LOAD_COPY = f"""
     INSERT INTO archived_log ({", ".join(column.name for column in archived_log.columns)})
     SELECT {", ".join(map(_loaded_column_sql, archived_log.columns))}
-    FROM jsonb_populate_recordset(CAST(NULL AS archived_log), CAST(:rows AS jsonb))
+    FROM agents a, jsonb_populate_recordset(CAST(NULL AS archived_log), CAST(:rows AS jsonb)) AS r
+    WHERE a.agent_id = :agent
 """
 
 
@@ -227,9 +230,8 @@ async def load_archived_log(
     connection: AsyncConnection, agent: AgentId, lines: Sequence[bytes]
 ) -> None:
     """Fill the table `archived_log` with these lines. The caller has the agent's lock."""
-    owned = b'{"agent_id":' + json.dumps(agent).encode() + b","
-    rows = b"[" + b",".join(owned + line[1:] for line in lines) + b"]"
-    await fetch_rows(connection, _LOAD_COPY, {"rows": rows.decode()})
+    rows = b"[" + b",".join(lines) + b"]"
+    await fetch_rows(connection, _LOAD_COPY, {"agent": agent, "rows": rows.decode()})
 
 
 async def unload_archived_log(connection: AsyncConnection, agent: AgentId) -> list[bytes]:
