@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.embedding import Embedder
 from app.store import reembed
-from app.store.engine import NO_AGENT, begin_as_operator, begin_as_owner, take_role
+from app.store.engine import NO_AGENT, begin_as_operator, begin_as_owner
 from app.store.reembed import START, CannotChange, UnembeddedMemory
 from app.store.roles import Role
 
@@ -115,7 +115,7 @@ class Reembedder:
                 reembed.open_short_lock_transaction(self._engine) as connection,
             ):
                 await reembed.keep_writers_out(connection)
-                await take_role(connection, Role.OPERATOR, NO_AGENT)
+                await reembed.take_role_or_stay_owner(connection, Role.OPERATOR, NO_AGENT)
                 waiting = await reembed.list_unembedded(connection, START, FEW + 1)
                 if len(waiting) > FEW:
                     return False
@@ -125,7 +125,7 @@ class Reembedder:
                         waiting,
                         await self._encode_texts(waiting),
                     )
-                await take_role(connection, None, NO_AGENT)
+                await reembed.take_role_or_stay_owner(connection, None, NO_AGENT)
                 await reembed.swap_vector_columns(connection)
         except TimeoutError:
             return False

@@ -20,7 +20,9 @@ from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError
 from app.store.engine import (
     begin_as_owner,
+    driver_connection,
     fetch_rows,
+    is_on_cluster,
     open_owner_session,
     set_on_every_node,
     take_role,
@@ -76,6 +78,15 @@ async def lock_reembedding(engine: AsyncEngine) -> AsyncIterator[None]:
             await session.invalidate()  # the lock ends with the session
 
 
+# Let the transaction have one connection to each node of a cluster, so that it never waits for a
+# lock of its own.
+_USE_ONE_CONNECTION = """
+    SELECT
+        set_config('citus.multi_shard_modify_mode', 'sequential', true),
+        set_config('citus.max_adaptive_executor_pool_size', '1', true)
+"""
+
+
 @asynccontextmanager
 async def open_short_lock_transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction that waits two seconds for each of its locks.
@@ -85,8 +96,10 @@ async def open_short_lock_transaction(engine: AsyncEngine) -> AsyncIterator[Asyn
     try:
         async with begin_as_owner(engine) as connection:
             await set_on_every_node(connection, "lock_timeout", "2s")
+            if is_on_cluster(await driver_connection(connection)):
+                await fetch_rows(connection, _USE_ONE_CONNECTION, {})
             yield connection
-    except (sa.exc.OperationalError, psycopg.errors.LockNotAvailable) as problem:
+    except (sa.exc.OperationalError, psycopg.OperationalError) as problem:
         if not _is_lock_timeout(problem):
             raise
         raise CannotChange(
@@ -97,7 +110,19 @@ async def open_short_lock_transaction(engine: AsyncEngine) -> AsyncIterator[Asyn
 
 def _is_lock_timeout(problem: Exception) -> bool:
     cause = getattr(problem, "orig", problem)
-    return isinstance(cause, psycopg.errors.LockNotAvailable)
+    return isinstance(cause, psycopg.errors.LockNotAvailable | psycopg.errors.QueryCanceled)
+
+
+async def take_role_or_stay_owner(
+    connection: AsyncConnection, role: Role | None, agent: AgentId
+) -> None:
+    """Go on with the transaction in this role and for this agent; None is the owner.
+
+    On a cluster the owner, a superuser, stays. There, each role has connections of its own to a
+    node, and in one transaction they would wait for each other for ever.
+    """
+    is_cluster = is_on_cluster(await driver_connection(connection))
+    await take_role(connection, None if is_cluster else role, agent)
 
 
 # --- beginning ---------------------------------------------------------------------------------
@@ -243,7 +268,7 @@ async def store_next_vectors(
             "ids": [memory.id for memory, _ in pairs],
             "vectors": [vector for _, vector in pairs],
         }
-        await take_role(connection, Role.SERVICE, agent)
+        await take_role_or_stay_owner(connection, Role.SERVICE, agent)
         await fetch_rows(connection, _LOCK_AGENT, {"agent": agent})
         await fetch_rows(connection, _STORE_VECTORS, values)
 

@@ -15,6 +15,7 @@ from app.services.doctor import Doctor
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine
 from app.store.tables import consolidation_log
+from support.ages import without_time_zone
 from support.builders import editor, send
 from support.databases import fresh_database
 from support.doctor_check import faults
@@ -52,7 +53,7 @@ class Patient:
         with psycopg.connect(self.url, autocommit=True) as connection:
             return sum(
                 connection.execute(one.format(**self.names).encode()).rowcount
-                for one in statement.split(";")
+                for one in without_time_zone(statement).split(";")
             )
 
     def rows(self) -> dict[str, list[str]]:

@@ -27,6 +27,7 @@ from app.settings import load_settings
 from app.store.engine import Patience, begin_for_agent, create_engine
 from app.store.log.archive_files import Archives
 from app.store.sweeps import work as sweep_work
+from support.ages import move_back, without_time_zone
 from support.builders import editor, problem, send, store
 from support.databases import fresh_database
 from support.doctor_check import assert_healthy, faults
@@ -411,7 +412,7 @@ def test_expired_answers_are_forgotten_though_the_agent_does_not_write(
             client.post("/v1/memories", json={"content": key}, headers={"Idempotency-Key": key})
     with psycopg.connect(database_url) as connection:
         connection.execute(
-            "UPDATE idempotency_keys SET created_at = created_at - interval '25 hours' WHERE key = 'old'"
+            f"UPDATE idempotency_keys SET {move_back('created_at', '25 hours')} WHERE key = 'old'"
         )
     assert retain(database_url, folder, "default").forgotten_answers == 1
     assert [row["key"] for row in rows(database_url, "SELECT key FROM idempotency_keys")] == ["new"]
@@ -638,7 +639,7 @@ class Kept:
         with psycopg.connect(self.url, autocommit=True) as connection:
             return sum(
                 connection.execute(one.format(**self.names).encode()).rowcount
-                for one in statement.split(";")
+                for one in without_time_zone(statement).split(";")
             )
 
     def faults(self) -> list[Fault]:
