@@ -20,6 +20,7 @@ from app.store import schema
 from app.store.engine import sqlalchemy_url
 from app.store.tables import metadata
 from app.store.unfit import UnfitDatabase
+from support.cluster import needs_one_server
 from support.databases import fresh_database
 from support.service import running
 from support.urls import with_user
@@ -52,6 +53,7 @@ def describe_tables(url: str) -> dict[str, list[str]]:
     return {table: sorted(lines[table]) for table in lines}
 
 
+@needs_one_server  # Citus has views of its own among the tables
 def test_up_down_up_gives_the_same_tables(server_url: str) -> None:
     with fresh_database(server_url) as url:
         schema.migrate_database(url)
@@ -95,6 +97,7 @@ def test_checks_are_validated_without_locking_writers_out(server_url: str) -> No
         assert list_checks_not_validated(url) == []
 
 
+@needs_one_server  # no version so old knows a cluster
 def test_earlier_beliefs_get_the_chain_of_their_version(database_url: str) -> None:
     with (
         running(load_settings(database_url=database_url)) as address,
@@ -110,6 +113,7 @@ def test_earlier_beliefs_get_the_chain_of_their_version(database_url: str) -> No
     assert rows == [(UUID(first), UUID(first))]
 
 
+@needs_one_server  # no version so old knows a cluster
 def test_an_owner_who_is_no_superuser_sees_the_rows_to_change(database_url: str) -> None:
     with (
         running(load_settings(database_url=database_url)) as address,
@@ -174,6 +178,7 @@ TRIGGERS = """
 """
 
 
+@needs_one_server  # the parts of a table have its keys
 def test_agent_id_comes_first_in_every_key(database_url: str) -> None:
     """Sharding by agent is then configuration (DESIGN §5).
 

@@ -59,7 +59,7 @@ def test_connections_that_the_server_closed_cost_nobody_an_error(database_url: s
         assert len(open_ones) > 1
         with psycopg.connect(database_url, autocommit=True) as admin:
             for pid in open_ones:
-                admin.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+                admin.execute("SELECT pg_terminate_backend(CAST(%s AS integer), 5000)", [pid])
         assert [client.get("/v1/memories").status_code for _ in range(POOL * 2)] == [200] * (
             POOL * 2
         )
