@@ -3,6 +3,8 @@
 Where each table belongs is in `placement`.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -79,13 +81,36 @@ def place_tables(connection: sa.Connection, *, shards: int | None) -> list[str]:
     for table in missing:
         connection.execute(_CREATE_REFERENCE, {"table": table})
     for table in spread:
-        if table == "agents":
-            connection.execute(_DISTRIBUTE, {"table": table, "shards": shards})
-        else:
-            connection.execute(_DISTRIBUTE_ALONGSIDE, {"table": table})
+        with _without_own_references(connection, table):
+            if table == "agents":
+                connection.execute(_DISTRIBUTE, {"table": table, "shards": shards})
+            else:
+                connection.execute(_DISTRIBUTE_ALONGSIDE, {"table": table})
     for table in reversed([*missing, *spread]):
         connection.execute(_REMOVE_LOCAL_ROWS, {"table": table})
     return [*missing, *spread]
+
+
+_LIST_OWN_REFERENCES = sa.text("""
+    SELECT conname AS name, pg_get_constraintdef(oid) AS definition
+    FROM pg_constraint
+    WHERE contype = 'f' AND conrelid = CAST(:table AS regclass) AND confrelid = conrelid
+""")
+
+
+@contextmanager
+def _without_own_references(connection: sa.Connection, table: str) -> Iterator[None]:
+    """Take away the rules that rows point to rows of the same table, and add them again.
+
+    The rows move in several statements, and a row may come before the one that it points to.
+    """
+    rules = connection.execute(_LIST_OWN_REFERENCES, {"table": table}).all()
+    for rule in rules:
+        connection.execute(sa.text(f"ALTER TABLE {table} DROP CONSTRAINT {rule.name}"))
+    yield
+    for rule in rules:
+        add = f"ALTER TABLE {table} ADD CONSTRAINT {rule.name} {rule.definition}"
+        connection.execute(sa.text(add))
 
 
 # --- examining -----------------------------------------------------------------------------------

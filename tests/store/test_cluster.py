@@ -1,7 +1,9 @@
 """A database over the nodes of a Citus cluster. What needs no cluster is how the command reads its nodes."""
 
 import asyncio
+from itertools import product
 
+import httpx
 import psycopg
 import pytest
 from psycopg import sql
@@ -10,13 +12,38 @@ from typer.testing import CliRunner
 from app.cli import cli
 from app.commands.client.calling import Failure
 from app.commands.maintenance.distribute import _parse_node, _read_node
+from app.settings import load_settings
+from app.store import schema
 from app.store.cluster import find_cluster_faults
 from app.store.distribution import Node, distribute_database
 from app.store.engine import Patience, begin_as_operator, create_engine
 from app.store.placement import DISTRIBUTED
-from support.cluster import coordinator, list_workers, needs_cluster, node_urls, without_node
+from app.store.roles import build_service_url
+from support.builders import editor, send
+from support.cluster import (
+    coordinator,
+    distribute,
+    list_workers,
+    needs_cluster,
+    node_urls,
+    without_node,
+)
+from support.databases import fresh_database
+from support.doctor_check import assert_healthy
+from support.service import running
 from support.urls import name_of
 
+_RULES = """
+    SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
+    WHERE conrelid = CAST('memories' AS regclass)
+    ORDER BY conname
+"""
+# Write the rows in the order in which they were stored, those of all agents mixed.
+_INTERLEAVE = (
+    "CREATE INDEX by_id ON memories (id)",
+    "CLUSTER memories USING by_id",
+    "DROP INDEX by_id",
+)
 _SPREAD = "SELECT CAST(logicalrelid AS text) FROM pg_dist_partition WHERE partkey IS NOT NULL"
 
 
@@ -62,6 +89,32 @@ async def _list_faults(url: str) -> list[str]:
             return [fault.sentence for fault in await find_cluster_faults(connection)]
     finally:
         await engine.dispose()
+
+
+@needs_cluster
+def test_a_database_with_memories_is_spread(server_url: str) -> None:
+    """Rows move in portions, and a version comes before the one that replaced it."""
+    with fresh_database(server_url) as url:
+        schema.migrate_database(url, build_service_url(url))
+        with (
+            running(load_settings(database_url=url)) as address,
+            httpx.Client(base_url=address, timeout=60) as client,
+        ):
+            for value, agent in product(("Vim", "Emacs", "Helix"), range(8)):
+                client.headers["X-Agent-Id"] = f"agent-{agent}"
+                send(client, editor(value))
+        with psycopg.connect(url, autocommit=True) as connection:
+            for statement in _INTERLEAVE:
+                connection.execute(statement)
+            name = sql.Identifier(name_of(url))
+            portion = "ALTER DATABASE {} SET citus.copy_switchover_threshold = '1kB'"
+            connection.execute(sql.SQL(portion).format(name))
+            rules = connection.execute(_RULES).fetchall()
+        distribute(url)
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT count(*) FROM memories").fetchone() == (24,)
+            assert connection.execute(_RULES).fetchall() == rules
+        assert_healthy(url)
 
 
 @needs_cluster
