@@ -26,10 +26,14 @@ from app.store.tables import archived_log
 from app.store.unfit import MissingRoles
 from support.agent_indexes import build_index
 from support.builders import contents, editor, store
+from support.cluster import needs_one_server
 from support.databases import fresh_database
 from support.service import running
 from support.transfers import brought_back, exported, other, telling
 from support.urls import name_of, with_database
+
+# On a cluster, agents have no indexes and Citus has tables of its own: see tests/store/test_cluster.py.
+pytestmark = needs_one_server
 
 Connection = psycopg.Connection[tuple[object, ...]]
 

@@ -12,13 +12,20 @@ from typer.testing import CliRunner
 from app.cli import cli
 from app.commands.client.calling import Failure
 from app.commands.maintenance.distribute import _parse_node, _read_node
+from app.domain.agent import AgentId
 from app.settings import load_settings
 from app.store import schema
 from app.store.cluster import find_cluster_faults
 from app.store.distribution import Node, distribute_database
-from app.store.engine import Patience, begin_as_operator, create_engine
+from app.store.engine import (
+    Patience,
+    begin_as_operator,
+    begin_for_agent,
+    create_engine,
+    fetch_rows,
+)
 from app.store.placement import DISTRIBUTED
-from app.store.roles import build_service_url
+from app.store.roles import Role, build_service_url
 from support.builders import editor, send
 from support.cluster import (
     coordinator,
@@ -32,6 +39,8 @@ from support.databases import fresh_database
 from support.doctor_check import assert_healthy
 from support.service import running
 from support.urls import name_of
+
+AGENTS = [f"agent-{number}" for number in range(8)]
 
 _RULES = """
     SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
@@ -100,8 +109,8 @@ def test_a_database_with_memories_is_spread(server_url: str) -> None:
             running(load_settings(database_url=url)) as address,
             httpx.Client(base_url=address, timeout=60) as client,
         ):
-            for value, agent in product(("Vim", "Emacs", "Helix"), range(8)):
-                client.headers["X-Agent-Id"] = f"agent-{agent}"
+            for value, agent in product(("Vim", "Emacs", "Helix"), AGENTS):
+                client.headers["X-Agent-Id"] = agent
                 send(client, editor(value))
         with psycopg.connect(url, autocommit=True) as connection:
             for statement in _INTERLEAVE:
@@ -115,6 +124,69 @@ def test_a_database_with_memories_is_spread(server_url: str) -> None:
             assert connection.execute("SELECT count(*) FROM memories").fetchone() == (24,)
             assert connection.execute(_RULES).fetchall() == rules
         assert_healthy(url)
+
+
+async def _list_seen(url: str, agent: str) -> set[tuple[str, str]]:
+    """Each table of agents, and the agents in it that a transaction of this agent sees."""
+    engine = create_engine(build_service_url(url), pool_size=1, patience=Patience())
+    try:
+        async with begin_for_agent(engine, AgentId(agent)) as connection:
+            return {
+                (table, row["agent_id"])
+                for table in DISTRIBUTED
+                for row in await fetch_rows(
+                    connection, f"SELECT DISTINCT agent_id FROM {table}", {}
+                )
+            }
+    finally:
+        await engine.dispose()
+
+
+@needs_cluster
+def test_an_agent_sees_its_own_rows_alone_on_every_node(database_url: str) -> None:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        for value, agent in product(("Vim", "Emacs"), AGENTS):
+            client.headers["X-Agent-Id"] = agent
+            send(client, editor(value))
+    for agent in AGENTS:
+        seen = asyncio.run(_list_seen(database_url, agent))
+        assert {name for _, name in seen} == {agent}
+        assert {"agents", "memories", "consolidation_log"} <= {table for table, _ in seen}
+    assert asyncio.run(_list_seen(database_url, "")) == set()
+
+
+_PARTS = r"""
+    SELECT c.relname FROM pg_class c
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'agent_id'
+    WHERE c.relkind = 'r' AND c.relname ~ '_\d{6,}$'
+"""
+
+
+@needs_cluster
+def test_who_logs_in_at_a_worker_sees_no_more(database_url: str) -> None:
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        for agent in AGENTS:
+            client.headers["X-Agent-Id"] = agent
+            send(client, editor("Vim"))
+    found = set()
+    for node in node_urls(database_url)[1:]:
+        with psycopg.connect(node) as connection:
+            connection.execute("SET LOCAL citus.override_table_visibility = off")
+            parts = [name for (name,) in connection.execute(_PARTS)]
+            for part in parts:
+                select = sql.SQL("SELECT DISTINCT agent_id FROM {}").format(sql.Identifier(part))
+                found |= {agent for (agent,) in connection.execute(select)}
+            connection.execute(sql.SQL("SET LOCAL role = {}").format(sql.Literal(Role.SERVICE)))
+            for part in parts:
+                select = sql.SQL("SELECT FROM {}").format(sql.Identifier(part))
+                assert connection.execute(select).fetchall() == []
+    assert found == set(AGENTS)
 
 
 @needs_cluster

@@ -40,6 +40,7 @@ from app.store.other_columns import (
 from app.store.tables import metadata
 from support.agent_indexes import build_index
 from support.builders import send, store
+from support.cluster import needs_one_server
 from support.databases import fresh_database
 from support.doctor_check import assert_healthy
 from support.retention import retain
@@ -49,6 +50,9 @@ from support.stored_text import everything, in_files
 from support.sweeps import Place
 from support.transfers import NDJSON
 from support.urls import name_of
+
+# Citus has tables of its own, and agents have no indexes on a cluster.
+pytestmark = needs_one_server
 
 MARKER = "zebra"
 
