@@ -109,6 +109,10 @@ async def open_short_lock_transaction(engine: AsyncEngine) -> AsyncIterator[Asyn
 
 
 def _is_lock_timeout(problem: Exception) -> bool:
+    """Return whether a lock was not free in time.
+
+    What waits for a lock on another node of a cluster is ended as a whole statement.
+    """
     cause = getattr(problem, "orig", problem)
     return isinstance(cause, psycopg.errors.LockNotAvailable | psycopg.errors.QueryCanceled)
 
