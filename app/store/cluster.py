@@ -100,9 +100,9 @@ _LIST_OWN_REFERENCES = sa.text("""
 
 @contextmanager
 def _without_own_references(connection: sa.Connection, table: str) -> Iterator[None]:
-    """Take away the rules that rows point to rows of the same table, and add them again.
+    """Drop the foreign keys of the table to itself meanwhile, and add them again afterwards.
 
-    The rows move in several statements, and a row may come before the one that it points to.
+    The rows move in several statements, and a row may move before the one that it points to.
     """
     rules = connection.execute(_LIST_OWN_REFERENCES, {"table": table}).all()
     for rule in rules:

@@ -12,18 +12,18 @@ Result = TypeVar("Result")
 
 # Seconds of work after which others have a turn. A search waits for its turn several times.
 TURN = 0.002
-# While short requests are under way, a transfer rests after each turn: it looks whether they are
-# done so many times, after so many seconds each. So they have nine tenths of the time.
-LOOKS = 20
+# A transfer pauses after each turn until no short request is under way, so often at most. So short
+# requests have nine tenths of the time.
+MOST_PAUSES = 20
+# Seconds of each pause.
 PAUSE = 0.001
-# Seconds after which no transfer rests for a request: it may wait for a model.
+# Seconds for which a request counts as short. A longer one may be waiting for a model.
 SHORT = 1.0
 # Work on so few versions or pairs takes a few milliseconds, and is not worth a thread.
 FEW = 200
 
+# Whether the work of this task belongs to a transfer.
 _rests: ContextVar[bool] = ContextVar("rests", default=False)
-
-
 # When each short request under way in this process began.
 _begun: list[float] = []
 
@@ -65,7 +65,7 @@ class Turn:
 
 
 async def _rest() -> None:
-    for _ in range(LOOKS):
+    for _ in range(MOST_PAUSES):
         now = time.perf_counter()
         if not any(now - begun < SHORT for begun in _begun):
             return

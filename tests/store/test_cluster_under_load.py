@@ -1,4 +1,7 @@
-"""A cluster while many write: a shard moves, a worker goes away. Callers hear 503, and nothing acknowledged is lost."""
+"""A cluster while many write: a shard moves, or a worker goes away.
+
+Callers hear 503 at worst, and nothing acknowledged is lost.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -78,7 +81,10 @@ class Load:
 
 @contextmanager
 def load(url: str) -> Iterator[Load]:
-    """Writers of all agents. When they are done, callers heard of success and of passing trouble alone, and all that was stored is there."""
+    """Lets writers write for all agents while the block lasts.
+
+    Afterwards all that was stored must be there, and callers must have heard nothing worse than 503.
+    """
     with running(load_settings(database_url=url)) as address:
         under_way = Load(address)
         writers = [

@@ -31,7 +31,7 @@ def test_a_transfer_rests_for_a_while_when_a_short_request_is_under_way(
 ) -> None:
     with serve_short_request(), serve_transfer():
         pass_on()
-    assert pauses == [turns.PAUSE] * turns.LOOKS
+    assert pauses == [turns.PAUSE] * turns.MOST_PAUSES
 
 
 def test_a_transfer_goes_on_when_no_other_request_is_under_way(pauses: list[float]) -> None:

@@ -6,9 +6,9 @@ _SUM = re.compile(r"(\w+) ([+-]) (interval '[^']+')")
 
 
 def without_time_zone(statement: str) -> str:
-    """The statement with its sums of a time and a span computed in UTC, whatever the session's time zone is.
+    """The statement, with each sum of a time and a span computed in UTC.
 
-    A cluster refuses an UPDATE that depends on a setting.
+    A cluster refuses an UPDATE that depends on a setting, as the session's time zone is.
     """
     return _SUM.sub(r"((\1 AT TIME ZONE 'UTC') \2 \3) AT TIME ZONE 'UTC'", statement)
 
