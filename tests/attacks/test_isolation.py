@@ -32,8 +32,8 @@ from support.service import running
 from support.transfers import brought_back, exported, other, telling
 from support.urls import name_of, with_database
 
-# On a cluster, agents have no indexes and Citus has tables of its own. What keeps agents apart there
-# is tested in tests/store/test_cluster.py.
+# On a cluster, agents have no indexes and Citus has tables of its own. What keeps agents from each
+# other there is tested in tests/store/test_cluster.py.
 pytestmark = needs_one_server
 
 Connection = psycopg.Connection[tuple[object, ...]]

@@ -83,7 +83,7 @@ class Load:
 def load(url: str) -> Iterator[Load]:
     """Lets writers write for all agents while the block lasts.
 
-    Afterwards all that was stored must be there, and callers must have heard nothing worse than 503.
+    Afterwards all that was stored must be there, and callers must have heard 503 at worst.
     """
     with running(load_settings(database_url=url)) as address:
         under_way = Load(address)
