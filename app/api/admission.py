@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.api.problems import respond_overloaded
 from app.services.metrics import REGISTRY
-from app.store.turns import serve_short_request, serve_transfer
+from app.turns import serve_short_request, serve_transfer
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from app.domain.errors import BadImportLine
-from app.store.turns import Turn
+from app.turns import Turn
 
 NDJSON = "application/x-ndjson"
 MAX_LINE_BYTES = 2**20

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
+from app.turns import rest
 
 WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end included
 # The longest English texts have 16. In others, a text may have four times as many, and a sample of
@@ -65,6 +66,7 @@ class LocalEmbedder:
         # Each call queues one step per thread at a time, so that a single sentence never waits for
         # all texts of another call.
         for group in groups:
+            await rest()
             if len(group) == 1:
                 vectors[group.start] = await self._encode_text(texts[group.start])
             else:

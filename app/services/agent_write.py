@@ -43,8 +43,8 @@ from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.roles import Role
 from app.store.rows import CallInfo
-from app.store.turns import compute_in_thread, iterate_in_turns
 from app.store.value_lines import summarize_value_line
+from app.turns import compute_in_thread, iterate_in_turns
 
 MOST_REJECTED = 1_000
 CLOSURE_WINDOW = timedelta(hours=1)

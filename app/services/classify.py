@@ -36,7 +36,7 @@ from app.store.comparison import ComparisonOptions
 from app.store.engine import connect_for_agent
 from app.store.fragments import NEVER
 from app.store.ranking import Hit
-from app.store.turns import compute_in_thread, iterate_in_turns
+from app.turns import compute_in_thread, iterate_in_turns
 
 # "In office until 2027" names the date of "the term ends in 2027".
 _UNTIL = re.compile(r"^(?:until|till|through|thru)\s+", re.IGNORECASE)

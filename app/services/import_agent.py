@@ -26,7 +26,7 @@ from app.store.engine import begin_for_agent
 from app.store.transfer import imports
 from app.store.transfer.format import SECTIONS
 from app.store.transfer.imports import ImportTarget
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 logger = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.store import statistics
 from app.store.chains import Starting, list_starts
 from app.store.fragments import NEVER
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 CHUNK = 500
 _IN_MEMORY = 8 * 2**20

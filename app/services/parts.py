@@ -10,7 +10,7 @@ from app.extraction.compound import Part, split_fact
 from app.services.agent_write import Call, Outcome
 from app.services.classify import StoreCommand
 from app.services.remember import BatchRefused, Outcomes, Remember
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from app.store.log import archived as archived_log
 from app.store.log import why as log_why
 from app.store.memories import Point
 from app.store.reads import Reads
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES
 from app.store.engine import fetch_rows
 from app.store.fragments import NEVER, NEVER_SQL, ONE_VALUE, build_holds
 from app.store.rows import belief_from_row
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 _TICK = timedelta(microseconds=1)
 

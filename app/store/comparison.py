@@ -37,7 +37,7 @@ from app.store.ranking import (
     hit_from_row,
     select_best,
 )
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 # The greatest number of candidates that share a fact's derived slot or category, ranked or not.
 MAX_ALIKE = 5

@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.engine import driver_connection, is_on_cluster
 from app.store.rows import Row
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 Part = tuple[str, list[object]]
 """A statement with positional parameters, to be composed with others; empty if it does nothing."""

@@ -42,7 +42,7 @@ from app.store.log.state import decode_dated_by
 from app.store.rows import belief_from_row
 from app.store.staleness import ended_list_from_json, is_stale_sql, stale_because_sql
 from app.store.strength import COUNTER_CONDITIONS, STRENGTH, USAGE, half_life_values
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 # The memory that a memory `m` superseded, by the latest beliefs.
 _SUPERSEDES_LATEST = """

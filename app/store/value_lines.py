@@ -18,7 +18,7 @@ from app.planning.hints import (
 )
 from app.store.engine import fetch_rows
 from app.store.fragments import ONE_VALUE
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 # Read the versions of long lines that were not withdrawn in the belief at `known_at`. That belief
 # is the row's own if it was known by then, else an earlier one.

@@ -16,7 +16,7 @@ from app.domain.agent import AgentId
 from app.domain.phrases import PhraseFinder, Span, blank_spans
 from app.store.engine import fetch_rows
 from app.store.redactions import Redaction
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 # Messages that are read at a time.
 PAGE = 500

@@ -26,7 +26,7 @@ from app.store.log.state import (
     decode_vetoes,
 )
 from app.store.log.touching import find_operations_touching
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 MAX_VETOED_ENTRIES = 50
 

@@ -24,7 +24,7 @@ from app.store.columns import find_copy_type
 from app.store.engine import driver_connection, fetch_rows, set_on_every_node
 from app.store.inserts import build_copy, create_incoming, move_incoming, name_incoming
 from app.store.transfer.format import SECTIONS, TableSection
-from app.store.turns import iterate_in_turns
+from app.turns import iterate_in_turns
 
 _FETCH = 500
 _SECTIONS = {section.type: section for section in SECTIONS}

@@ -1,4 +1,4 @@
-"""Long work on the event loop lets other requests have their turns."""
+"""Long work lets other requests have their turns."""
 
 import asyncio
 import time
@@ -59,12 +59,14 @@ class Turn:
         """Let other tasks run if this turn is over."""
         if time.perf_counter() - self._started > TURN:
             await asyncio.sleep(0)
-            if _rests.get():
-                await _rest()
+            await rest()
             self._started = time.perf_counter()
 
 
-async def _rest() -> None:
+async def rest() -> None:
+    """Rest while short requests are under way, if this task belongs to a transfer."""
+    if not _rests.get():
+        return
     for _ in range(MOST_PAUSES):
         now = time.perf_counter()
         if not any(now - begun < SHORT for begun in _begun):

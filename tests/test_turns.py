@@ -1,11 +1,14 @@
 """A transfer rests while short requests are under way, and only then."""
 
 import asyncio
+from contextlib import closing
 
 import pytest
 
-from app.store import turns
-from app.store.turns import Turn, serve_short_request, serve_transfer
+from app import turns
+from app.embedding.local import STEP_TEXTS, LocalEmbedder
+from app.networks import FairThreads
+from app.turns import Turn, serve_short_request, serve_transfer
 
 
 @pytest.fixture
@@ -61,3 +64,12 @@ def test_a_short_request_rests_for_nobody(pauses: list[float]) -> None:
     with serve_short_request(), serve_short_request():
         pass_on()
     assert not pauses
+
+
+def test_the_encoder_rests_before_each_step_of_a_transfer(pauses: list[float]) -> None:
+    texts = ["Tea."] * (STEP_TEXTS + 1)
+    with closing(FairThreads(1)) as threads:
+        embedder = LocalEmbedder(threads)
+        with serve_short_request(), serve_transfer():
+            asyncio.run(embedder.encode(texts))
+    assert pauses == [turns.PAUSE] * turns.MOST_PAUSES * 2
