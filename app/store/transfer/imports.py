@@ -237,11 +237,27 @@ async def check_imported_history(connection: AsyncConnection, agent: AgentId) ->
             raise DamagedImport(reason.format(rows[0]["id"]))
 
 
-# Read all versions of an agent, chain by chain.
+# Read the versions of an agent, chain by chain. A version alone in its chain that is open and was
+# never ended is right as it is.
 _CHAINS = f"""
     SELECT {VERSION_COLUMNS}
     FROM memories
-    WHERE agent_id = %s
+    WHERE agent_id = %(agent)s AND chain_id IN (
+        SELECT chain_id
+        FROM memories
+        WHERE agent_id = %(agent)s
+        GROUP BY chain_id
+        HAVING count(*) > 1 OR NOT bool_and(
+            id = chain_id
+            AND said_until IS NULL
+            AND retracted_at IS NULL
+            AND NOT void
+            AND ended_by IS NULL
+            AND valid_until IS NULL
+            AND superseded_by IS NULL
+            AND covered = '{{}}'
+        )
+    )
     ORDER BY chain_id, created_at, id
 """
 
@@ -249,12 +265,12 @@ _CHAINS = f"""
 async def stream_imported_chains(
     connection: AsyncConnection, agent: AgentId
 ) -> AsyncIterator[list[Version]]:
-    """Yield every chain, one at a time."""
+    """Yield every chain that may have been damaged, one at a time."""
     driver = await driver_connection(connection)
     chain: list[Version] = []
     async with driver.cursor("chains", row_factory=dict_row) as cursor:
         cursor.itersize = _FETCH
-        await cursor.execute(_CHAINS.encode(), [agent])
+        await cursor.execute(_CHAINS.encode(), {"agent": agent})
         async for row in cursor:
             if chain and chain[0].chain_id != row["chain_id"]:
                 yield chain
