@@ -18,7 +18,9 @@ import psycopg
 from psycopg import sql
 
 from app.embedding.local import LocalEmbedder
+from app.networks import FairThreads
 from app.services.import_history import CHUNK
+from app.settings import load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
 from bench.sentences import sentences
@@ -65,7 +67,7 @@ def _import_lines(port: int, lines: Sequence[str]) -> float:
 
 
 async def _encode_lines(lines: Sequence[str]) -> float:
-    embedder = LocalEmbedder()
+    embedder = LocalEmbedder(FairThreads(load_settings().network_threads))
     await embedder.encode(["warm"])
     started = time.perf_counter()
     for first in range(0, len(lines), CHUNK):

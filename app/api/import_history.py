@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
@@ -136,7 +136,7 @@ _LINES_AT_ONCE = 200
 
 def _render_lines(versions: Spool) -> Iterator[str]:
     try:
-        lines = map(_render_line, versions)
+        lines = map(_render_line, chain.from_iterable(versions))
         while piece := "".join(islice(lines, _LINES_AT_ONCE)):
             yield piece
     finally:
@@ -161,9 +161,9 @@ def _render_replay(versions: Spool) -> Response:
     was executed, and from which known time on.
     """
     body = bytearray()
-    for version in versions:
+    for version in chain.from_iterable(versions):
         body += _render_line(version).encode()
         if len(body) > MAX_KEPT_BYTES:
-            since = next(iter(versions)).known_at
+            since = next(chain.from_iterable(versions)).known_at
             return respond_with_problem(problem_of(AnswerNotKept(since=since)))
     return Response(bytes(body), media_type=NDJSON)
