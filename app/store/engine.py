@@ -26,6 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.domain.agent import AgentId
+from app.store.lost_nodes import LostNodes
 from app.store.roles import Role
 
 
@@ -106,6 +107,7 @@ class Patience:
             "statement_timeout": f"{self.statement * 1000:.0f}ms",
             "lock_timeout": f"{self.lock * 1000:.0f}ms",
             "idle_timeout": f"{self.idle_transaction * 1000:.0f}ms",
+            "node_timeout": f"{self.connect * 1000}ms",
         }
 
 
@@ -206,9 +208,12 @@ def lower_backend_priority(engine: AsyncEngine, niceness: int) -> None:
 
 
 class Pool(sa.AsyncAdaptedQueuePool):
-    """The usual pool, which also knows how many wait for a connection."""
+    """The usual pool, which also knows how many wait for a connection, and which nodes are lost."""
 
-    waiting = 0
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.waiting = 0
+        self.lost_nodes = LostNodes()
 
     def _do_get(self) -> ConnectionPoolEntry:
         self.waiting += 1
@@ -284,7 +289,8 @@ _BEGIN_ON_CLUSTER = b"""
         set_on_every_node('timezone', 'UTC'),
         set_on_every_node('statement_timeout', %(statement_timeout)s),
         set_on_every_node('lock_timeout', %(lock_timeout)s),
-        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
+        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
+        set_config('citus.node_connection_timeout', %(node_timeout)s, true)
 """
 
 # Go on with a transaction in another role, or for another agent.
@@ -314,7 +320,7 @@ async def begin_for_agent(
 
     Each statement sees one consistent state.
     """
-    async with engine.begin() as connection:
+    async with _avoid_lost_node(engine, agent, role), engine.begin() as connection:
         await _begin(connection, role, agent, _BEGIN_FOR_AGENT)
         yield connection
 
@@ -328,7 +334,7 @@ async def connect_for_agent(
     Each statement is a transaction that begins and ends in the same round trip. None is open
     between them.
     """
-    async with engine.connect() as plain:
+    async with _avoid_lost_node(engine, agent, role), engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
         driver = await driver_connection(connection)
         assert isinstance(driver, TimelyConnection)
@@ -381,12 +387,71 @@ async def open_snapshot(
 
     They are planned for how much the agent has, because most of them read all of it.
     """
-    async with engine.connect() as plain:
+    async with _avoid_lost_node(engine, agent, role), engine.connect() as plain:
         connection = await plain.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
         await _begin(connection, role, agent)
         yield connection
+
+
+# Find the node of an agent on a cluster, by the number of its group. The coordinator knows it.
+_FIND_NODE = """
+    SELECT groupid
+    FROM pg_dist_placement
+    WHERE shardid = get_shard_id_for_distribution_column('memories', CAST(:agent AS text))
+"""
+
+
+@asynccontextmanager
+async def _avoid_lost_node(engine: AsyncEngine, agent: AgentId, role: Role) -> AsyncIterator[None]:
+    """Raise ConnectionFailure at once if the agent's node was lost a moment ago.
+
+    Note whether the node is lost, or answers again. What is asked for no agent is not on a node.
+    """
+    assert isinstance(engine.pool, Pool)
+    lost = engine.pool.lost_nodes
+    node = None
+    if agent != NO_AGENT and lost.has_any():
+        node = await _find_node(engine, agent, role)
+    if node is not None and not lost.may_try(node):
+        raise psycopg.errors.ConnectionFailure("The node of this agent was lost a moment ago.")
+    try:
+        yield
+    except (psycopg.Error, sa.exc.DBAPIError) as error:
+        if not _is_from_lost_node(error):
+            raise
+        if agent != NO_AGENT:
+            node = await _find_node(engine, agent, role)
+            if node is not None:
+                lost.note_loss(node)
+        raise psycopg.errors.ConnectionFailure("The node of this agent was lost.") from error
+    if node is not None:
+        lost.note_answer(node)
+
+
+async def _find_node(engine: AsyncEngine, agent: AgentId, role: Role) -> int | None:
+    """Return the number of the agent's node; None if there is no cluster."""
+    async with engine.begin() as connection:
+        if not is_on_cluster(await driver_connection(connection)):
+            return None
+        await _begin(connection, role, agent)
+        [row] = await fetch_rows(connection, _FIND_NODE, {"agent": agent})
+        return int(row["groupid"])
+
+
+# What Citus says without a code when it loses a node: at the commit, and before it.
+_LOSSES = ("could not commit transaction for shard", "failure on connection marked as essential")
+
+
+def _is_from_lost_node(error: psycopg.Error | sa.exc.DBAPIError) -> bool:
+    """Return whether the coordinator says that it reaches another node no more.
+
+    If the coordinator itself is lost, the error has no code.
+    """
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    code = getattr(cause, "sqlstate", None) or ""
+    return code.startswith("08") or str(cause).startswith(_LOSSES)
 
 
 async def _begin(
