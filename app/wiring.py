@@ -210,6 +210,7 @@ def _create_engine(settings: Settings, database_url: str, process: Process) -> A
         pool_size=_get_pool_size(settings, process),
         patience=patience,
         behind_pooler=settings.database_pooler,
+        reads_nodes=not settings.database_pooler,
     )
     if process is Process.WORKER:
         lower_backend_priority(engine, NICENESS)

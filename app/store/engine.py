@@ -3,11 +3,19 @@
 import asyncio
 import os
 import select
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -27,6 +35,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.domain.agent import AgentId
 from app.store.lost_nodes import LostNodes
+from app.store.nodes import Address, Names, Nodes, Route, name_parts
 from app.store.roles import Role
 
 
@@ -121,10 +130,12 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
 
     patience: Patience = Patience()
     deadline: float | None = None
-    # Whether the server is the coordinator of a Citus cluster.
+    # Whether the server is the coordinator of a Citus cluster, or another node of it.
     on_cluster: bool = False
     # What `fetch_rows` begins the transaction of each statement with; None if one is open already.
-    scope: Mapping[str, str] | None = None
+    scope: Mapping[str, Any] | None = None
+    # How `fetch_rows` reads at a node of a cluster; None if the server is no such node.
+    direct: "DirectRead | None" = None
 
     async def wait(
         self,
@@ -142,6 +153,14 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
             raise
 
 
+@dataclass(frozen=True, slots=True)
+class DirectRead:
+    """The way to an agent's rows at a node, and the door to the coordinator beside it."""
+
+    route: Route
+    connect_to_coordinator: Callable[[], AbstractAsyncContextManager[AsyncConnection]]
+
+
 # A connection whose other end went away silently (a failover, a cut cable) is noticed within half
 # a minute.
 _KEEPALIVES = {
@@ -153,15 +172,64 @@ _KEEPALIVES = {
 
 
 def create_engine(
-    url: str, *, pool_size: int, patience: Patience, behind_pooler: bool = False
+    url: str,
+    *,
+    pool_size: int,
+    patience: Patience,
+    behind_pooler: bool = False,
+    reads_nodes: bool = False,
 ) -> AsyncEngine:
     """Return a pool of at most `pool_size` connections.
 
     Behind a transaction pooler, the next transaction may run in another session, which has not
-    prepared the same statements. Waiting too long for a connection raises TimeoutError.
+    prepared the same statements. Waiting too long for a connection raises TimeoutError. If it
+    `reads_nodes` and the server is the coordinator of a cluster, `connect_for_agent` opens as many
+    connections to each other node, too.
     """
+    prepared_after = None if behind_pooler else PREPARED_AFTER
+    engine = _create_pool(sqlalchemy_url(url), pool_size, patience, prepared_after)
+    if reads_nodes:
+        _read_nodes(engine, pool_size, patience)
+    return engine
+
+
+def _read_nodes(engine: AsyncEngine, pool_size: int, patience: Patience) -> None:
+    """Let `connect_for_agent` read at the nodes of the cluster, if there is one."""
+
+    def open_node(address: Address) -> AsyncEngine:
+        node = _create_pool(_build_node_url(engine.url, address), pool_size, patience, 0)
+        sa.event.listen(node.sync_engine, "connect", _keep_many_prepared)
+        return node
+
+    assert isinstance(engine.pool, Pool)
+    nodes = engine.pool.nodes = Nodes(open_node)
+
+    def note_cluster(dbapi_connection: DBAPIConnection, _record: object) -> None:
+        nodes.is_cluster = dbapi_connection.driver_connection.on_cluster
+
+    sa.event.listen(engine.sync_engine, "connect", note_cluster)
+    sa.event.listen(engine.sync_engine, "engine_disposed", nodes.dispose)
+
+
+def _build_node_url(url: sa.URL, address: Address) -> sa.URL:
+    """Return the URL of the same database on another node."""
+    elsewhere = {"host": address.host, "port": str(address.port)}
+    return url.difference_update_query(["hostaddr"]).update_query_dict(elsewhere)
+
+
+# Statements that a session at a node keeps prepared. Each part has statements of its own.
+_PREPARED_AT_NODE = 400
+
+
+def _keep_many_prepared(dbapi_connection: DBAPIConnection, _record: object) -> None:
+    dbapi_connection.driver_connection.prepared_max = _PREPARED_AT_NODE
+
+
+def _create_pool(
+    url: sa.URL, pool_size: int, patience: Patience, prepared_after: int | None
+) -> AsyncEngine:
     engine = create_async_engine(
-        sqlalchemy_url(url),
+        url,
         poolclass=Pool,
         pool_size=pool_size,
         max_overflow=0,
@@ -170,7 +238,7 @@ def create_engine(
         hide_parameters=True,  # errors are logged, and parameters hold facts
         connect_args={
             "connect_timeout": patience.connect,
-            "prepare_threshold": None if behind_pooler else PREPARED_AFTER,
+            "prepare_threshold": prepared_after,
             "async_creator_fn": TimelyConnection.connect,
             **_KEEPALIVES,
         },
@@ -208,12 +276,16 @@ def lower_backend_priority(engine: AsyncEngine, niceness: int) -> None:
 
 
 class Pool(sa.AsyncAdaptedQueuePool):
-    """The usual pool, which also knows how many wait for a connection, and which nodes are lost."""
+    """The usual pool, which also knows how many wait for a connection.
+
+    Of a cluster it knows which nodes are lost, and which are read directly; None are if not asked.
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.waiting = 0
         self.lost_nodes = LostNodes()
+        self.nodes: Nodes | None = None
 
     def _do_get(self) -> ConnectionPoolEntry:
         self.waiting += 1
@@ -280,6 +352,19 @@ _BEGIN_FOR_AGENT = (
 """
 )
 
+# The same for a read at a node of a cluster, which is of use only if the rows still lie there. A
+# move that was over before this is seen here: it changes this node before anybody writes elsewhere.
+_BEGIN_AT_NODE = (
+    _BEGIN_FOR_AGENT
+    + b""",
+        NOT pg_is_in_recovery() AND EXISTS (
+            SELECT FROM pg_dist_placement
+            JOIN pg_dist_local_group USING (groupid)
+            WHERE shardid = %(part)s
+        ) AS has_part
+"""
+)
+
 # The same on a Citus cluster, whose other nodes must know the agent, the time zone and the limits.
 # They know the role, because the coordinator logs in there by it.
 _BEGIN_ON_CLUSTER = b"""
@@ -332,17 +417,59 @@ async def connect_for_agent(
     """Open a connection for reads of this agent alone, of one statement each, by `fetch_rows`.
 
     Each statement is a transaction that begins and ends in the same round trip. None is open
-    between them.
+    between them. On a cluster, the connection is to the node of the agent if that is possible.
     """
-    async with _avoid_lost_node(engine, agent, role), engine.connect() as plain:
+    async with AsyncExitStack() as opened:
+        connection = await _connect_to_node(engine, agent, role, opened)
+        if connection is None:
+            coordinator = _connect_to_coordinator(engine, agent, role)
+            connection = await opened.enter_async_context(coordinator)
+        yield connection
+
+
+async def _connect_to_node(
+    engine: AsyncEngine, agent: AgentId, role: Role, opened: AsyncExitStack
+) -> AsyncConnection | None:
+    """Return a connection to the agent's node, closed with `opened`; None if there is no way."""
+    assert isinstance(engine.pool, Pool)
+    nodes = engine.pool.nodes
+    if nodes is None or agent == NO_AGENT:
+        return None
+    route = await nodes.find_route(agent, partial(_ask_coordinator, engine, agent, role))
+    if route is None:
+        return None
+    direct = DirectRead(route, partial(_connect_to_coordinator, engine, agent, role))
+    reads = _open_reads(route.node.engine, {"role": role, "agent": agent}, direct)
+    try:
+        return await opened.enter_async_context(reads)
+    except (psycopg.OperationalError, sa.exc.OperationalError) as problem:
+        route.note_trouble(problem)
+        return None
+
+
+@asynccontextmanager
+async def _connect_to_coordinator(
+    engine: AsyncEngine, agent: AgentId, role: Role
+) -> AsyncIterator[AsyncConnection]:
+    scope = {"role": role, "agent": agent}
+    async with _avoid_lost_node(engine, agent, role), _open_reads(engine, scope) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def _open_reads(
+    engine: AsyncEngine, scope: Mapping[str, str], direct: DirectRead | None = None
+) -> AsyncIterator[AsyncConnection]:
+    async with engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
         driver = await driver_connection(connection)
         assert isinstance(driver, TimelyConnection)
-        driver.scope = {"role": role, "agent": agent, **driver.patience.limits}
+        driver.scope = {**scope, **driver.patience.limits}
+        driver.direct = direct
         try:
             yield connection
         finally:
-            driver.scope = None
+            driver.scope = driver.direct = None
 
 
 @asynccontextmanager
@@ -435,9 +562,16 @@ async def _find_node(engine: AsyncEngine, agent: AgentId, role: Role) -> int | N
     async with engine.begin() as connection:
         if not is_on_cluster(await driver_connection(connection)):
             return None
+    [row] = await _ask_coordinator(engine, agent, role, _FIND_NODE, {"agent": agent})
+    return int(row["groupid"])
+
+
+async def _ask_coordinator(
+    engine: AsyncEngine, agent: AgentId, role: Role, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    async with engine.begin() as connection:
         await _begin(connection, role, agent)
-        [row] = await fetch_rows(connection, _FIND_NODE, {"agent": agent})
-        return int(row["groupid"])
+        return await fetch_rows(connection, statement, parameters)
 
 
 # What Citus says without a code when it loses a node: at the commit, and before it.
@@ -518,6 +652,8 @@ async def fetch_rows(
     it parses the text, and guards and wraps every row.
     """
     driver = await driver_connection(connection)
+    if isinstance(driver, TimelyConnection) and driver.direct is not None:
+        return await _fetch_directly(driver, driver.direct, statement, parameters)
     cursor = driver.cursor(row_factory=dict_row)
     if isinstance(driver, TimelyConnection) and driver.scope is not None:
         # On a cluster, other nodes learn of settings in a transaction block alone.
@@ -528,6 +664,41 @@ async def fetch_rows(
     else:
         await cursor.execute(_to_driver_sql(statement), parameters)
     return await _fetch_all(cursor) if cursor.description else []
+
+
+async def _fetch_directly(
+    driver: TimelyConnection, direct: DirectRead, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the rows from the agent's node, or from the coordinator if the node cannot say."""
+    rows = await _fetch_from_node(driver, direct.route, statement, parameters)
+    if rows is not None:
+        return rows
+    async with direct.connect_to_coordinator() as coordinator:
+        return await fetch_rows(coordinator, statement, parameters)
+
+
+async def _fetch_from_node(
+    driver: TimelyConnection, route: Route, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]] | None:
+    at_node = _to_node_sql(statement, route.part.names)
+    if at_node is None:
+        return None
+    assert driver.scope is not None
+    begun = driver.cursor(row_factory=dict_row)
+    cursor = driver.cursor(row_factory=dict_row)
+    try:
+        async with driver.pipeline():
+            await begun.execute(_BEGIN_AT_NODE, {**driver.scope, "part": route.part.number})
+            await cursor.execute(at_node, parameters)
+        state = await begun.fetchone()
+    except psycopg.Error as problem:
+        if route.note_trouble(problem):
+            return None
+        raise
+    if state is None or not state["has_part"]:
+        route.note_move()
+        return None
+    return await _fetch_all(cursor)
 
 
 # To make so many rows takes a few milliseconds.
@@ -605,6 +776,12 @@ async def is_read_only(connection: AsyncConnection) -> bool:
 @lru_cache(maxsize=512)
 def _to_driver_sql(statement: str) -> bytes:
     return str(sa.text(statement).compile(dialect=_DIALECT)).encode()
+
+
+@lru_cache(maxsize=2_048)
+def _to_node_sql(statement: str, names: Names) -> bytes | None:
+    at_node = name_parts(_to_driver_sql(statement).decode(), names)
+    return None if at_node is None else at_node.encode()
 
 
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
