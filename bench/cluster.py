@@ -27,7 +27,7 @@ from bench.vectors import cached_vectors
 from bench.world import World, asked_texts, fresh_texts, import_pool, known_texts, settle
 
 SIZES = {"small": 267, "medium": 2_190}
-OTHERS = 200
+OTHERS = [f"other-{number:03}" for number in range(200)]
 MEMORIES_OF_OTHERS = 300
 SHARDS = 32
 
@@ -58,8 +58,8 @@ def _fill(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         for agent, count in SIZES.items():
             settle(connection, agent, count)
-        for number in range(OTHERS):
-            settle(connection, f"other-{number:03}", MEMORIES_OF_OTHERS)
+        for name in OTHERS:
+            settle(connection, name, MEMORIES_OF_OTHERS)
         connection.execute("VACUUM ANALYZE")
 
 
@@ -139,6 +139,22 @@ def _measure(ports: Sequence[int], rounds: int) -> None:
             cluster, one = (partial(_time_call, client, prepare) for client in clients)
             pair = in_turns(rounds, cluster, one)
             print(f"| {name} | {count:,} | {' | '.join(pair.cells())} |", flush=True)
+    _measure_many(ports, rounds)
+
+
+def _measure_many(ports: Sequence[int], rounds: int) -> None:
+    """Search another agent each time. Their parts lie on all nodes, and each has plans of its own."""
+    search_hybrid = _list_calls()["search, hybrid"]
+    clients = [[Client(port, name) for name in OTHERS] for port in ports]
+
+    def search(side: int, number: int) -> float:
+        return _time_call(clients[side][number % len(OTHERS)], search_hybrid, number)
+
+    cluster, one = (partial(search, side) for side in (0, 1))
+    pair = in_turns(rounds, cluster, one, warm_up=2 * len(OTHERS))
+    print(
+        f"| search, hybrid, {len(OTHERS)} agents | {MEMORIES_OF_OTHERS} | {' | '.join(pair.cells())} |"
+    )
 
 
 def _time_call(client: Client, prepare: _Prepare, number: int) -> float:

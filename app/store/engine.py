@@ -90,6 +90,9 @@ T = TypeVar("T")
 # Uses after which psycopg prepares a statement on the server.
 PREPARED_AFTER = 5
 
+# The same at the node of a cluster, where a statement is another one for each part of the tables.
+PREPARED_AFTER_AT_NODE = 1
+
 # Seconds after its own timeout that a running server may take to report it.
 GRACE = 5.0
 
@@ -182,9 +185,10 @@ def create_engine(
     """Return a pool of at most `pool_size` connections.
 
     Behind a transaction pooler, the next transaction may run in another session, which has not
-    prepared the same statements. Waiting too long for a connection raises TimeoutError. If it
-    `reads_nodes` and the server is the coordinator of a cluster, `connect_for_agent` opens as many
-    connections to each other node, too.
+    prepared the same statements. Waiting too long for a connection raises TimeoutError.
+
+    If it `reads_nodes` and the server is the coordinator of a cluster, `connect_for_agent` opens as
+    many connections to each node, too. Then it is closed by `dispose_engine`.
     """
     prepared_after = None if behind_pooler else PREPARED_AFTER
     engine = _create_pool(sqlalchemy_url(url), pool_size, patience, prepared_after)
@@ -197,9 +201,8 @@ def _read_nodes(engine: AsyncEngine, pool_size: int, patience: Patience) -> None
     """Let `connect_for_agent` read at the nodes of the cluster, if there is one."""
 
     def open_node(address: Address) -> AsyncEngine:
-        node = _create_pool(_build_node_url(engine.url, address), pool_size, patience, 0)
-        sa.event.listen(node.sync_engine, "connect", _keep_many_prepared)
-        return node
+        url = _build_node_url(engine.url, address)
+        return _create_pool(url, pool_size, patience, PREPARED_AFTER_AT_NODE)
 
     assert isinstance(engine.pool, Pool)
     nodes = engine.pool.nodes = Nodes(open_node)
@@ -208,21 +211,20 @@ def _read_nodes(engine: AsyncEngine, pool_size: int, patience: Patience) -> None
         nodes.is_cluster = dbapi_connection.driver_connection.on_cluster
 
     sa.event.listen(engine.sync_engine, "connect", note_cluster)
-    sa.event.listen(engine.sync_engine, "engine_disposed", nodes.dispose)
+
+
+async def dispose_engine(engine: AsyncEngine) -> None:
+    """End the sessions of the pool, and those at the nodes of the cluster."""
+    assert isinstance(engine.pool, Pool)
+    if engine.pool.nodes is not None:
+        await engine.pool.nodes.dispose()
+    await engine.dispose()
 
 
 def _build_node_url(url: sa.URL, address: Address) -> sa.URL:
     """Return the URL of the same database on another node."""
     elsewhere = {"host": address.host, "port": str(address.port)}
     return url.difference_update_query(["hostaddr"]).update_query_dict(elsewhere)
-
-
-# Statements that a session at a node keeps prepared. Each part has statements of its own.
-_PREPARED_AT_NODE = 400
-
-
-def _keep_many_prepared(dbapi_connection: DBAPIConnection, _record: object) -> None:
-    dbapi_connection.driver_connection.prepared_max = _PREPARED_AT_NODE
 
 
 def _create_pool(

@@ -185,7 +185,7 @@ class Node:
             async with self.engine.connect():
                 self.is_open = True
         except (psycopg.Error, sa.exc.SQLAlchemyError, OSError) as problem:
-            self.close(_describe(problem), self._pause)
+            self.refuse(_describe(problem), self._pause)
             self._pause = min(2 * self._pause, LONGEST_PAUSE)
         else:
             if self._is_logged:
@@ -194,7 +194,7 @@ class Node:
         finally:
             self._trial = None
 
-    def close(self, reason: str, pause: float) -> None:
+    def refuse(self, reason: str, pause: float) -> None:
         """Read nothing here for so many seconds. The coordinator answers meanwhile."""
         self.is_open = False
         self._next_try = time.monotonic() + pause
@@ -202,15 +202,16 @@ class Node:
             logger.warning("node %s is read through the coordinator: %s", self.address, reason)
         self._is_logged = True
 
-    def dispose(self) -> None:
+    async def dispose(self) -> None:
+        """End the sessions, and one that is about to begin."""
         if self._trial is not None:
-            self._trial.cancel()
-        self.engine.sync_engine.dispose()
+            await asyncio.wait([self._trial])
+        await self.engine.dispose()
 
 
 def _describe(problem: Exception) -> str:
     cause = problem.orig if isinstance(problem, sa.exc.DBAPIError) else problem
-    return " ".join(str(cause).split()) or type(cause).__name__
+    return (str(cause).splitlines() or [type(cause).__name__])[0]
 
 
 @dataclass(slots=True)
@@ -228,13 +229,14 @@ class Route:
     def note_trouble(self, problem: psycopg.Error | sa.exc.DBAPIError) -> bool:
         """Return whether the coordinator may do better, and read here no more if it is the node."""
         cause = problem.orig if isinstance(problem, sa.exc.DBAPIError) else problem
-        code = getattr(cause, "sqlstate", None)
-        if code is None or code.startswith(("08", "53", "57P")):
-            self.node.close(_describe(problem), FIRST_PAUSE)
+        code = getattr(cause, "sqlstate", None) or ""
+        is_silent = not code and isinstance(cause, psycopg.OperationalError)
+        if is_silent or code.startswith(("08", "53", "57P")):
+            self.node.refuse(_describe(problem), FIRST_PAUSE)
         elif code in _GONE:
             self.note_move()
         elif code.startswith(("28", "42")):
-            self.node.close(_describe(problem), LONGEST_PAUSE)
+            self.node.refuse(_describe(problem), LONGEST_PAUSE)
         else:
             return False
         return True
@@ -284,14 +286,17 @@ class Nodes:
         if self._reading.locked():
             return
         async with self._reading:
-            self._parts = build_parts(await ask(_LIST_PARTS, {}))
-            self._read_at, self._has_moved = time.monotonic(), False
+            parts = build_parts(await ask(_LIST_PARTS, {}))
+            if parts.keys() != self._parts.keys():
+                self._numbers.clear()
+            self._parts, self._has_moved = parts, False
+            self._read_at = time.monotonic()
             for address in {part.address for part in self._parts.values()} - self._nodes.keys():
                 self._nodes[address] = Node(address, self.open_engine(address))
 
     async def _find_part(self, agent: AgentId, ask: Ask) -> Part | None:
         number = self._numbers.get(agent)
-        if number is None or number not in self._parts:
+        if number is None:
             [row] = await ask(_FIND_PART, {"agent": agent})
             number = row["part"]
             if len(self._numbers) >= _MOST_AGENTS:
@@ -299,8 +304,8 @@ class Nodes:
             self._numbers[agent] = number
         return self._parts.get(number)
 
-    def dispose(self, _engine: object) -> None:
-        """End the sessions at the nodes."""
+    async def dispose(self) -> None:
+        """End the sessions at the nodes. The coordinator answers from now on."""
+        self.is_cluster = False
         for node in self._nodes.values():
-            node.dispose()
-        self._nodes, self._parts, self.is_cluster = {}, {}, False
+            await node.dispose()

@@ -23,6 +23,7 @@ from app.store.engine import (
     TimelyConnection,
     connect_for_agent,
     create_engine,
+    dispose_engine,
     driver_connection,
     fetch_rows,
 )
@@ -72,7 +73,7 @@ async def open_engine(url: str) -> AsyncIterator[AsyncEngine]:
             await read(engine, agent)
         yield engine
     finally:
-        await engine.dispose()
+        await dispose_engine(engine)
 
 
 async def read(engine: AsyncEngine, agent: AgentId, statement: str = _READ) -> list[dict[str, Any]]:

@@ -17,7 +17,16 @@ from app.store import nodes as nodes_module
 from app.store.columns import Filters
 from app.store.engine import Patience, create_engine
 from app.store.memories import Point
-from app.store.nodes import FUNCTIONS_OF_TABLES, Address, Nodes, Part, build_parts, name_parts
+from app.store.nodes import (
+    FUNCTIONS_OF_TABLES,
+    Address,
+    Node,
+    Nodes,
+    Part,
+    Route,
+    build_parts,
+    name_parts,
+)
 from app.store.placement import DISTRIBUTED, LOCAL, REFERENCE
 from app.store.search import build_search_statement
 from support.recorded_statements import number_parameters, read_statements
@@ -203,7 +212,7 @@ def test_a_node_that_cannot_be_reached_is_tried_beside_the_reads_and_logged_once
             for node in nodes._nodes.values():
                 node._next_try = 0.0
             await asyncio.sleep(0.01)
-        nodes.dispose(None)
+        await nodes.dispose()
 
     with caplog.at_level(logging.INFO):
         asyncio.run(read_for_a_while())
@@ -230,7 +239,32 @@ def test_places_are_read_again_after_a_move(monkeypatch: pytest.MonkeyPatch) -> 
         looks += [await read(nodes, 0), await read(nodes, 0)]
         nodes.note_move()
         looks += [await read(nodes, 0.5), await read(nodes, 0.6), await read(nodes, 11)]
-        nodes.dispose(None)
+        await nodes.dispose()
         return looks
 
     assert asyncio.run(read_and_move()) == [1, 1, 2, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("problem", "falls_back", "stays_open"),
+    [
+        (psycopg.OperationalError("the connection is lost"), True, False),
+        (psycopg.errors.AdminShutdown(), True, False),
+        (psycopg.errors.InsufficientPrivilege(), True, False),
+        (psycopg.errors.UndefinedFunction(), True, False),
+        (psycopg.errors.UndefinedTable(), True, True),
+        (psycopg.errors.QueryCanceled(), False, True),
+        (psycopg.errors.InvalidTextRepresentation(), False, True),
+        (psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes"), False, True),
+    ],
+)
+def test_the_coordinator_answers_what_is_the_fault_of_the_node(
+    problem: psycopg.Error, *, falls_back: bool, stays_open: bool
+) -> None:
+    coordinator = Coordinator()
+    address = Address("127.0.0.1", 1)
+    node = Node(address, coordinator.open_engine(address), is_open=True)
+    part = Part(7, address, NAMES)
+    route = Route(Nodes(coordinator.open_engine), node, part)
+    assert route.note_trouble(problem) == falls_back
+    assert node.is_open == stays_open
