@@ -136,7 +136,7 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
     # Whether the server is the coordinator of a Citus cluster, or another node of it.
     on_cluster: bool = False
     # What `fetch_rows` begins the transaction of each statement with; None if one is open already.
-    scope: Mapping[str, Any] | None = None
+    scope: Mapping[str, str] | None = None
     # How `fetch_rows` reads at a node of a cluster; None if the server is no such node.
     direct: "DirectRead | None" = None
 
