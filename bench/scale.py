@@ -1,4 +1,4 @@
-"""`python -m bench.scale [--sizes 1000 10000 100000]`: how calls grow with the agent, and what its index misses.
+"""`python -m bench.scale [--sizes 1000 10000 100000]`: how calls grow with the agent, what its index misses and what it costs writers.
 
 Agents of all sizes are in one database and are called in turns. The memories of the larger ones are
 mixtures of two real sentences each, words and vectors.
@@ -29,6 +29,7 @@ from bench.servers import SERVICE_WITHOUT_ENCODER, serving
 from bench.world import POOL, World, asked_texts, database, fresh_texts
 
 INDEXED_FROM = 20_000
+CLOSED = 1_000
 MODES = ("hybrid", "vector", "text")
 
 # Mix the pool's sentences: each memory has the words and the vector of two of them.
@@ -78,6 +79,7 @@ def main() -> None:
             for size, agent in agents.items():
                 if size >= INDEXED_FROM:
                     _print_recall(port, agent, size, arguments.questions)
+        _print_closing(url, agents)
 
 
 def grow(url: str, agent: str, count: int) -> None:
@@ -212,6 +214,42 @@ def _compare(
         )
         shares.append(found / len(exact_scores))
     return shares, fewest
+
+
+# --- writes under the index ------------------------------------------------------------------------
+
+
+def _print_closing(url: str, agents: dict[int, str]) -> None:
+    """Retract memories of the smallest agent with an index, and of one as large without, in turns."""
+    large = [size for size in agents if size >= INDEXED_FROM]
+    if not large:
+        return
+    size = min(large)
+    compared = {"with": agents[size], "without": "without-index"}
+    grow(url, compared["without"], size)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+        ids = {name: _choose_memories(connection, agent) for name, agent in compared.items()}
+    taken: dict[str, list[float]] = {name: [] for name in compared}
+    with _serve(url) as port:
+        clients = {name: Client(port, agent) for name, agent in compared.items()}
+        for number in range(CLOSED):
+            for name, client in clients.items():
+                request = client.prepare(f"/v1/memories/{ids[name][number]}/retract", {})
+                taken[name].append(client.timed(request)[0])
+    indexed, plain = taken["with"], taken["without"]
+    print(
+        f"\n{CLOSED:,} versions closed one by one at {size:,}: {sum(indexed):.1f} s with an index, "
+        f"{sum(plain):.1f} without, {sum(indexed) / sum(plain):.2f} times; "
+        f"p95 {p95(indexed) / p95(plain):.2f} times"
+    )
+
+
+def _choose_memories(connection: psycopg.Connection[tuple[Any, ...]], agent: str) -> list[str]:
+    rows = connection.execute(
+        "SELECT id FROM memories WHERE agent_id = %s ORDER BY id LIMIT %s", [agent, CLOSED]
+    )
+    return [str(memory_id) for (memory_id,) in rows]
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def database() -> Iterator[str]:
         embedded_postgres(Path(folder)) as url,
     ):
         schema.migrate_database(url)
-        _import(url, World.LARGE)
+        import_pool(url, World.LARGE)
         yield url
 
 
@@ -93,7 +93,7 @@ def world(*, others: int, memories_of_others: int) -> Iterator[World]:
         yield World(url, names)
 
 
-def _import(url: str, agent: str) -> None:
+def import_pool(url: str, agent: str) -> None:
     """The whole pool, stored through the service."""
     with serving(SERVICE_WITHOUT_ENCODER, PALIMPSEST_DATABASE_URL=url) as port:
         client = Client(port, agent)

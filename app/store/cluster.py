@@ -121,25 +121,28 @@ _LIST_NODES = """
     ORDER BY 1
 """
 
-# Read the clock of each node, and that of this one right before and after.
+# Read the clock of each worker, and that of the coordinator right before and after.
 _READ_CLOCKS = """
     SELECT
-        n.nodename || ':' || n.nodeport AS name,
-        r.success,
-        CASE WHEN r.success THEN CAST(r.result AS timestamptz) END AS clock,
+        nodename || ':' || nodeport AS name,
+        success,
+        CASE WHEN success THEN CAST(result AS timestamptz) END AS clock,
         statement_timestamp() AS earliest,
         clock_timestamp() AS latest
-    FROM run_command_on_all_nodes('SELECT clock_timestamp()') AS r
-    JOIN pg_dist_node AS n USING (nodeid)
+    FROM run_command_on_workers('SELECT clock_timestamp()')
     ORDER BY 1
 """
 
-# Find nodes that acknowledge a commit before it is on disk. Citus moves what is on disk.
+# Find nodes that acknowledge a commit before it is on disk. Citus moves what is on disk. The
+# coordinator is asked directly: it may let nobody log in as a node does, itself included.
 _FIND_HASTY_NODES = """
-    SELECT n.nodename || ':' || n.nodeport AS name
-    FROM run_command_on_all_nodes('SELECT current_setting(''synchronous_commit'')') AS r
-    JOIN pg_dist_node AS n USING (nodeid)
-    WHERE r.success AND r.result = 'off'
+    SELECT nodename || ':' || nodeport AS name
+    FROM run_command_on_workers('SELECT current_setting(''synchronous_commit'')')
+    WHERE success AND result = 'off'
+    UNION ALL
+    SELECT nodename || ':' || nodeport
+    FROM pg_dist_node
+    WHERE groupid = 0 AND current_setting('synchronous_commit') = 'off'
     ORDER BY 1
 """
 

@@ -3,11 +3,19 @@
 import asyncio
 import os
 import select
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -26,6 +34,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.domain.agent import AgentId
+from app.store.lost_nodes import LostNodes
+from app.store.nodes import Address, Names, Nodes, Route, name_parts
 from app.store.roles import Role
 
 
@@ -80,6 +90,9 @@ T = TypeVar("T")
 # Uses after which psycopg prepares a statement on the server.
 PREPARED_AFTER = 5
 
+# The same at the node of a cluster, where a statement is another one for each part of the tables.
+PREPARED_AFTER_AT_NODE = 1
+
 # Seconds after its own timeout that a running server may take to report it.
 GRACE = 5.0
 
@@ -106,6 +119,7 @@ class Patience:
             "statement_timeout": f"{self.statement * 1000:.0f}ms",
             "lock_timeout": f"{self.lock * 1000:.0f}ms",
             "idle_timeout": f"{self.idle_transaction * 1000:.0f}ms",
+            "node_timeout": f"{self.connect * 1000}ms",
         }
 
 
@@ -119,10 +133,12 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
 
     patience: Patience = Patience()
     deadline: float | None = None
-    # Whether the server is the coordinator of a Citus cluster.
+    # Whether the server is the coordinator of a Citus cluster, or another node of it.
     on_cluster: bool = False
     # What `fetch_rows` begins the transaction of each statement with; None if one is open already.
     scope: Mapping[str, str] | None = None
+    # How `fetch_rows` reads at a node of a cluster; None if the server is no such node.
+    direct: "DirectRead | None" = None
 
     async def wait(
         self,
@@ -140,6 +156,14 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
             raise
 
 
+@dataclass(frozen=True, slots=True)
+class DirectRead:
+    """The way to an agent's rows at a node, and the door to the coordinator beside it."""
+
+    route: Route
+    connect_to_coordinator: Callable[[], AbstractAsyncContextManager[AsyncConnection]]
+
+
 # A connection whose other end went away silently (a failover, a cut cable) is noticed within half
 # a minute.
 _KEEPALIVES = {
@@ -151,15 +175,63 @@ _KEEPALIVES = {
 
 
 def create_engine(
-    url: str, *, pool_size: int, patience: Patience, behind_pooler: bool = False
+    url: str,
+    *,
+    pool_size: int,
+    patience: Patience,
+    behind_pooler: bool = False,
+    reads_nodes: bool = False,
 ) -> AsyncEngine:
     """Return a pool of at most `pool_size` connections.
 
     Behind a transaction pooler, the next transaction may run in another session, which has not
     prepared the same statements. Waiting too long for a connection raises TimeoutError.
+
+    If it `reads_nodes` and the server is the coordinator of a cluster, `connect_for_agent` opens as
+    many connections to each node, too. Then it is closed by `dispose_engine`.
     """
+    prepared_after = None if behind_pooler else PREPARED_AFTER
+    engine = _create_pool(sqlalchemy_url(url), pool_size, patience, prepared_after)
+    if reads_nodes:
+        _read_nodes(engine, pool_size, patience)
+    return engine
+
+
+def _read_nodes(engine: AsyncEngine, pool_size: int, patience: Patience) -> None:
+    """Let `connect_for_agent` read at the nodes of the cluster, if there is one."""
+
+    def open_node(address: Address) -> AsyncEngine:
+        url = _build_node_url(engine.url, address)
+        return _create_pool(url, pool_size, patience, PREPARED_AFTER_AT_NODE)
+
+    assert isinstance(engine.pool, Pool)
+    nodes = engine.pool.nodes = Nodes(open_node)
+
+    def note_cluster(dbapi_connection: DBAPIConnection, _record: object) -> None:
+        nodes.is_cluster = dbapi_connection.driver_connection.on_cluster
+
+    sa.event.listen(engine.sync_engine, "connect", note_cluster)
+
+
+async def dispose_engine(engine: AsyncEngine) -> None:
+    """End the sessions of the pool, and those at the nodes of the cluster."""
+    assert isinstance(engine.pool, Pool)
+    if engine.pool.nodes is not None:
+        await engine.pool.nodes.dispose()
+    await engine.dispose()
+
+
+def _build_node_url(url: sa.URL, address: Address) -> sa.URL:
+    """Return the URL of the same database on another node."""
+    elsewhere = {"host": address.host, "port": str(address.port)}
+    return url.difference_update_query(["hostaddr"]).update_query_dict(elsewhere)
+
+
+def _create_pool(
+    url: sa.URL, pool_size: int, patience: Patience, prepared_after: int | None
+) -> AsyncEngine:
     engine = create_async_engine(
-        sqlalchemy_url(url),
+        url,
         poolclass=Pool,
         pool_size=pool_size,
         max_overflow=0,
@@ -168,7 +240,7 @@ def create_engine(
         hide_parameters=True,  # errors are logged, and parameters hold facts
         connect_args={
             "connect_timeout": patience.connect,
-            "prepare_threshold": None if behind_pooler else PREPARED_AFTER,
+            "prepare_threshold": prepared_after,
             "async_creator_fn": TimelyConnection.connect,
             **_KEEPALIVES,
         },
@@ -206,9 +278,16 @@ def lower_backend_priority(engine: AsyncEngine, niceness: int) -> None:
 
 
 class Pool(sa.AsyncAdaptedQueuePool):
-    """The usual pool, which also knows how many wait for a connection."""
+    """The usual pool, which also knows how many wait for a connection.
 
-    waiting = 0
+    Of a cluster it knows which nodes are lost, and which are read directly; None are if not asked.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.waiting = 0
+        self.lost_nodes = LostNodes()
+        self.nodes: Nodes | None = None
 
     def _do_get(self) -> ConnectionPoolEntry:
         self.waiting += 1
@@ -275,6 +354,19 @@ _BEGIN_FOR_AGENT = (
 """
 )
 
+# The same for a read at a node of a cluster, which is of use only if the rows still lie there. A
+# move that was over before this is seen here: it changes this node before anybody writes elsewhere.
+_BEGIN_AT_NODE = (
+    _BEGIN_FOR_AGENT
+    + b""",
+        NOT pg_is_in_recovery() AND EXISTS (
+            SELECT FROM pg_dist_placement
+            JOIN pg_dist_local_group USING (groupid)
+            WHERE shardid = %(part)s
+        ) AS has_part
+"""
+)
+
 # The same on a Citus cluster, whose other nodes must know the agent, the time zone and the limits.
 # They know the role, because the coordinator logs in there by it.
 _BEGIN_ON_CLUSTER = b"""
@@ -284,7 +376,8 @@ _BEGIN_ON_CLUSTER = b"""
         set_on_every_node('timezone', 'UTC'),
         set_on_every_node('statement_timeout', %(statement_timeout)s),
         set_on_every_node('lock_timeout', %(lock_timeout)s),
-        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
+        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
+        set_config('citus.node_connection_timeout', %(node_timeout)s, true)
 """
 
 # Go on with a transaction in another role, or for another agent.
@@ -314,7 +407,7 @@ async def begin_for_agent(
 
     Each statement sees one consistent state.
     """
-    async with engine.begin() as connection:
+    async with _avoid_lost_node(engine, agent, role), engine.begin() as connection:
         await _begin(connection, role, agent, _BEGIN_FOR_AGENT)
         yield connection
 
@@ -326,17 +419,59 @@ async def connect_for_agent(
     """Open a connection for reads of this agent alone, of one statement each, by `fetch_rows`.
 
     Each statement is a transaction that begins and ends in the same round trip. None is open
-    between them.
+    between them. On a cluster, the connection is to the node of the agent if that is possible.
     """
+    async with AsyncExitStack() as opened:
+        connection = await _connect_to_node(engine, agent, role, opened)
+        if connection is None:
+            coordinator = _connect_to_coordinator(engine, agent, role)
+            connection = await opened.enter_async_context(coordinator)
+        yield connection
+
+
+async def _connect_to_node(
+    engine: AsyncEngine, agent: AgentId, role: Role, opened: AsyncExitStack
+) -> AsyncConnection | None:
+    """Return a connection to the agent's node, closed with `opened`; None if there is no way."""
+    assert isinstance(engine.pool, Pool)
+    nodes = engine.pool.nodes
+    if nodes is None or agent == NO_AGENT:
+        return None
+    route = await nodes.find_route(agent, partial(_ask_coordinator, engine, agent, role))
+    if route is None:
+        return None
+    direct = DirectRead(route, partial(_connect_to_coordinator, engine, agent, role))
+    reads = _open_reads(route.node.engine, {"role": role, "agent": agent}, direct)
+    try:
+        return await opened.enter_async_context(reads)
+    except (psycopg.OperationalError, sa.exc.OperationalError) as problem:
+        route.note_trouble(problem)
+        return None
+
+
+@asynccontextmanager
+async def _connect_to_coordinator(
+    engine: AsyncEngine, agent: AgentId, role: Role
+) -> AsyncIterator[AsyncConnection]:
+    scope = {"role": role, "agent": agent}
+    async with _avoid_lost_node(engine, agent, role), _open_reads(engine, scope) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def _open_reads(
+    engine: AsyncEngine, scope: Mapping[str, str], direct: DirectRead | None = None
+) -> AsyncIterator[AsyncConnection]:
     async with engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
         driver = await driver_connection(connection)
         assert isinstance(driver, TimelyConnection)
-        driver.scope = {"role": role, "agent": agent, **driver.patience.limits}
+        driver.scope = {**scope, **driver.patience.limits}
+        driver.direct = direct
         try:
             yield connection
         finally:
-            driver.scope = None
+            driver.scope = driver.direct = None
 
 
 @asynccontextmanager
@@ -381,12 +516,78 @@ async def open_snapshot(
 
     They are planned for how much the agent has, because most of them read all of it.
     """
-    async with engine.connect() as plain:
+    async with _avoid_lost_node(engine, agent, role), engine.connect() as plain:
         connection = await plain.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
         await _begin(connection, role, agent)
         yield connection
+
+
+# Find the node of an agent on a cluster, by the number of its group. The coordinator knows it.
+_FIND_NODE = """
+    SELECT groupid
+    FROM pg_dist_placement
+    WHERE shardid = get_shard_id_for_distribution_column('memories', CAST(:agent AS text))
+"""
+
+
+@asynccontextmanager
+async def _avoid_lost_node(engine: AsyncEngine, agent: AgentId, role: Role) -> AsyncIterator[None]:
+    """Raise ConnectionFailure at once if the agent's node was lost a moment ago.
+
+    Note whether the node is lost, or answers again. What is asked for no agent is not on a node.
+    """
+    assert isinstance(engine.pool, Pool)
+    lost = engine.pool.lost_nodes
+    node = None
+    if agent != NO_AGENT and lost.has_any():
+        node = await _find_node(engine, agent, role)
+    if node is not None and not lost.may_try(node):
+        raise psycopg.errors.ConnectionFailure("The node of this agent was lost a moment ago.")
+    try:
+        yield
+    except (psycopg.Error, sa.exc.DBAPIError) as error:
+        if not _is_from_lost_node(error):
+            raise
+        if agent != NO_AGENT:
+            node = await _find_node(engine, agent, role)
+            if node is not None:
+                lost.note_loss(node)
+        raise psycopg.errors.ConnectionFailure("The node of this agent was lost.") from error
+    if node is not None:
+        lost.note_answer(node)
+
+
+async def _find_node(engine: AsyncEngine, agent: AgentId, role: Role) -> int | None:
+    """Return the number of the agent's node; None if there is no cluster."""
+    async with engine.begin() as connection:
+        if not is_on_cluster(await driver_connection(connection)):
+            return None
+    [row] = await _ask_coordinator(engine, agent, role, _FIND_NODE, {"agent": agent})
+    return int(row["groupid"])
+
+
+async def _ask_coordinator(
+    engine: AsyncEngine, agent: AgentId, role: Role, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    async with engine.begin() as connection:
+        await _begin(connection, role, agent)
+        return await fetch_rows(connection, statement, parameters)
+
+
+# What Citus says without a code when it loses a node: at the commit, and before it.
+_LOSSES = ("could not commit transaction for shard", "failure on connection marked as essential")
+
+
+def _is_from_lost_node(error: psycopg.Error | sa.exc.DBAPIError) -> bool:
+    """Return whether the coordinator says that it reaches another node no more.
+
+    If the coordinator itself is lost, the error has no code.
+    """
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    code = getattr(cause, "sqlstate", None) or ""
+    return code.startswith("08") or str(cause).startswith(_LOSSES)
 
 
 async def _begin(
@@ -453,6 +654,8 @@ async def fetch_rows(
     it parses the text, and guards and wraps every row.
     """
     driver = await driver_connection(connection)
+    if isinstance(driver, TimelyConnection) and driver.direct is not None:
+        return await _fetch_directly(driver, driver.direct, statement, parameters)
     cursor = driver.cursor(row_factory=dict_row)
     if isinstance(driver, TimelyConnection) and driver.scope is not None:
         # On a cluster, other nodes learn of settings in a transaction block alone.
@@ -463,6 +666,41 @@ async def fetch_rows(
     else:
         await cursor.execute(_to_driver_sql(statement), parameters)
     return await _fetch_all(cursor) if cursor.description else []
+
+
+async def _fetch_directly(
+    driver: TimelyConnection, direct: DirectRead, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the rows from the agent's node, or from the coordinator if the node cannot say."""
+    rows = await _fetch_from_node(driver, direct.route, statement, parameters)
+    if rows is not None:
+        return rows
+    async with direct.connect_to_coordinator() as coordinator:
+        return await fetch_rows(coordinator, statement, parameters)
+
+
+async def _fetch_from_node(
+    driver: TimelyConnection, route: Route, statement: str, parameters: Mapping[str, Any]
+) -> list[dict[str, Any]] | None:
+    at_node = _to_node_sql(statement, route.part.names)
+    if at_node is None:
+        return None
+    assert driver.scope is not None
+    begun = driver.cursor(row_factory=dict_row)
+    cursor = driver.cursor(row_factory=dict_row)
+    try:
+        async with driver.pipeline():
+            await begun.execute(_BEGIN_AT_NODE, {**driver.scope, "part": route.part.number})
+            await cursor.execute(at_node, parameters)
+        state = await begun.fetchone()
+    except psycopg.Error as problem:
+        if route.note_trouble(problem):
+            return None
+        raise
+    if state is None or not state["has_part"]:
+        route.note_move()
+        return None
+    return await _fetch_all(cursor)
 
 
 # To make so many rows takes a few milliseconds.
@@ -540,6 +778,12 @@ async def is_read_only(connection: AsyncConnection) -> bool:
 @lru_cache(maxsize=512)
 def _to_driver_sql(statement: str) -> bytes:
     return str(sa.text(statement).compile(dialect=_DIALECT)).encode()
+
+
+@lru_cache(maxsize=2_048)
+def _to_node_sql(statement: str, names: Names) -> bytes | None:
+    at_node = name_parts(_to_driver_sql(statement).decode(), names)
+    return None if at_node is None else at_node.encode()
 
 
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]

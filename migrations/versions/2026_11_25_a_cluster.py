@@ -87,19 +87,28 @@ OF_ONE_SERVER = (
 
 # Move the rows of the transaction's temporary table into a table of agents. They travel as one
 # value in a statement that goes to one node whole, because Citus would COPY them there, and
-# row-level security rules that out.
+# row-level security rules that out. They go in one statement because rows may point to one another.
+# The value is an array, because an element may have 256 MB at most, and the whole 1 GB.
 MOVE_INCOMING = """
     CREATE FUNCTION move_incoming(target text, incoming text, columns text[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
     DECLARE
-        moved jsonb;
+        moved jsonb[];
         others text := array_to_string(array_remove(columns, 'agent_id'), ', ');
     BEGIN
-        EXECUTE format('SELECT jsonb_agg(to_jsonb(i)) FROM %I AS i', incoming) INTO moved;
+        EXECUTE format(
+            'SELECT array_agg(portion) FROM ('
+            ' SELECT jsonb_agg(content) AS portion FROM ('
+            ' SELECT content, sum(pg_column_size(content)) OVER (ROWS UNBOUNDED PRECEDING)'
+            ' / 64000000 AS place FROM (SELECT to_jsonb(i) AS content FROM %I AS i) AS contents'
+            ' ) AS places GROUP BY place ) AS portions',
+            incoming
+        ) INTO moved;
         EXECUTE format(
             'INSERT INTO %1$I (agent_id, %2$s) SELECT a.agent_id, %3$s'
-            ' FROM agents a, jsonb_populate_recordset(NULL::%1$I, $1) AS r WHERE a.agent_id = $2',
+            ' FROM agents a, unnest($1) AS portion,'
+            ' jsonb_populate_recordset(NULL::%1$I, portion) AS r WHERE a.agent_id = $2',
             target, others, 'r.' || replace(others, ', ', ', r.')
         ) USING moved, current_setting('palimpsest.agent');
     END

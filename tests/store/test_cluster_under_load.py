@@ -1,8 +1,10 @@
 """A cluster while many write: a shard moves, or a worker goes away.
 
-Callers hear 503 at worst, and nothing acknowledged is lost.
+Callers hear 503 at worst, nothing acknowledged is lost, and whoever wrote reads it at once.
 """
 
+import socket
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,24 +41,33 @@ _PLACES = """
 
 @dataclass
 class Load:
-    """What writers were answered: ids by agent, and how often each status came for an agent."""
+    """What writers were answered: ids by agent, and how often each status came for an agent.
+
+    `reads` are of the memories that were just stored.
+    """
 
     address: str
     stored: dict[str, set[str]] = field(default_factory=lambda: {agent: set() for agent in AGENTS})
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
+    reads: Counter[tuple[str, int]] = field(default_factory=Counter)
     stop: Event = field(default_factory=Event)
 
-    def write(self, agents: Sequence[str]) -> None:
+    def write(self, writer: int, agents: Sequence[str]) -> None:
         with httpx.Client(base_url=self.address, timeout=60) as client:
             for number in count():
                 agent = agents[number % len(agents)]
-                body = {"content": f"Number {number}", "key": f"slot {number % 7}"}
-                body["value"] = str(number)
+                value = f"{writer}.{number}"
+                body = {"content": f"Number {value}", "key": f"slot {number % 7}", "value": value}
                 headers = {"X-Agent-Id": agent}
                 answer = client.post("/v1/memories", json=body, headers=headers)
                 self.statuses[agent, answer.status_code] += 1
                 if answer.is_success:
-                    self.stored[agent].add(answer.json()["memory"]["id"])
+                    memory = answer.json()["memory"]["id"]
+                    self.stored[agent].add(memory)
+                    read = client.get(f"/v1/memories/{memory}", headers=headers)
+                    self.reads[agent, read.status_code] += 1
+                else:
+                    time.sleep(0.1)
                 if self.stop.is_set():
                     return
 
@@ -80,16 +91,20 @@ class Load:
 
 
 @contextmanager
-def load(url: str) -> Iterator[Load]:
-    """Lets writers write for all agents while the block lasts.
+def load(
+    url: str, writers_of: Sequence[Sequence[str]] | None = None, **settings: Any
+) -> Iterator[Load]:
+    """Lets writers write for all agents while the block lasts, or each for its own.
 
     Afterwards all that was stored must be there, and callers must have heard 503 at worst.
     """
-    with running(load_settings(database_url=url)) as address:
+    if writers_of is None:
+        writers_of = [AGENTS[number::WRITERS] for number in range(WRITERS)]
+    with running(load_settings(database_url=url, **settings)) as address:
         under_way = Load(address)
         writers = [
-            Thread(target=under_way.write, args=[AGENTS[number::WRITERS]])
-            for number in range(WRITERS)
+            Thread(target=under_way.write, args=[writer, agents])
+            for writer, agents in enumerate(writers_of)
         ]
         for writer in writers:
             writer.start()
@@ -101,7 +116,27 @@ def load(url: str) -> Iterator[Load]:
             for writer in writers:
                 writer.join()
     assert {status for _, status in under_way.statuses} <= {201, 503}
+    assert {status for _, status in under_way.reads} <= {200, 503}
     under_way.assert_nothing_lost(url)
+
+
+@contextmanager
+def silent_node(url: str, node: Node) -> Iterator[None]:
+    """The cluster finds the node at an address that takes connections and never says a word."""
+    move = (
+        "SELECT citus_update_node(nodeid, %s, %s) FROM pg_dist_node"
+        " WHERE nodename = %s AND nodeport = %s"
+    )
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=1_000) as silent,
+        psycopg.connect(url, autocommit=True) as admin,
+    ):
+        host, port = silent.getsockname()
+        admin.execute(move, [host, port, node.host, node.port])
+        try:
+            yield
+        finally:
+            admin.execute(move, [node.host, node.port, host, port])
 
 
 def list_places(connection: psycopg.Connection[tuple[Any, ...]]) -> list[tuple[str, int, Node]]:
@@ -139,3 +174,25 @@ def test_a_worker_goes_away_and_comes_back(database_url: str) -> None:
                 under_way.await_refused(lost)
                 under_way.await_stored(others)
             under_way.await_stored(lost)
+
+
+def test_a_worker_that_says_nothing_does_not_hold_up_the_agents_of_others(
+    database_url: str,
+) -> None:
+    """Each request to it holds a connection until the time for connecting is over."""
+    first, _ = list_workers()
+    with psycopg.connect(database_url) as admin:
+        places = list_places(admin)
+    lost = [agent for agent, _, node in places if node == first]
+    others = [agent for agent, _, node in places if node != first]
+    writers_of = [*[lost] * 6, others]
+    with load(database_url, writers_of, pool_size=3, connect_timeout=2) as under_way:
+        with silent_node(database_url, first):
+            under_way.await_refused(lost)
+            started = time.monotonic()
+            under_way.await_stored(others, more=50)
+            taken = time.monotonic() - started
+            refused = under_way.count_of(503, others)
+        under_way.await_stored(lost)
+    assert refused == 0
+    assert taken < 30

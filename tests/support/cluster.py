@@ -66,9 +66,19 @@ def fresh_distributed_database(server_url: str, name: str, template: str | None)
     finally:
         for server in servers:
             with psycopg.connect(server, autocommit=True) as connection:
-                connection.execute(
-                    sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
-                )
+                _drop_database(connection, name)
+
+
+def _drop_database(connection: psycopg.Connection[tuple[object]], name: str) -> None:
+    """A process of Citus that waits for another node does not end at once."""
+    drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+    for _ in range(6):
+        try:
+            connection.execute(drop)
+        except psycopg.errors.ObjectInUse:
+            continue  # it waited for five seconds
+        return
+    connection.execute(drop)
 
 
 def _copy_database(connection: psycopg.Connection[tuple[object]], name: str, template: str) -> None:
