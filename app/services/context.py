@@ -118,7 +118,7 @@ class ContextComposer:
         """
         few = None
         if await self._indexes.find_index(agent):
-            few = await find_few(connection, agent, filters, point)
+            few = await find_few(connection, agent, filters, is_present=point.is_present)
             if few is None:
                 ranked = await memory_store.list_probably_strongest(
                     connection, agent, filters, point, ranking

@@ -100,7 +100,8 @@ class MemoryLister:
         strength_as_of = after.strength_as_of if after else None
         few = None
         if is_bounded and strength_as_of is None:
-            few = await walks.find_few(connection, agent, filters, point)
+            # The later pages of a list are of the past.
+            few = await walks.find_few(connection, agent, filters, is_present=False)
         if is_bounded and few is None and (after is None or strength_as_of is not None):
             counted = await find_counted_strengths(connection, agent, strength_as_of)
             if counted is not None:

@@ -78,7 +78,7 @@ _LINKED = f"""
 """
 
 
-def _list_indexed_conditions(filters: Filters, point: Point) -> Iterator[Condition]:
+def _list_indexed_conditions(filters: Filters, *, is_present: bool) -> Iterator[Condition]:
     """Yield the conditions of the filters that an index answers."""
     if filters.session_id is not None:
         yield Condition("m.session_id = :session_id", {"session_id": filters.session_id})
@@ -90,7 +90,7 @@ def _list_indexed_conditions(filters: Filters, point: Point) -> Iterator[Conditi
     if filters.stale:
         yield Condition(f"m.id IN ({_LINKED})", {})
     # The other indexes have only what may hold at present.
-    if not point.is_present:
+    if not is_present:
         return
     if filters.kind == Kind.CONSTRAINT:
         yield Condition(f"m.kind = '{Kind.CONSTRAINT}' AND NOT m.cold", {})
@@ -102,12 +102,15 @@ def _list_indexed_conditions(filters: Filters, point: Point) -> Iterator[Conditi
 
 
 async def find_few(
-    connection: AsyncConnection, agent: AgentId, filters: Filters, point: Point
+    connection: AsyncConnection, agent: AgentId, filters: Filters, *, is_present: bool
 ) -> Condition | None:
-    """Return a condition of the filters that few memories meet, and that an index answers."""
+    """Return a condition of the filters that few memories meet, and that an index answers.
+
+    `is_present`: only what holds at present is read.
+    """
     if filters.ids:
         return Condition("m.id = ANY(CAST(:ids AS uuid[]))", {"ids": list(filters.ids)})
-    for condition in _list_indexed_conditions(filters, point):
+    for condition in _list_indexed_conditions(filters, is_present=is_present):
         statement = f"""
             SELECT count(*) <= :few AS are_few
             FROM ({condition.select_ids()} LIMIT :few + 1) AS counted
@@ -142,7 +145,7 @@ async def walk_newest(
     if after is not None:
         bounds += " AND (m.created_at, m.id) < (:after_created_at, :after_id)"
         parameters |= {"after_created_at": after.created_at, "after_id": after.memory_id}
-    few = await find_few(connection, agent, filters, point)
+    few = await find_few(connection, agent, filters, is_present=point.is_present)
     if few is not None:
         bounds += f" AND m.id = ANY(ARRAY({few.select_ids()}))"
         parameters |= few.parameters

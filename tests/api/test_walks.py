@@ -20,6 +20,7 @@ from app.store import counted_strengths, memories, walks
 from app.store.columns import Filters
 from app.store.engine import Patience, begin_for_agent, create_engine, fetch_rows
 from app.store.memories import Point, Ranking
+from palimpsest_client import Client, documents
 from support.agent_indexes import build_index, look_after_indexes
 from support.cluster import needs_one_server
 from support.databases import fresh_database
@@ -52,7 +53,7 @@ def list_lines() -> list[dict[str, Any]]:
             "content": f"Note {number} about the {chance.choice(('boat', 'tent', 'lamp'))}",
             "created_at": format_day(day),
             "valid_from": format_day(starts),
-            "kind": chance.choice(KINDS),
+            "kind": "constraint" if number % 60 == 1 else chance.choice(KINDS),
             "tier": "core" if chance.random() < 0.1 else "semantic",
             "importance": round(chance.random(), 2),
             "session_id": f"s{number % 40}" if number % 3 else "often",
@@ -162,6 +163,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     "all pass": {},
     "an index answers": {"session_id": "s7"},
     "an index answers with many": {"session_id": "often"},
+    "constraints": {"kind": "constraint"},
     "a slot": {"entity": "user", "category": "", "key": "key 1"},
     "what is not stale": {"stale": False},
     "what is stale": {"stale": True},
@@ -238,6 +240,29 @@ def test_a_filter_that_an_index_answers_fills_its_page(client: httpx.Client) -> 
     ids = join_ids([page])
     by_ids = read_page(client, ids=ids, limit=50, include_superseded=True)
     assert join_ids([by_ids]) == ids
+
+
+def test_clients_follow_the_cursor_over_pages_without_items(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walks, "FEW", 0)
+    monkeypatch.setattr(walks, "MOST_EXAMINED", 4)
+    first = {"entity": "user", "category": "", "key": "key 1"}
+    held = list_exactly(client, **first)
+    assert read_page(client, limit=1, **first)["items"] == []
+    with Client(str(client.base_url), agent=AGENT) as caller:
+        assert [memory["id"] for memory in caller.list_memories(**first)] == held
+        assert documents.run(documents.find_memory(**first), caller)["id"] == held[0]
+        versions = documents.run(documents.list_versions(**first), caller)
+    everything = list_exactly(client, include_superseded=True, **first)
+    assert [memory["id"] for memory in versions] == everything[::-1]
+
+
+def test_the_console_says_that_there_may_be_more(client: httpx.Client) -> None:
+    page = client.get("/ui", params={"agent": AGENT, "entity": "nobody"}).text
+    assert "There may be more among older facts." in page
+    assert 'rel="next"' in page
+    assert "Nothing matches" not in page
 
 
 def test_what_was_stored_since_the_count_is_listed_in_its_place(
