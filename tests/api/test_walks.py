@@ -277,6 +277,8 @@ def test_what_was_stored_since_the_count_is_listed_in_its_place(
     pages = read_pages(changing, sort="strength")
     assert pages[0]["strength_as_of"] < pages[0]["as_of"]
     assert set(join_ids(pages[:1])) >= set(stored)
+    brief = read_page(changing, sort="strength", view="brief", limit=5)
+    assert brief["strength_as_of"] == pages[0]["strength_as_of"]
     assert sorted(join_ids(pages)) == sorted(list_exactly(changing, sort="strength"))
 
 

@@ -584,6 +584,8 @@ class BriefListAnswer(TypedDict):
     """The entries of this page."""
     next_cursor: NotRequired[str | None]
     """Send it as `cursor` for the next page; null: this page is the last."""
+    strength_as_of: NotRequired[str | None]
+    """The order is that of the strengths at this time, if it is there."""
 
 
 class BriefMemory(TypedDict):
