@@ -45,6 +45,7 @@ from app.services.import_history import HistoryImporter
 from app.services.key_reader import KeyReader
 from app.services.keys import KeyIssuer
 from app.services.lifespans import LifespanEnder
+from app.services.lists import MemoryLister
 from app.services.message_reader import MessageReader
 from app.services.metrics import count_read
 from app.services.parts import TextStorer
@@ -111,6 +112,7 @@ class Services:
     texts: TextStorer
     captures: Capturer
     search: Searcher
+    lists: MemoryLister
     index_directory: AgentIndexDirectory
     index_keeper: AgentIndexKeeper
     context: ContextComposer
@@ -347,6 +349,7 @@ def _build_services(
             refuses_secrets=settings.secrets == "refuse",
         ),
         search=search,
+        lists=MemoryLister(reads, indexes, half_lives, settings.max_answer_bytes),
         index_directory=indexes,
         index_keeper=AgentIndexKeeper(
             engine,

@@ -34,6 +34,8 @@ class Cursor:
         times = [self.after.created_at]
         if self.moment:
             times += [self.moment.as_of, self.moment.known_at]
+        if self.after.strength_as_of:
+            times.append(self.after.strength_as_of)
         formatted = [format_time(time) for time in times]
         return _encode_values([str(self.after.memory_id), self.after.strength, *formatted])
 
@@ -41,13 +43,15 @@ class Cursor:
     def decode(cls, text: str) -> Self:
         """Raise InvalidFact if `text` is no cursor."""
         try:
-            memory_id, strength, created_at, *moment = _decode_values(text)
+            memory_id, strength, *texts = _decode_values(text)
+            created_at, *others = map(parse_time, texts)
             after = After(
-                parse_time(created_at),
+                created_at,
                 UUID(memory_id),
                 None if strength is None else float(strength),
+                others.pop() if len(others) > 2 else None,
             )
-            return cls(after, Moment(*map(parse_time, moment)) if moment else None)
+            return cls(after, Moment(*others) if others else None)
         except _BROKEN:
             raise InvalidFact(_HELP) from None
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import ValidationError
-from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.responses import Response
 
 from app.api import examples
@@ -46,7 +45,6 @@ from app.api.schemas.memories import (
 )
 from app.api.schemas.reads import HistoryQuery, ListQuery, MemoryQuery
 from app.api.views import View, ViewDep
-from app.domain.agent import AgentId
 from app.domain.errors import InvalidFact, PalimpsestError, TrustTooHigh
 from app.domain.keys import Rights, Scope
 from app.domain.strength import HalfLives
@@ -57,8 +55,6 @@ from app.services.explicit import Target
 from app.services.history import read_history
 from app.services.parts import TextOutcome, TextOutcomes
 from app.services.remember import BatchRefused
-from app.store import memories
-from app.store.memories import After, Page, Ranked, Ranking
 from app.wiring import Services
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
@@ -280,49 +276,31 @@ def _answer_outcome(
     response_model=None,
     description=(
         "What holds, newest known or strongest first; by kind, slot, tags or session, at any point "
-        "on both axes."
+        "on both axes.\n"
+        "Only a null `next_cursor` says that a list ends. A page of a large agent, which has an "
+        "index, looks at no more than 10,000 memories. If few of them pass the filters, it has "
+        "fewer than `limit`, maybe none, and the next page goes on behind those."
     ),
 )
 async def list_memories(
     services: ServicesDep, agent: AgentDep, query: Annotated[ListQuery, Query()]
 ) -> Response:
-    page = await _read_page(services, agent, query)
+    page = await services.lists.list_page(agent, query.to_question())
     as_of, known_at = page.moment.as_of, page.moment.known_at
-    shown = page.memories[: query.limit]
-    next_cursor = None
-    if page.is_cut or len(page.memories) > query.limit:
-        next_cursor = Cursor(_locate_memory(page, len(shown) - 1), page.moment).encode()
+    next_cursor = Cursor(page.next, page.moment).encode() if page.next else None
 
     def build_answer() -> ListAnswer:
-        items = [MemoryOut.from_memory(memory, as_of, services.half_lives) for memory in shown]
+        half_lives = services.half_lives
+        items = [MemoryOut.from_memory(one, as_of, half_lives) for one in page.memories]
         return ListAnswer.model_construct(
-            items=items, next_cursor=next_cursor, as_of=as_of, known_at=known_at
+            items=items,
+            next_cursor=next_cursor,
+            as_of=as_of,
+            known_at=known_at,
+            strength_as_of=page.strength_as_of,
         )
 
     return await respond_with_long_answer(build_answer, query.view)
-
-
-async def _read_page(services: Services, agent: AgentId, query: ListQuery) -> Page:
-    """Return a page and one memory more if there is a next page."""
-    point, after = query.locate_page()
-    filters, limit = query.to_filters(), query.limit + 1
-    max_bytes = services.settings.max_answer_bytes
-
-    async def read(connection: AsyncConnection) -> Page:
-        if query.sort == "strength":
-            ranking = Ranking(services.half_lives, limit, max_bytes, after)
-            return await memories.list_strongest(connection, agent, filters, point, ranking)
-        return await memories.list_memories(
-            connection, agent, filters, point, limit=limit, max_bytes=max_bytes, after=after
-        )
-
-    return await services.reads.run(agent, read, known_at=point.known_at)
-
-
-def _locate_memory(page: Page, last: int) -> After:
-    memory = page.memories[last]
-    strength = page.strengths[last] if isinstance(page, Ranked) else None
-    return After(memory.created_at, memory.id, strength)
 
 
 @router.get(

@@ -14,8 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
 from app.store import agent_indexes
+from app.store.counted_strengths import refresh_strengths
 from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.index_scope import AgentIndex
+from app.store.insights import refresh_insights
 from app.store.recent_stats import refresh_stats
 
 logger = logging.getLogger(__name__)
@@ -127,7 +129,7 @@ class AgentIndexKeeper:
         """Bring one index up to date. Return True if it was dropped."""
         while await self._append(index.agent):
             pass
-        await self._refresh_stats(index.agent)
+        await self._refresh_counts(index.agent)
         if datetime.now(UTC) - counted_at < COUNTED_EVERY:
             return False
         counted = await self._count(index.agent)
@@ -142,9 +144,13 @@ class AgentIndexKeeper:
         async with begin_for_agent(self._engine, agent) as connection:
             return await agent_indexes.append_memories(connection, agent, APPENDED_AT_ONCE)
 
-    async def _refresh_stats(self, agent: AgentId) -> None:
+    async def _refresh_counts(self, agent: AgentId) -> None:
+        """Count anew what answers about a large agent do not count themselves, if it is time."""
         async with begin_for_agent(self._engine, agent) as connection:
             await refresh_stats(connection, agent, self._half_lives)
+        async with begin_for_agent(self._engine, agent) as connection:
+            await refresh_strengths(connection, agent, self._half_lives)
+        await refresh_insights(self._engine, agent)
 
     async def _count(self, agent: AgentId) -> AgentIndex | None:
         async with begin_for_agent(self._engine, agent) as connection:
@@ -179,7 +185,7 @@ class AgentIndexKeeper:
         async with begin_for_agent(self._engine, agent) as connection:
             await agent_indexes.attach_table(connection, agent, last)
         counted = await self._count(agent)
-        await self._refresh_stats(agent)
+        await self._refresh_counts(agent)
         seconds = round(time.monotonic() - started)
         memories = counted.memories if counted else 0
         logger.info("An agent of %d memories got an index in %d seconds.", memories, seconds)

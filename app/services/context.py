@@ -29,6 +29,7 @@ from app.store.columns import Filters
 from app.store.memories import Point, Ranked, Ranking
 from app.store.reads import Reads
 from app.store.value_lines import list_value_lines
+from app.store.walks import find_few
 
 NEAREST = 100
 MOST_ROWS = 2_000
@@ -111,14 +112,22 @@ class ContextComposer:
         point: Point,
         ranking: Ranking,
     ) -> Ranked:
-        """Return the strongest memories; of a large agent, those that probably are."""
+        """Return the strongest memories; of a large agent, those that probably are.
+
+        All that pass the filters are read if an index says that these are few.
+        """
+        few = None
         if await self._indexes.find_index(agent):
-            ranked = await memory_store.list_probably_strongest(
-                connection, agent, filters, point, ranking
-            )
-            if ranked is not None:
-                return ranked
-        return await memory_store.list_strongest(connection, agent, filters, point, ranking)
+            few = await find_few(connection, agent, filters, is_present=point.is_present)
+            if few is None:
+                ranked = await memory_store.list_probably_strongest(
+                    connection, agent, filters, point, ranking
+                )
+                if ranked is not None:
+                    return ranked
+        return await memory_store.list_strongest(
+            connection, agent, filters, point, ranking, few=few
+        )
 
     async def _find_hints(
         self,

@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId
+from app.store.counted_strengths import remove_strengths
 from app.store.engine import (
     begin_as_operator,
     driver_connection,
@@ -266,6 +267,7 @@ async def drop_index(connection: AsyncConnection, agent: AgentId) -> None:
     """Drop the index of the agent. From then on, searches read the whole agent."""
     await fetch_rows(connection, _FORGET, {"agent": agent})
     await fetch_rows(connection, _FORGET_WORDS, {"agent": agent})
+    await remove_strengths(connection, agent)
     await fetch_rows(connection, "SELECT drop_index_table()", {})
 
 

@@ -16,6 +16,7 @@ from app.store.captures.redactions import redact_messages
 from app.store.columns import ERASED_WITH_CHAIN, ERASED_WITH_MEMORY, set_erased_sql
 from app.store.engine import driver_connection, fetch_rows
 from app.store.inserts import build_insert
+from app.store.insights import forget_insights
 from app.store.log.chain import LogChain
 from app.store.recent_stats import forget_erased
 from app.store.redactions import NOWHERE, Redaction, redact_log
@@ -213,6 +214,7 @@ async def erase_memories(
     await remove_erased(connection, agent, list(texts))
     unnamed = await _forget_slots(connection, agent, list(texts), now)
     ids = list({*texts, *unnamed, *swept})
+    await forget_insights(connection, agent, ids)
     await fetch_rows(connection, _UNSEAL, {"agent": agent, "ids": ids})
     redaction = Redaction(
         agent=agent,

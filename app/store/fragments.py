@@ -91,22 +91,26 @@ def list_belief_columns(row: str) -> str:
     return ", ".join(f"{row}.{name}" for name in BELIEF_COLUMNS)
 
 
-def build_latest_source(memory: str, belief: str) -> str:
-    """Return the FROM of memories, each with the latest belief about it."""
+def build_latest_source(memory: str, belief: str, table: str = "memories") -> str:
+    """Return the FROM of memories, each with the latest belief about it.
+
+    `table` is that of the memories, or a CTE with rows of it.
+    """
     return f"""
-        memories {memory}
+        {table} {memory}
         CROSS JOIN LATERAL (SELECT {list_belief_columns(memory)}) AS {belief}
     """
 
 
-def build_past_source(memory: str, belief: str) -> str:
+def build_past_source(memory: str, belief: str, table: str = "memories") -> str:
     """Return the FROM of memories, each with the belief at the moment's known time.
 
-    A memory that was not known then is left out. The second half of the union is entered only for
-    rows about which something else was believed then.
+    `table` is that of the memories, or a CTE with rows of it. A memory that was not known then is
+    left out. The second half of the union is entered only for rows about which something else was
+    believed then.
     """
     return f"""
-        memories {memory}
+        {table} {memory}
         JOIN LATERAL (
             SELECT {list_belief_columns(memory)}
             WHERE {memory}.known_from <= {KNOWN_AT}

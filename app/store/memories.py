@@ -1,7 +1,7 @@
 """Reads of memories. Each is one statement, so that it sees one consistent state."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import ceil
 from typing import Any
@@ -42,7 +42,13 @@ from app.store.known_time import settle_known_time
 from app.store.log.state import decode_dated_by
 from app.store.rows import belief_from_row
 from app.store.staleness import ended_list_from_json, is_stale_sql, stale_because_sql
-from app.store.strength import COUNTER_CONDITIONS, STRENGTH, USAGE, half_life_values
+from app.store.strength import (
+    COUNTER_CONDITIONS,
+    STRENGTH,
+    STRENGTH_THEN,
+    USAGE,
+    half_life_values,
+)
 from app.turns import iterate_in_turns
 
 # The memory that a memory `m` superseded, by the latest beliefs.
@@ -172,7 +178,13 @@ def memory_columns(point: Point) -> str:
 
 def where_memories(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     """Return the WHERE of a read, with its parameters: the agent, the moment, the filters."""
-    conditions = ["m.agent_id = :agent"]
+    conditions, parameters = list_conditions(filters, point)
+    return " AND ".join(["m.agent_id = :agent", *conditions]), parameters
+
+
+def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str, Any]]:
+    """Return the conditions of the moment and the filters on memories of the agent."""
+    conditions = []
     if not point.include_superseded:
         conditions.append(STANDS if point.include_covered else HOLDS)
     if point.is_present:
@@ -181,7 +193,7 @@ def where_memories(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]
         stale = is_stale_sql(past=point.known_at is not None, holds=HOLDS)
         conditions.append(stale if filters.stale else f"NOT {stale}")
     narrowing, parameters = build_filter_conditions(filters)
-    return " AND ".join([*conditions, *narrowing]), parameters
+    return [*conditions, *narrowing], parameters
 
 
 def where_searchable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
@@ -204,6 +216,21 @@ async def run_read(
     A `known_at` that the caller named is final. If an `encoder` is named, the rows carry the
     encoder of the database too. Raises NotYetKnown, and EmbeddingsChanged for another encoder.
     """
+    rows = await fetch_at_point(connection, statement, agent, point, parameters)
+    first = rows[0]
+    if encoder is not None and first["encoder"] != encoder:
+        raise EmbeddingsChanged(first["encoder"], encoder)
+    return moment_from_row(first), [row for row in rows if row["id"] is not None]
+
+
+async def fetch_at_point(
+    connection: AsyncConnection,
+    statement: str,
+    agent: AgentId,
+    point: Point,
+    parameters: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Return all rows of a statement that reads at the point. Raises NotYetKnown."""
     if point.known_at is not None and not point.all_uses:
         await settle_known_time(connection, agent, point.known_at)
     values = {
@@ -213,15 +240,14 @@ async def run_read(
         "used_by": None if point.all_uses else point.known_at,
         **parameters,
     }
-    rows = await fetch_rows(connection, statement, values)
-    first = rows[0]
-    if encoder is not None and first["encoder"] != encoder:
-        raise EmbeddingsChanged(first["encoder"], encoder)
-    moment = Moment(first["moment_as_of"], first["moment_known_at"])
-    return moment, [row for row in rows if row["id"] is not None]
+    return await fetch_rows(connection, statement, values)
 
 
-async def _memories_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Memory]:
+def moment_from_row(row: Mapping[str, Any]) -> Moment:
+    return Moment(row["moment_as_of"], row["moment_known_at"])
+
+
+async def memories_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Memory]:
     return [memory_from_row(row) async for row in iterate_in_turns(rows)]
 
 
@@ -285,7 +311,7 @@ async def _select_page(
         FROM moment LEFT JOIN ({_select_memories(point, where, tail)}) AS page ON true
     """
     moment, rows = await run_read(connection, statement, agent, point, parameters)
-    return Page(moment, await _memories_from_rows(rows))
+    return Page(moment, await memories_from_rows(rows))
 
 
 async def _select_bounded_page(
@@ -306,7 +332,7 @@ async def _select_bounded_page(
         ORDER BY {order}
     """
     moment, rows = await run_read(connection, statement, agent, point, parameters)
-    return Page(moment, await _memories_from_rows(rows), is_cut=is_cut(rows))
+    return Page(moment, await memories_from_rows(rows), is_cut=is_cut(rows))
 
 
 def _select_memories(point: Point, where: str, tail: str) -> str:
@@ -357,11 +383,15 @@ async def find_memories(
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """The last item of a page. `strength` is set if the list is sorted by it."""
+    """The last item of a page. `strength` is set if the list is sorted by it.
+
+    It is the strength at `strength_as_of`, or at the moment of the list if that is None.
+    """
 
     created_at: datetime
     memory_id: UUID
     strength: float | None = None
+    strength_as_of: datetime | None = None
 
 
 def _choose_newest_of_past(where: str) -> str:
@@ -416,12 +446,24 @@ async def list_memories(
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on memories `m` that an index answers, and its parameters."""
+
+    sql: str
+    parameters: Mapping[str, Any]
+
+    def select_ids(self) -> str:
+        """Return the SELECT of the ids of all memories that meet it."""
+        return f"SELECT m.id FROM memories m WHERE m.agent_id = :agent AND {self.sql}"
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """An order by strength, and which part of the order to read.
 
     At most `limit` memories are read, and no more once they reach `max_bytes` as JSON. Memories of
     the kind `first` come before all others, and erased ones are left out then. `after` cannot be
-    combined with `first`.
+    combined with `first`. The strengths are those of the read, or those of `after.strength_as_of`.
     """
 
     half_lives: HalfLives
@@ -512,11 +554,16 @@ async def list_strongest(
     filters: Filters,
     point: Point,
     ranking: Ranking,
+    *,
+    few: Condition | None = None,
 ) -> Ranked:
-    """Return memories, the strongest first."""
+    """Return memories, the strongest first. If a condition that few meet is named, read these."""
     source, _ = memories_from(point)
-    everything = _StrongestScope("", source, "", "SELECT count(*) FROM live")
-    return await _list_strongest(connection, agent, filters, point, ranking, everything)
+    scope = _StrongestScope("", source, "", "SELECT count(*) FROM live")
+    if few is not None:
+        among = f" AND m.id = ANY(ARRAY({few.select_ids()}))"
+        scope = replace(scope, condition=among, parameters=few.parameters)
+    return await _list_strongest(connection, agent, filters, point, ranking, scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -527,6 +574,7 @@ class _StrongestScope:
     source: str
     condition: str
     live: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 async def _list_strongest(
@@ -544,8 +592,12 @@ async def _list_strongest(
     parameters["first"] = ranking.first
     parameters |= {"limit": ranking.limit, "max_bytes": ranking.max_bytes}
     parameters |= half_life_values(ranking.half_lives)
-    beyond = ""
+    parameters |= scope.parameters
+    beyond, strength = "", STRENGTH
     if ranking.after is not None:
+        if ranking.after.strength_as_of is not None:
+            strength = STRENGTH_THEN
+            parameters["strength_as_of"] = ranking.after.strength_as_of
         beyond = "WHERE (strength, id) < (:after_strength, :after_id)"
         parameters["after_strength"] = ranking.after.strength
         parameters["after_id"] = ranking.after.memory_id
@@ -557,7 +609,7 @@ async def _list_strongest(
         WITH {MOMENT},
         {scope.ctes}
         live AS MATERIALIZED (
-            SELECT m.id, {STRENGTH} AS strength,
+            SELECT m.id, {strength} AS strength,
                    m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
             FROM {scope.source} {USAGE}
             WHERE {where}{scope.condition}
@@ -575,7 +627,7 @@ async def _list_strongest(
     moment, rows = await run_read(connection, statement, agent, point, parameters)
     return Ranked(
         moment=moment,
-        memories=await _memories_from_rows(rows),
+        memories=await memories_from_rows(rows),
         strengths=[row["strength"] for row in rows],
         live=rows[0]["live"] if rows else 0,
         is_cut=is_cut(rows),

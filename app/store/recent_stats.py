@@ -21,6 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
 from app.domain.version import Status
+from app.store.counting import build_is_due
 from app.store.engine import fetch_rows, lift_statement_timeout
 from app.store.fragments import AS_OF, HOLDS, LATEST, MOMENT, NEVER_SQL, ONE_VALUE, PAST
 from app.store.stats import STATUS, count_stats
@@ -311,10 +312,7 @@ def _add_counts(counts: Mapping[str, int], changes: Mapping[str, int]) -> dict[s
 # for at most a hundredth of the time. Until then, what changed is added when it wrote.
 _READ_NEED = f"""
     SELECT
-        i.stats IS NULL OR (
-            (a.last_known_at > counted.at OR counted.at < clock.now - interval '1 day')
-            AND counted.at < clock.now - 100 * i.stats_seconds * interval '1 second'
-        ) AS is_due,
+        {build_is_due("counted.at", "i.stats_seconds")} AS is_due,
         i.stats_until IS DISTINCT FROM nullif(a.last_known_at, {NEVER_SQL}) AS has_changed,
         a.last_erased_at
     FROM agent_indexes i

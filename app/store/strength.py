@@ -71,28 +71,35 @@ _LAST_STATED_AT = "greatest(m.created_at, b.valid_from, u.last_reinforced_at)"
 _TIME_TO_LAST_USE = f"""
     greatest(coalesce(u.last_accessed_at - {_LAST_STATED_AT}, interval '0'), interval '0')
 """
-_AGE_IN_DAYS = f"""
+
+
+def _build_strength(at: str) -> str:
+    """Return the strength at this time of a memory `m` with the belief `b` and the counters `u`."""
+    age_in_days = f"""
     CAST(
-        extract(epoch FROM {AS_OF} - {_LAST_STATED_AT})
+        extract(epoch FROM {at} - {_LAST_STATED_AT})
         - extract(epoch FROM {_TIME_TO_LAST_USE}) / 2
         AS float8
     ) / 86400
 """
-
-_HALVINGS = f"""
-    least(greatest({_AGE_IN_DAYS}, 0) / ({_STRETCHED_HALF_LIFE}), {MAX_HALF_LIVES})
+    halvings = f"""
+    least(greatest({age_in_days}, 0) / ({_STRETCHED_HALF_LIFE}), {MAX_HALF_LIVES})
 """
-_REMAINDER = f"""
-    greatest(m.importance, {LEAST_IMPORTANCE}) * power(CAST(0.5 AS float8), {_HALVINGS})
+    remainder = f"""
+    greatest(m.importance, {LEAST_IMPORTANCE}) * power(CAST(0.5 AS float8), {halvings})
 """
-
-# The strength of a memory `m` with the belief `b` and the counters `u`, at the moment of the read.
-STRENGTH = f"""
+    return f"""
     greatest(
         CASE b.tier WHEN '{Tier.CORE}' THEN CAST({CORE_FLOOR} AS float8) END,
-        {_REMAINDER}
+        {remainder}
     )
 """
+
+
+# The strength at the moment of the read.
+STRENGTH = _build_strength(AS_OF)
+# The strength at another time than that of the read.
+STRENGTH_THEN = _build_strength("CAST(:strength_as_of AS timestamptz)")
 
 
 def half_life_values(half_lives: HalfLives) -> dict[str, float]:

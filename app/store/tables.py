@@ -598,6 +598,31 @@ agent_indexes = sa.Table(
     sa.Column("stats", JSONB),
     sa.Column("stats_until", _TIME),
     sa.Column("stats_seconds", sa.Double),
+    sa.Column("strengths_as_of", _TIME),
+    sa.Column("strengths_seconds", sa.Double),
+    sa.Column("insights", JSONB),
+    sa.Column("insights_ids", ARRAY(UUID)),
+    sa.Column("insights_as_of", _TIME),
+    sa.Column("insights_seconds", sa.Double),
+)
+
+# The memories of a large agent by strength, a thousand in a row.
+counted_strengths = sa.Table(
+    "counted_strengths",
+    metadata,
+    sa.Column(
+        "agent_id",
+        sa.Text,
+        sa.ForeignKey("agents.agent_id", name="counted_strengths_agent_fkey"),
+        primary_key=True,
+    ),
+    sa.Column("as_of", _TIME, primary_key=True),
+    sa.Column("place", sa.Integer, primary_key=True),
+    sa.Column("counted_until", _TIME, nullable=False),
+    sa.Column("ids", ARRAY(UUID), nullable=False),
+    sa.Column("strengths", ARRAY(sa.Double), nullable=False),
+    sa.Column("last_strength", sa.Double, nullable=False),
+    sa.Column("last_id", UUID, nullable=False),
 )
 
 # Each large agent has a partition. What search needs of its memories is there once more.

@@ -7,7 +7,7 @@ It was searched for 200 at least. With 100, the ten nearest are found as well, i
 from alembic import op
 
 revision = "2026_11_26_a"
-down_revision = "2026_11_25_b"
+down_revision = "2026_11_25_c"
 
 SERVICE = "palimpsest_service"
 OPERATOR = "palimpsest_operator"

@@ -41,7 +41,7 @@ Connection = psycopg.Connection[tuple[object, ...]]
 MINE, THEIRS = "told-0", "told-1"
 
 # The service adds rows to these tables and removes them.
-NEVER_CHANGED = {"indexed_memories", "frequent_words"}
+NEVER_CHANGED = {"indexed_memories", "frequent_words", "counted_strengths"}
 
 # Fill the table that has rows only while an erasure edits an archive.
 COPIED = ", ".join(column.name for column in archived_log.columns)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -305,9 +305,29 @@ async def call_worker(recorder: Recorder, url: str) -> None:
         await recorder.call("POST /v1/search", "of a large agent", json=body)
         await recorder.call("POST /v1/memories", "of a large agent", status=201, json=VIM)
         await recorder.call("GET /v1/context", "of a large agent")
+        await call_lists(recorder)
+        await recorder.call("GET /v1/insights", "of a large agent")
         await recorder.call(
             "GET /v1/agents/{agent_id}/stats", "of a large agent", ids={"agent_id": "alice"}
         )
+
+
+async def call_lists(recorder: Recorder) -> None:
+    """List memories of a large agent in each order, at each sort of point, on both pages."""
+    then = datetime.now(UTC).isoformat()
+    variants: dict[str, dict[str, Any]] = {
+        "of a large agent": {},
+        "of a large agent, then": {"as_of": then},
+        "of a large agent, as believed then": {"known_at": then},
+        "of a session of a large agent": {"session_id": "s1"},
+        "of what is stale in a large agent": {"stale": True},
+        "of a large agent, by strength": {"sort": "strength"},
+    }
+    for variant, params in variants.items():
+        first = await recorder.call("GET /v1/memories", variant, params={"limit": 1, **params})
+        if first["next_cursor"]:
+            more = {"limit": 1, "cursor": first["next_cursor"], **params}
+            await recorder.call("GET /v1/memories", f"{variant}, page 2", params=more)
 
 
 @pytest.fixture

@@ -82,11 +82,18 @@ class BriefListAnswer(BriefAnswer):
 
     items: list[BriefMemory]
     next_cursor: str | None = None
+    strength_as_of: Time | None = Field(
+        None, description="The order is that of the strengths at this time, if it is there."
+    )
 
     @classmethod
     def from_answer(cls, answer: ListAnswer) -> Self:
         items = [BriefMemory.from_answer(memory) for memory in answer.items]
-        return cls.model_construct(items=items, next_cursor=answer.next_cursor)
+        return cls.model_construct(
+            items=items,
+            next_cursor=answer.next_cursor,
+            strength_as_of=answer.strength_as_of,
+        )
 
 
 class BriefContextAnswer(BriefAnswer):

@@ -323,6 +323,11 @@ class InsightsAnswer(AnswerBase):
         description="Those with most against them first, then those affirmed longest ago."
     )
     chain_lengths: ChainLengthsOut | None
+    counted_at: Time | None = Field(
+        description=(
+            "When the sections of a large agent were counted, except stale_constraints; null: now."
+        )
+    )
     log_archived_until: Time | None = Field(
         description=(
             "Where operations of that window were archived: the known time of the last. Retire "

@@ -234,9 +234,20 @@ class ListAnswer(AnswerBase):
     )
 
     items: list[MemoryOut]
-    next_cursor: str | None
+    next_cursor: str | None = Field(
+        description=(
+            "Send it as `cursor` for the next page; null: this page is the last. A page of a large "
+            "agent may have fewer items than `limit`, or none, and others follow."
+        )
+    )
     as_of: Time
     known_at: Time
+    strength_as_of: Time | None = Field(
+        description=(
+            "The order is that of the strengths at this time, which a worker counted; null: that "
+            "of as_of, or the list is not sorted by strength."
+        )
+    )
 
 
 class HistoryAnswer(AnswerBase):

@@ -34,6 +34,19 @@ class InsightsQuery(StrictRequest):
         ),
     ] = 180
 
+    exact: bool = Field(
+        default=False,
+        description=(
+            "Count now, even if the agent has an index and was counted lately. An agent without "
+            "one is always counted now."
+        ),
+    )
+
+    @property
+    def may_be_counted(self) -> bool:
+        """True if what a worker counted without a window may answer this."""
+        return not self.exact and self.since is None and self.until is None
+
     @model_validator(mode="after")
     def _check_window(self) -> Self:
         if self.since and self.until and self.since >= self.until:

@@ -24,6 +24,7 @@ from app.api.times import Time
 from app.api.views import VIEW_DESCRIPTION, View
 from app.domain.errors import InvalidFact
 from app.services.history import HistoryPosition
+from app.services.lists import ListQuestion
 from app.store.memories import After, Point
 
 MAX_BUDGET = 32_000
@@ -88,6 +89,24 @@ class ListQuery(FilterQuery):
     cursor: str | None = Field(
         None, description="`next_cursor` of the page before; filters and `sort` must stay the same."
     )
+    exact: bool = Field(
+        default=False,
+        description=(
+            "Look at every memory until the page is full, and sort by the strengths of now, even "
+            "if the agent has an index. An agent without one is always listed like that."
+        ),
+    )
+
+    def to_question(self) -> ListQuestion:
+        point, after = self.locate_page()
+        return ListQuestion(
+            self.to_filters(),
+            point,
+            self.limit,
+            after,
+            by_strength=self.sort == "strength",
+            exact=self.exact,
+        )
 
     def locate_page(self) -> tuple[Point, After | None]:
         """Return the point to list from, and the position to go on from."""

@@ -4,26 +4,26 @@ Everything is counted as believed now, and narrowed to what became known in a wi
 newest first, MOST_IDS at most, next to a count of all.
 """
 
-from app.store.insights.constraints import read_stale_constraints
-from app.store.insights.outcomes import BANDS, read_retire_rates, read_signal_outcomes
-from app.store.insights.scope import MOST_IDS, InsightsScope, open_insights_snapshot
-from app.store.insights.values import (
-    read_chain_lengths,
-    read_churn,
-    read_flip_flops,
-    read_lifetimes,
+from app.store.insights.outcomes import BANDS
+from app.store.insights.recent import (
+    CountedInsights,
+    Rows,
+    find_counted_insights,
+    forget_insights,
+    read_section,
+    refresh_insights,
 )
+from app.store.insights.scope import MOST_IDS, InsightsScope, open_insights_snapshot
 
 __all__ = [
     "BANDS",
     "MOST_IDS",
+    "CountedInsights",
     "InsightsScope",
+    "Rows",
+    "find_counted_insights",
+    "forget_insights",
     "open_insights_snapshot",
-    "read_chain_lengths",
-    "read_churn",
-    "read_flip_flops",
-    "read_lifetimes",
-    "read_retire_rates",
-    "read_signal_outcomes",
-    "read_stale_constraints",
+    "read_section",
+    "refresh_insights",
 ]

@@ -247,9 +247,13 @@ class AsyncOperations:
         stale: bool | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        exact: bool | None = None,
     ) -> AsyncPages[ListAnswer, MemoryOut]:
         """What holds, newest known or strongest first; by kind, slot, tags or session, at any
-        point on both axes.
+        point on both axes. Only a null `next_cursor` says that a list ends. A page of a large
+        agent, which has an index, looks at no more than 10,000 memories. If few of them pass
+        the filters, it has fewer than `limit`, maybe none, and the next page goes on behind
+        those.
 
         Args:
             kind: What sort of statement: fact, preference, decision or constraint.
@@ -278,6 +282,9 @@ class AsyncOperations:
                 the others.
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
+            exact: Look at every memory until the page is full, and sort by the strengths of
+                now, even if the agent has an index. An agent without one is always listed like
+                that.
         """
         return AsyncPages(
             self._call,
@@ -305,6 +312,7 @@ class AsyncOperations:
                     "stale": stale,
                     "limit": limit,
                     "cursor": cursor,
+                    "exact": exact,
                 },
                 is_read=True,
             ),
@@ -1734,10 +1742,13 @@ class AsyncOperations:
         until: Time | None = None,
         limit: int | None = None,
         stale_days: int | None = None,
+        exact: bool | None = None,
     ) -> InsightsAnswer:
         """What keeps changing and who errs: churn, flip-flops, lives of values, retired and given
         back, signals, stale constraints, lengths of chains; each entry with ids to look at. A
-        report: it changes nothing.
+        report: it changes nothing. A large agent, which has an index, is answered with what was
+        counted lately: `counted_at` says when. With `since`, `until`, `exact` or a `limit`
+        above 100 it is counted now, which reads the whole agent.
 
         Args:
             section: Only these; may be repeated. Without it, all.
@@ -1746,6 +1757,8 @@ class AsyncOperations:
             limit: How many items a page has.
             stale_days: After how many days without a word a constraint counts as stale.
                 Default: 180.
+            exact: Count now, even if the agent has an index and was counted lately. An agent
+                without one is always counted now.
         """
         answer: InsightsAnswer = await self._call(
             Request(
@@ -1757,6 +1770,7 @@ class AsyncOperations:
                     "until": until,
                     "limit": limit,
                     "stale_days": stale_days,
+                    "exact": exact,
                 },
                 is_read=True,
             )

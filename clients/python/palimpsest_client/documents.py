@@ -193,10 +193,9 @@ def _list_page(filters: Mapping[str, Any], cursor: str | None, size: int) -> Cal
 
 def find_memory(*, entity: str, category: str, key: str) -> Steps[Any]:
     """Return the version that holds, or None. In shadow mode several may: then the newest."""
-    page = yield lambda client: client.list_memories(
-        entity=entity, category=category, key=key, limit=1
-    ).page()
-    return page["items"][0] if page["items"] else None
+    slot = {"entity": entity, "category": category, "key": key}
+    memories = yield from collect_memories(slot, _take, most=1)
+    return memories[0] if memories else None
 
 
 def list_versions(*, entity: str, category: str, key: str) -> Steps[list[Any]]:

@@ -584,6 +584,8 @@ class BriefListAnswer(TypedDict):
     """The entries of this page."""
     next_cursor: NotRequired[str | None]
     """Send it as `cursor` for the next page; null: this page is the last."""
+    strength_as_of: NotRequired[str | None]
+    """The order is that of the strengths at this time, if it is there."""
 
 
 class BriefMemory(TypedDict):
@@ -1401,6 +1403,8 @@ class InsightsAnswer(TypedDict):
     """Those with most against them first, then those affirmed longest ago."""
     chain_lengths: "ChainLengthsOut | None"
     """How many versions the chains have."""
+    counted_at: str | None
+    """When the sections of a large agent were counted, except stale_constraints; null: now."""
     log_archived_until: str | None
     """Where operations of that window were archived: the known time of the last. Retire rates
     and signals do not count them."""
@@ -1566,11 +1570,15 @@ class ListAnswer(TypedDict):
     items: "list[MemoryOut]"
     """The entries of this page."""
     next_cursor: str | None
-    """Send it as `cursor` for the next page; null: this page is the last."""
+    """Send it as `cursor` for the next page; null: this page is the last. A page of a large
+    agent may have fewer items than `limit`, or none, and others follow."""
     as_of: str
     """The valid time that the answer describes: what was true then."""
     known_at: str
     """The known time that the answer describes: as far as was known then."""
+    strength_as_of: str | None
+    """The order is that of the strengths at this time, which a worker counted; null: that of
+    as_of, or the list is not sorted by strength."""
 
 
 class LogAnswer(TypedDict):

@@ -5683,7 +5683,14 @@ moment AS MATERIALIZED (
 SELECT as_of, known_at FROM moment;
 
 -- GET /v1/insights
--- app/store/insights/values.py read_churn
+-- app/store/insights/recent.py find_counted_insights
+SELECT section, i.insights_as_of, CAST(i.insights -> section AS text) AS rows
+FROM agent_indexes i
+CROSS JOIN unnest(CAST(:sections AS text[])) AS section
+WHERE i.agent_id = :agent AND i.insights IS NOT NULL;
+
+-- GET /v1/insights
+-- app/store/insights/recent.py read_section
 WITH top AS (
     SELECT
         line,
@@ -5782,7 +5789,7 @@ JOIN (
 ORDER BY changes DESC, last_changed_at DESC, line, kind;
 
 -- GET /v1/insights
--- app/store/insights/values.py read_flip_flops
+-- app/store/insights/recent.py read_section
 WITH top AS (
     SELECT line,
         CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS chain_id
@@ -6029,7 +6036,7 @@ JOIN (
 ORDER BY returns DESC, again_from DESC, line;
 
 -- GET /v1/insights
--- app/store/insights/values.py read_lifetimes
+-- app/store/insights/recent.py read_section
 WITH lives AS MATERIALIZED (
     SELECT
         slot_hash AS line,
@@ -6111,6 +6118,7 @@ SELECT
     median_days,
     memory_ids,
     CAST(NULL AS uuid) AS current,
+    CAST(NULL AS uuid) AS last_id,
     CAST(NULL AS text) AS entity,
     CAST(NULL AS text) AS category,
     CAST(NULL AS text) AS key,
@@ -6137,6 +6145,7 @@ SELECT
     median_days,
     memory_ids,
     current,
+    last_id,
     entity,
     category,
     key,
@@ -6179,7 +6188,7 @@ JOIN (
 ORDER BY kind NULLS LAST, mean_days, ended DESC, line;
 
 -- GET /v1/insights
--- app/store/insights/outcomes.py read_retire_rates
+-- app/store/insights/recent.py read_section
 WITH bands AS (
     SELECT
         decided_by,
@@ -6239,7 +6248,7 @@ FROM bands
 ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
 
 -- GET /v1/insights
--- app/store/insights/outcomes.py read_signal_outcomes
+-- app/store/insights/recent.py read_section
 WITH combined AS (
     SELECT
         signal_names,
@@ -6360,7 +6369,7 @@ FROM worst
 ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
 
 -- GET /v1/insights
--- app/store/insights/constraints.py read_stale_constraints
+-- app/store/insights/recent.py read_section
 WITH binding AS MATERIALIZED (
     SELECT
         m.id,
@@ -6474,7 +6483,7 @@ JOIN memories m ON m.agent_id = :agent AND m.id = top.id
 ORDER BY contradictions + pending + rejected DESC, affirmed_at, top.id;
 
 -- GET /v1/insights
--- app/store/insights/values.py read_chain_lengths
+-- app/store/insights/recent.py read_section
 WITH chains AS MATERIALIZED (
     SELECT chain_id, count(*) AS length
     FROM (
@@ -7798,6 +7807,13 @@ RETURNING id;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
+UPDATE agent_indexes SET insights = NULL, insights_ids = NULL
+WHERE agent_id = :agent AND EXISTS (
+    SELECT unnest(insights_ids) INTERSECT SELECT unnest(CAST(:ids AS uuid[]))
+);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
 UPDATE log_checkpoints SET sealed = '{}' WHERE agent_id = :agent AND memory_id = ANY(:ids);
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -8100,6 +8116,7 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for GET /v1/agents/{agent_id}/stats
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
@@ -8659,10 +8676,13 @@ GROUP BY 2;
 -- a worker: an index
 -- app/store/recent_stats.py refresh_stats
 SELECT
-    i.stats IS NULL OR (
-        (a.last_known_at > counted.at OR counted.at < clock.now - interval '1 day')
-        AND counted.at < clock.now - 100 * i.stats_seconds * interval '1 second'
-    ) AS is_due,
+    (
+        counted.at IS NULL OR (
+            (a.last_known_at > counted.at OR counted.at < clock.now - interval '1 day')
+            AND counted.at < clock.now - 100 * i.stats_seconds * interval '1 second'
+        )
+    )
+    AS is_due,
     i.stats_until IS DISTINCT FROM nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS
         has_changed,
     a.last_erased_at
@@ -8685,6 +8705,157 @@ UPDATE agent_indexes
 SET stats = CAST(:stats AS jsonb),
     stats_until = :until,
     stats_seconds = coalesce(CAST(:seconds AS float8), stats_seconds)
+WHERE agent_id = :agent;
+
+-- a worker: an index
+-- app/store/counted_strengths.py refresh_strengths
+SELECT
+    (
+        i.strengths_as_of IS NULL OR (
+            (a.last_known_at > i.strengths_as_of OR i.strengths_as_of < clock.now - interval
+                '1 day')
+            AND i.strengths_as_of < clock.now - 100 * i.strengths_seconds * interval '1 second'
+        )
+    )
+    AS is_due,
+    i.strengths_as_of,
+    greatest(clock.now, a.last_known_at) AS as_of,
+    a.last_known_at AS counted_until
+FROM agent_indexes i
+JOIN agents a ON a.agent_id = :agent
+CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
+WHERE i.agent_id = :agent;
+
+-- a worker: an index
+-- app/store/counted_strengths.py refresh_strengths
+WITH moment AS (
+    SELECT CAST(:strength_as_of AS timestamptz) AS as_of,
+        CAST(:counted_until AS timestamptz) AS known_at
+),
+placed AS (
+    SELECT id, strength, row_number() OVER (ORDER BY strength DESC, id DESC) - 1 AS place
+    FROM (
+        SELECT m.id,
+            greatest(
+                CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
+                greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
+                    least(greatest(
+                        CAST(
+                            extract(epoch FROM CAST(:strength_as_of AS timestamptz) -
+                                greatest(m.created_at, b.valid_from, u.last_reinforced_at))
+                            - extract(epoch FROM
+                                greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
+                                    b.valid_from, u.last_reinforced_at), interval '0'), interval
+                                    '0')
+                            ) / 2
+                            AS float8
+                        ) / 86400
+                        , 0) / (
+                            (
+                                CASE b.tier
+                                WHEN 'core' THEN CASE m.kind
+                                WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
+                                WHEN 'preference' THEN CAST(:half_life_core_preference AS float8)
+                                WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
+                                WHEN 'constraint' THEN CAST(:half_life_core_constraint AS float8)
+                                END
+                                ELSE CASE m.kind
+                                WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
+                                WHEN 'preference' THEN CAST(:half_life_semantic_preference AS
+                                    float8)
+                                WHEN 'decision' THEN CAST(:half_life_semantic_decision AS float8)
+                                WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS
+                                    float8)
+                                END
+                                END
+                            ) * (1 + ln(1 + least(
+                                coalesce(u.access_count, 0)
+                                + coalesce(u.use_count, 0) / CAST(10 AS float8)
+                                , 100)))
+                        ), 60.0)
+                )
+            )
+            AS strength
+        FROM
+            memories m
+        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        LEFT JOIN LATERAL (
+            SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                u.access_count END AS access_count,
+                CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                    u.last_reinforced_at END AS last_reinforced_at,
+                CASE WHEN
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+                THEN u.use_count END AS use_count,
+                CASE WHEN
+                (
+                    CAST(:used_by AS timestamptz) IS NULL
+                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                )
+                THEN u.last_accessed_at END AS last_accessed_at
+            FROM memory_usage u
+            WHERE u.agent_id = :agent AND u.memory_id = m.id
+        ) AS u ON true
+        WHERE m.agent_id = :agent AND m.created_at <= :counted_until
+    ) AS one
+)
+INSERT INTO counted_strengths (
+    agent_id, as_of, place, counted_until, ids, strengths, last_strength, last_id
+)
+SELECT :agent, CAST(:strength_as_of AS timestamptz), place / :part_size, :counted_until,
+    array_agg(id ORDER BY placed.place),
+    array_agg(strength ORDER BY placed.place),
+    min(strength),
+    (array_agg(id ORDER BY placed.place DESC))[1]
+FROM placed
+GROUP BY 3;
+
+-- a worker: an index
+-- app/store/counted_strengths.py refresh_strengths
+UPDATE agent_indexes SET strengths_as_of = :as_of, strengths_seconds = :seconds
+WHERE agent_id = :agent;
+
+-- a worker: an index
+-- app/store/counted_strengths.py refresh_strengths
+DELETE FROM counted_strengths
+WHERE agent_id = :agent AND as_of < coalesce(CAST(:before AS timestamptz), 'infinity');
+
+-- a worker: an index
+-- app/store/insights/recent.py refresh_insights
+SELECT
+    (
+        i.insights_as_of IS NULL OR (
+            (a.last_known_at > i.insights_as_of OR i.insights_as_of < clock.now - interval '1 day')
+            AND i.insights_as_of < clock.now - 100 * i.insights_seconds * interval '1 second'
+        )
+    )
+    AS is_due, a.last_erased_at
+FROM agent_indexes i
+JOIN agents a ON a.agent_id = :agent
+CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
+WHERE i.agent_id = :agent;
+-- app/store/insights/recent.py refresh_insights: as for POST /v1/memories (a first fact)
+-- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+
+-- a worker: an index
+-- app/store/insights/recent.py refresh_insights
+UPDATE agent_indexes
+SET insights = CAST(:insights AS jsonb),
+    insights_ids = :ids,
+    insights_as_of = :as_of,
+    insights_seconds = :seconds
 WHERE agent_id = :agent;
 
 
@@ -9417,6 +9588,1848 @@ FROM moment LEFT JOIN (
 ) AS hit ON true
 ORDER BY is_first DESC, strength DESC, id DESC;
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
+
+
+-- ===== GET /v1/memories (of a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories (of a large agent)
+-- app/store/walks.py walk_newest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent ORDER BY
+        created_at DESC, id DESC LIMIT :examined),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                way m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+            WHERE
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+                AND NOT m.cold
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    NULL AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
+
+
+-- ===== GET /v1/memories (of a large agent, page 2) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories (of a large agent, page 2)
+-- app/store/walks.py walk_newest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
+        <= (SELECT known_at FROM moment) AND (m.created_at, m.id) < (:after_created_at, :after_id)
+        ORDER BY created_at DESC, id DESC LIMIT :examined),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM (
+                        SELECT y.id, y.valid_from FROM memories y
+                        WHERE y.agent_id = :agent
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                        UNION ALL
+                        SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                        WHERE y.agent_id = :agent
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                            AND y.known_until > (SELECT known_at FROM moment)
+                    ) AS o
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            JOIN LATERAL (
+                                SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+                                    o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                                    o.merged, o.temporary, o.tier, o.covered, o.valid_until,
+                                    o.superseded_by, o.superseded_at, o.known_from
+                                WHERE o.known_from <= (SELECT known_at FROM moment)
+                                UNION ALL
+                                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
+                                    x.retracted_at, x.void, x.ended_by, x.contradicted_by,
+                                    x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+                                    x.superseded_by, x.superseded_at, x.known_from
+                                FROM memory_beliefs x
+                                WHERE o.known_from > (SELECT known_at FROM moment)
+                                    AND x.agent_id = :agent
+                                    AND x.memory_id = o.id
+                                    AND x.known_from <= (SELECT known_at FROM moment)
+                                    AND x.known_until > (SELECT known_at FROM moment)
+                            ) AS b ON true
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                way m
+            JOIN LATERAL (
+                SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                    m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+                WHERE m.known_from <= (SELECT known_at FROM moment)
+                UNION ALL
+                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
+                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                    x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                FROM memory_beliefs x
+                WHERE m.known_from > (SELECT known_at FROM moment)
+                    AND x.agent_id = :agent
+                    AND x.memory_id = m.id
+                    AND x.known_from <= (SELECT known_at FROM moment)
+                    AND x.known_until > (SELECT known_at FROM moment)
+            ) AS b ON true
+            WHERE
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    NULL AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
+
+
+-- ===== GET /v1/memories (of a large agent, then) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories (of a large agent, then)
+-- app/store/walks.py walk_newest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (
+        SELECT * FROM (
+            (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at > (SELECT as_of
+                FROM moment) AND m.valid_from < m.created_at ORDER BY created_at DESC, id DESC
+                LIMIT :examined)
+            UNION ALL
+                (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at <= (SELECT
+                    as_of FROM moment) ORDER BY created_at DESC, id DESC LIMIT :examined)
+        ) AS chosen
+        ORDER BY created_at DESC, id DESC LIMIT :examined
+    ),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                way m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+            WHERE
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    NULL AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
+
+
+-- ===== GET /v1/memories (of a large agent, then, page 2) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
+
+
+-- ===== GET /v1/memories (of a large agent, as believed then) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
+
+-- GET /v1/memories (of a large agent, as believed then)
+-- app/store/walks.py walk_newest
+SELECT FROM agents WHERE agent_id = :agent FOR KEY SHARE;
+
+-- GET /v1/memories (of a large agent, as believed then)
+-- app/store/walks.py walk_newest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
+        <= (SELECT known_at FROM moment) ORDER BY created_at DESC, id DESC LIMIT :examined),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM (
+                        SELECT y.id, y.valid_from FROM memories y
+                        WHERE y.agent_id = :agent
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                        UNION ALL
+                        SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                        WHERE y.agent_id = :agent
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                            AND y.known_until > (SELECT known_at FROM moment)
+                    ) AS o
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            JOIN LATERAL (
+                                SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+                                    o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                                    o.merged, o.temporary, o.tier, o.covered, o.valid_until,
+                                    o.superseded_by, o.superseded_at, o.known_from
+                                WHERE o.known_from <= (SELECT known_at FROM moment)
+                                UNION ALL
+                                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
+                                    x.retracted_at, x.void, x.ended_by, x.contradicted_by,
+                                    x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+                                    x.superseded_by, x.superseded_at, x.known_from
+                                FROM memory_beliefs x
+                                WHERE o.known_from > (SELECT known_at FROM moment)
+                                    AND x.agent_id = :agent
+                                    AND x.memory_id = o.id
+                                    AND x.known_from <= (SELECT known_at FROM moment)
+                                    AND x.known_until > (SELECT known_at FROM moment)
+                            ) AS b ON true
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                way m
+            JOIN LATERAL (
+                SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                    m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+                WHERE m.known_from <= (SELECT known_at FROM moment)
+                UNION ALL
+                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
+                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                    x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                FROM memory_beliefs x
+                WHERE m.known_from > (SELECT known_at FROM moment)
+                    AND x.agent_id = :agent
+                    AND x.memory_id = m.id
+                    AND x.known_from <= (SELECT known_at FROM moment)
+                    AND x.known_until > (SELECT known_at FROM moment)
+            ) AS b ON true
+            WHERE
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    NULL AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
+
+
+-- ===== GET /v1/memories (of a large agent, as believed then, page 2) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, as believed then)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
+
+
+-- ===== GET /v1/memories (of a session of a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories (of a session of a large agent)
+-- app/store/walks.py walk_newest
+SELECT count(*) <= :few AS are_few
+FROM (SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.session_id = :session_id LIMIT
+    :few + 1) AS counted;
+
+-- GET /v1/memories (of a session of a large agent)
+-- app/store/walks.py walk_newest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.id =
+        ANY(ARRAY(SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.session_id =
+        :session_id)) ORDER BY created_at DESC, id DESC LIMIT :examined),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                way m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+            WHERE
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+                AND NOT m.cold AND m.session_id = :session_id
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    NULL AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
+
+
+-- ===== GET /v1/memories (of what is stale in a large agent) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories (of what is stale in a large agent)
+-- app/store/walks.py walk_newest
+SELECT count(*) <= :few AS are_few
+FROM (SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.id IN (
+    SELECT r.source_id FROM memory_relationships r WHERE r.agent_id = :agent AND type IN
+        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')
+    UNION ALL
+    SELECT r.target_id FROM memory_relationships r WHERE r.agent_id = :agent AND type IN
+        ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')
+) LIMIT :few + 1) AS counted;
+
+-- GET /v1/memories (of what is stale in a large agent)
+-- app/store/walks.py walk_newest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.id =
+        ANY(ARRAY(SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.id IN (
+        SELECT r.source_id FROM memory_relationships r WHERE r.agent_id = :agent AND type IN
+            ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')
+        UNION ALL
+        SELECT r.target_id FROM memory_relationships r WHERE r.agent_id = :agent AND type IN
+            ('merged_into', 'expands', 'sequential', 'causes', 'enables', 'references')
+    ))) ORDER BY created_at DESC, id DESC LIMIT :examined),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                way m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+            WHERE
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+                AND NOT m.cold AND
+                (
+                    m.erased_at IS NULL
+                    AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    AND m.id = ANY(ARRAY(
+                        SELECT tie.memory_id
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                    ))
+                )
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    NULL AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
+
+
+-- ===== GET /v1/memories (of a large agent, by strength) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/counted_strengths.py find_counted_strengths: as for POST /v1/memories (a first fact)
+
+-- GET /v1/memories (of a large agent, by strength)
+-- app/store/counted_strengths.py find_counted_strengths
+SELECT p.as_of, p.counted_until
+FROM agent_indexes i
+JOIN counted_strengths p
+    ON p.agent_id = :agent
+    AND p.as_of = coalesce(CAST(:as_of AS timestamptz), i.strengths_as_of)
+    AND p.place = 0
+WHERE i.agent_id = :agent;
+
+-- GET /v1/memories (of a large agent, by strength)
+-- app/store/walks.py walk_strongest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (
+        SELECT strength, id FROM (
+            SELECT one.strength, one.id
+            FROM (
+                SELECT p.ids, p.strengths FROM counted_strengths p
+                WHERE p.agent_id = :agent AND p.as_of = :strength_as_of
+                ORDER BY p.place
+                LIMIT :parts
+            ) AS part
+            CROSS JOIN LATERAL unnest(part.ids, part.strengths) AS one (id, strength)
+            UNION ALL
+            SELECT
+                greatest(
+                    CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
+                    greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
+                        least(greatest(
+                            CAST(
+                                extract(epoch FROM CAST(:strength_as_of AS timestamptz) -
+                                    greatest(m.created_at, b.valid_from, u.last_reinforced_at))
+                                - extract(epoch FROM
+                                    greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
+                                        b.valid_from, u.last_reinforced_at), interval '0'),
+                                        interval '0')
+                                ) / 2
+                                AS float8
+                            ) / 86400
+                            , 0) / (
+                                (
+                                    CASE b.tier
+                                    WHEN 'core' THEN CASE m.kind
+                                    WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
+                                    WHEN 'preference' THEN CAST(:half_life_core_preference AS
+                                        float8)
+                                    WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
+                                    WHEN 'constraint' THEN CAST(:half_life_core_constraint AS
+                                        float8)
+                                    END
+                                    ELSE CASE m.kind
+                                    WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
+                                    WHEN 'preference' THEN CAST(:half_life_semantic_preference AS
+                                        float8)
+                                    WHEN 'decision' THEN CAST(:half_life_semantic_decision AS
+                                        float8)
+                                    WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS
+                                        float8)
+                                    END
+                                    END
+                                ) * (1 + ln(1 + least(
+                                    coalesce(u.access_count, 0)
+                                    + coalesce(u.use_count, 0) / CAST(10 AS float8)
+                                    , 100)))
+                            ), 60.0)
+                    )
+                )
+                , m.id
+            FROM
+                memories m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+            LEFT JOIN LATERAL (
+                SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                    u.access_count END AS access_count,
+                    CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                        u.last_reinforced_at END AS last_reinforced_at,
+                    CASE WHEN
+                    (
+                        CAST(:used_by AS timestamptz) IS NULL
+                        OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    )
+                    THEN u.use_count END AS use_count,
+                    CASE WHEN
+                    (
+                        CAST(:used_by AS timestamptz) IS NULL
+                        OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    )
+                    THEN u.last_accessed_at END AS last_accessed_at
+                FROM memory_usage u
+                WHERE u.agent_id = :agent AND u.memory_id = m.id
+            ) AS u ON true
+            WHERE m.agent_id = :agent AND m.created_at > :counted_until
+        ) AS counted
+        ORDER BY strength DESC, id DESC
+        LIMIT :examined
+    ),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT way.strength, hit.*
+            FROM way
+            CROSS JOIN LATERAL (
+                SELECT
+                    m.id, m.created_at, m.revision, m.erased_at,
+                    m.derived_entity, m.derived_key, m.derived_value,
+                    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                        m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                        m.said_in, m.dated_by, m.merged_from,
+                    b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                        b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                        b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                    (
+                        SELECT u.access_count FROM memory_usage u
+                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at
+                            <= (SELECT known_at FROM moment)
+                    ) AS access_count, (
+                        SELECT u.last_reinforced_at FROM memory_usage u
+                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at
+                            <= (SELECT known_at FROM moment)
+                    ) AS last_reinforced_at, (
+                        SELECT u.use_count FROM memory_usage u
+                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                            (
+                                CAST(:used_by AS timestamptz) IS NULL
+                                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                            )
+                    ) AS use_count, (
+                        SELECT u.last_accessed_at FROM memory_usage u
+                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                            (
+                                CAST(:used_by AS timestamptz) IS NULL
+                                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                            )
+                    ) AS last_accessed_at,
+                    (
+                        SELECT o.id FROM memories o
+                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                        ORDER BY o.valid_from DESC, o.id DESC
+                        LIMIT 1
+                    )
+                    AS supersedes_id,
+                    (
+                        CASE WHEN
+                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent
+                            AND type IN ('merged_into', 'expands', 'sequential', 'causes',
+                            'enables', 'references')))
+                        AND m.erased_at IS NULL AND
+                        b.valid_from <= (SELECT as_of FROM moment)
+                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                            b.covered) % 2 = 0)
+                        THEN (
+                            SELECT
+                                jsonb_agg(
+                                    DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                        'as_of', (SELECT as_of FROM moment))
+                                )
+                            FROM (
+                                SELECT source_id AS memory_id, target_id AS other_id, type,
+                                    created_at
+                                FROM memory_relationships
+                                WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                    'sequential', 'causes', 'enables', 'references')
+                                UNION ALL
+                                SELECT target_id, source_id, type, created_at
+                                FROM memory_relationships
+                                WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                    'sequential', 'causes', 'enables', 'references')
+                            ) AS tie
+                            CROSS JOIN LATERAL (
+                                SELECT
+                                    o.id,
+                                    CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                        o.erased_at END AS erased_at,
+                                    b.*
+                                FROM
+                                    memories o
+                                CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                    o.said_until, o.retracted_at, o.void, o.ended_by,
+                                    o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                    o.valid_until, o.superseded_by, o.superseded_at, o.known_from)
+                                    AS b
+                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                            ) AS e
+                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                AND (
+                                    e.erased_at > tie.created_at
+                                    OR (
+                                        (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                            moment), false))
+                                        AND (
+                                            (NOT e.void AND e.valid_until > tie.created_at)
+                                            OR EXISTS (
+                                                SELECT FROM memory_beliefs x
+                                                WHERE x.agent_id = :agent
+                                                    AND x.memory_id = e.id
+                                                    AND x.known_until > tie.created_at
+                                                    AND x.known_until <= e.known_from
+                                                    AND NOT x.void
+                                                    AND (e.void OR x.valid_until IS NULL OR
+                                                        x.valid_until > tie.created_at)
+                                            )
+                                        )
+                                    )
+                                )
+                                AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                AND tie.memory_id = m.id
+                        ) END
+                    )
+                    AS stale_because
+                FROM
+                    memories m
+                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                    m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                    m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at,
+                    m.known_from) AS b
+                WHERE m.agent_id = :agent AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    AND NOT m.cold AND m.id = way.id
+                    OFFSET 0
+            ) AS hit
+            ORDER BY way.strength DESC, way.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT strength, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY strength DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    last.strength AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.strength DESC, page.id DESC;
+
+
+-- ===== GET /v1/memories (of a large agent, by strength, page 2) =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
+-- app/store/counted_strengths.py find_counted_strengths: as for POST /v1/memories (a first fact)
+-- app/store/counted_strengths.py find_counted_strengths: as for GET /v1/memories (of a large agent, by strength)
+
+-- GET /v1/memories (of a large agent, by strength, page 2)
+-- app/store/walks.py walk_strongest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (
+        SELECT strength, id FROM (
+            SELECT one.strength, one.id
+            FROM (
+                SELECT p.ids, p.strengths FROM counted_strengths p
+                WHERE p.agent_id = :agent AND p.as_of = :strength_as_of AND (p.last_strength,
+                    p.last_id) < (:after_strength, :after_id)
+                ORDER BY p.place
+                LIMIT :parts
+            ) AS part
+            CROSS JOIN LATERAL unnest(part.ids, part.strengths) AS one (id, strength)
+            UNION ALL
+            SELECT
+                greatest(
+                    CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
+                    greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
+                        least(greatest(
+                            CAST(
+                                extract(epoch FROM CAST(:strength_as_of AS timestamptz) -
+                                    greatest(m.created_at, b.valid_from, u.last_reinforced_at))
+                                - extract(epoch FROM
+                                    greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
+                                        b.valid_from, u.last_reinforced_at), interval '0'),
+                                        interval '0')
+                                ) / 2
+                                AS float8
+                            ) / 86400
+                            , 0) / (
+                                (
+                                    CASE b.tier
+                                    WHEN 'core' THEN CASE m.kind
+                                    WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
+                                    WHEN 'preference' THEN CAST(:half_life_core_preference AS
+                                        float8)
+                                    WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
+                                    WHEN 'constraint' THEN CAST(:half_life_core_constraint AS
+                                        float8)
+                                    END
+                                    ELSE CASE m.kind
+                                    WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
+                                    WHEN 'preference' THEN CAST(:half_life_semantic_preference AS
+                                        float8)
+                                    WHEN 'decision' THEN CAST(:half_life_semantic_decision AS
+                                        float8)
+                                    WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS
+                                        float8)
+                                    END
+                                    END
+                                ) * (1 + ln(1 + least(
+                                    coalesce(u.access_count, 0)
+                                    + coalesce(u.use_count, 0) / CAST(10 AS float8)
+                                    , 100)))
+                            ), 60.0)
+                    )
+                )
+                , m.id
+            FROM
+                memories m
+            JOIN LATERAL (
+                SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                    m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+                WHERE m.known_from <= (SELECT known_at FROM moment)
+                UNION ALL
+                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
+                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                    x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                FROM memory_beliefs x
+                WHERE m.known_from > (SELECT known_at FROM moment)
+                    AND x.agent_id = :agent
+                    AND x.memory_id = m.id
+                    AND x.known_from <= (SELECT known_at FROM moment)
+                    AND x.known_until > (SELECT known_at FROM moment)
+            ) AS b ON true
+            LEFT JOIN LATERAL (
+                SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                    u.access_count END AS access_count,
+                    CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                        u.last_reinforced_at END AS last_reinforced_at,
+                    CASE WHEN
+                    (
+                        CAST(:used_by AS timestamptz) IS NULL
+                        OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    )
+                    THEN u.use_count END AS use_count,
+                    CASE WHEN
+                    (
+                        CAST(:used_by AS timestamptz) IS NULL
+                        OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                    )
+                    THEN u.last_accessed_at END AS last_accessed_at
+                FROM memory_usage u
+                WHERE u.agent_id = :agent AND u.memory_id = m.id
+            ) AS u ON true
+            WHERE m.agent_id = :agent AND m.created_at > :counted_until AND m.created_at <= (SELECT
+                known_at FROM moment)
+        ) AS counted
+        WHERE (strength, id) < (:after_strength, :after_id)
+        ORDER BY strength DESC, id DESC
+        LIMIT :examined
+    ),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT way.strength, hit.*
+            FROM way
+            CROSS JOIN LATERAL (
+                SELECT
+                    m.id, m.created_at, m.revision, m.erased_at,
+                    m.derived_entity, m.derived_key, m.derived_value,
+                    m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                        m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
+                        m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
+                        m.said_in, m.dated_by, m.merged_from,
+                    b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                        b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                        b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                    (
+                        SELECT u.access_count FROM memory_usage u
+                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at
+                            <= (SELECT known_at FROM moment)
+                    ) AS access_count, (
+                        SELECT u.last_reinforced_at FROM memory_usage u
+                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at
+                            <= (SELECT known_at FROM moment)
+                    ) AS last_reinforced_at, (
+                        SELECT u.use_count FROM memory_usage u
+                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                            (
+                                CAST(:used_by AS timestamptz) IS NULL
+                                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                            )
+                    ) AS use_count, (
+                        SELECT u.last_accessed_at FROM memory_usage u
+                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                            (
+                                CAST(:used_by AS timestamptz) IS NULL
+                                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                            )
+                    ) AS last_accessed_at,
+                    (
+                        SELECT o.id FROM (
+                            SELECT y.id, y.valid_from FROM memories y
+                            WHERE y.agent_id = :agent
+                                AND y.superseded_by = m.id
+                                AND y.known_from <= (SELECT known_at FROM moment)
+                            UNION ALL
+                            SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                            WHERE y.agent_id = :agent
+                                AND y.superseded_by = m.id
+                                AND y.known_from <= (SELECT known_at FROM moment)
+                                AND y.known_until > (SELECT known_at FROM moment)
+                        ) AS o
+                        ORDER BY o.valid_from DESC, o.id DESC
+                        LIMIT 1
+                    )
+                    AS supersedes_id,
+                    (
+                        CASE WHEN
+                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent
+                            AND type IN ('merged_into', 'expands', 'sequential', 'causes',
+                            'enables', 'references')))
+                        AND m.erased_at IS NULL AND
+                        b.valid_from <= (SELECT as_of FROM moment)
+                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
+                            b.covered) % 2 = 0)
+                        THEN (
+                            SELECT
+                                jsonb_agg(
+                                    DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                        'as_of', (SELECT as_of FROM moment))
+                                )
+                            FROM (
+                                SELECT source_id AS memory_id, target_id AS other_id, type,
+                                    created_at
+                                FROM memory_relationships
+                                WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                    'sequential', 'causes', 'enables', 'references')
+                                UNION ALL
+                                SELECT target_id, source_id, type, created_at
+                                FROM memory_relationships
+                                WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                    'sequential', 'causes', 'enables', 'references')
+                            ) AS tie
+                            CROSS JOIN LATERAL (
+                                SELECT
+                                    o.id,
+                                    CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                        o.erased_at END AS erased_at,
+                                    b.*
+                                FROM
+                                    memories o
+                                JOIN LATERAL (
+                                    SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+                                        o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                                        o.merged, o.temporary, o.tier, o.covered, o.valid_until,
+                                        o.superseded_by, o.superseded_at, o.known_from
+                                    WHERE o.known_from <= (SELECT known_at FROM moment)
+                                    UNION ALL
+                                    SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
+                                        x.retracted_at, x.void, x.ended_by, x.contradicted_by,
+                                        x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+                                        x.superseded_by, x.superseded_at, x.known_from
+                                    FROM memory_beliefs x
+                                    WHERE o.known_from > (SELECT known_at FROM moment)
+                                        AND x.agent_id = :agent
+                                        AND x.memory_id = o.id
+                                        AND x.known_from <= (SELECT known_at FROM moment)
+                                        AND x.known_until > (SELECT known_at FROM moment)
+                                ) AS b ON true
+                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                            ) AS e
+                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                AND (
+                                    e.erased_at > tie.created_at
+                                    OR (
+                                        (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                            moment), false))
+                                        AND (
+                                            (NOT e.void AND e.valid_until > tie.created_at)
+                                            OR EXISTS (
+                                                SELECT FROM memory_beliefs x
+                                                WHERE x.agent_id = :agent
+                                                    AND x.memory_id = e.id
+                                                    AND x.known_until > tie.created_at
+                                                    AND x.known_until <= e.known_from
+                                                    AND NOT x.void
+                                                    AND (e.void OR x.valid_until IS NULL OR
+                                                        x.valid_until > tie.created_at)
+                                            )
+                                        )
+                                    )
+                                )
+                                AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                                AND tie.memory_id = m.id
+                        ) END
+                    )
+                    AS stale_because
+                FROM
+                    memories m
+                JOIN LATERAL (
+                    SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                        m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+                    WHERE m.known_from <= (SELECT known_at FROM moment)
+                    UNION ALL
+                    SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
+                        x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                        x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                    FROM memory_beliefs x
+                    WHERE m.known_from > (SELECT known_at FROM moment)
+                        AND x.agent_id = :agent
+                        AND x.memory_id = m.id
+                        AND x.known_from <= (SELECT known_at FROM moment)
+                        AND x.known_until > (SELECT known_at FROM moment)
+                ) AS b ON true
+                WHERE m.agent_id = :agent AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    AND m.id = way.id
+                    OFFSET 0
+            ) AS hit
+            ORDER BY way.strength DESC, way.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT strength, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY strength DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    last.strength AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.strength DESC, page.id DESC;
+
+
+-- ===== GET /v1/insights (of a large agent) =====
+-- app/store/insights/scope.py open_insights_snapshot: as for POST /v1/memories (a first fact)
+-- app/store/insights/scope.py open_insights_snapshot: as for GET /v1/insights
+-- app/store/memories.py read_moment: as for GET /v1/insights
+-- app/store/insights/recent.py find_counted_insights: as for GET /v1/insights
+-- app/store/insights/recent.py read_section: as for GET /v1/insights
+-- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
 
 -- ===== GET /v1/agents/{agent_id}/stats (of a large agent) =====
