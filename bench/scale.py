@@ -148,7 +148,14 @@ def _list_calls() -> dict[str, _Call]:
         "/v1/memories", {"content": next(fresh), "session_id": uuid4().hex}
     )
     calls["context"] = lambda client, number: client.asking("/v1/context")
-    calls["list of 100"] = lambda client, number: client.asking("/v1/memories?limit=100")
+    addresses = {
+        "list of 100": "/v1/memories?limit=100",
+        "list by strength": "/v1/memories?sort=strength&limit=100",
+        "list that nothing passes": "/v1/memories?tags=nothing",
+        "insights": "/v1/insights",
+    }
+    for name, address in addresses.items():
+        calls[name] = lambda client, number, address=address: client.asking(address)
     return calls
 
 
