@@ -151,7 +151,7 @@ def _list_calls() -> dict[str, _Call]:
     addresses = {
         "list of 100": "/v1/memories?limit=100",
         "list by strength": "/v1/memories?sort=strength&limit=100",
-        "list that nothing passes": "/v1/memories?tags=nothing",
+        "list that nothing passes": "/v1/memories?tags_any=nothing",
         "insights": "/v1/insights",
     }
     for name, address in addresses.items():
