@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
@@ -10,10 +10,11 @@ from fastapi.openapi.constants import REF_TEMPLATE
 from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
 
-from app.api import examples, import_agent
+from app.api import examples
 from app.api.answers.import_history import ImportedLine, NativeImported
 from app.api.deps import ActorDep, AgentDep, OriginDep, ServicesDep
 from app.api.idempotency import KeyedStreamDep
+from app.api.import_agent import read_rows
 from app.api.key_check import refuse_ended_key
 from app.api.ndjson import NDJSON, NumberedLine, NumberedLines
 from app.api.openapi import Responses, build_line_schema, document_problems
@@ -24,6 +25,7 @@ from app.domain.errors import AnswerNotKept, BadImportLine, TrustTooHigh
 from app.domain.keys import Rights, Scope
 from app.services.agent_write import Call
 from app.services.import_history import HistoryLine, ImportedVersion, Spool
+from app.store.transfer.lines import decode_header, is_header
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
@@ -76,12 +78,12 @@ async def import_history(
     _check_media_type(request)
     lines = NumberedLines(keyed.fingerprint_stream(_read_body(request)))
     first = await anext(lines, None)
-    if first and import_agent.read_type(first.raw) == import_agent.HEADER_TYPE:
+    if first and is_header(first.raw):
         actor.rights.require_scope(Scope.ADMIN)
         actor.rights.require_full_trust()
         lines.longest = MAX_NATIVE_LINE_BYTES
-        header = import_agent.parse_header(first)
-        rows = import_agent.read_rows(lines, after=first.number)
+        header = decode_header(first.number, first.raw)
+        rows = read_rows(lines, after=first.number)
         counts_call = Call(agent, origin, keyed.plan_replay(_render_counts))
         return _render_counts(await services.import_agent.import_rows(counts_call, header, rows))
     call = Call(agent, origin, keyed.plan_replay(_render_replay))
@@ -134,7 +136,7 @@ _LINES_AT_ONCE = 200
 
 def _render_lines(versions: Spool) -> Iterator[str]:
     try:
-        lines = map(_render_line, versions)
+        lines = map(_render_line, chain.from_iterable(versions))
         while piece := "".join(islice(lines, _LINES_AT_ONCE)):
             yield piece
     finally:
@@ -159,9 +161,9 @@ def _render_replay(versions: Spool) -> Response:
     was executed, and from which known time on.
     """
     body = bytearray()
-    for version in versions:
+    for version in chain.from_iterable(versions):
         body += _render_line(version).encode()
         if len(body) > MAX_KEPT_BYTES:
-            since = next(iter(versions)).known_at
+            since = next(chain.from_iterable(versions)).known_at
             return respond_with_problem(problem_of(AnswerNotKept(since=since)))
     return Response(bytes(body), media_type=NDJSON)

@@ -4,11 +4,11 @@ Rows are checked and spooled first, then written and checked as a whole in one t
 """
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -17,7 +17,7 @@ from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport, NotEmpty
 from app.domain.timeline import settle_chain
 from app.domain.version import Version
-from app.embedding import Embedder
+from app.embedding import Embedder, Vector
 from app.planning.audit.checks import compute_from_words
 from app.services.agent_write import Call, WriteSetup, agent_write
 from app.services.import_history import Spool
@@ -26,6 +26,7 @@ from app.store.engine import begin_for_agent
 from app.store.transfer import imports
 from app.store.transfer.format import SECTIONS
 from app.store.transfer.imports import ImportTarget
+from app.store.transfer.lines import ExportHeader, ExportRow, decode_line
 from app.turns import iterate_in_turns
 
 logger = logging.getLogger(__name__)
@@ -51,30 +52,16 @@ DERIVED = ("derived_entity", "derived_key", "derived_value")
 
 
 @dataclass(frozen=True, slots=True)
-class ExportHeader:
-    """The header of an export.
+class SpooledLines:
+    """Lines of one type that follow one another, and the vectors that were made for them.
 
-    `encoder` is None if the export holds no vectors. `agent` is None if the agent never existed.
+    They are decoded again when they are written: that is faster than to pickle their values.
     """
 
-    number: int
-    encoder: str | None
-    dimensions: int | None
-    agent: dict[str, Any] | None
-
-    @property
-    def last_known_at(self) -> datetime | None:
-        return None if self.agent is None else self.agent["last_known_at"]
-
-
-@dataclass(frozen=True, slots=True)
-class ExportRow:
-    """A line of an export. `values` are by column, and `size` is in bytes."""
-
-    number: int
     type: str
-    values: dict[str, Any]
-    size: int
+    first: int
+    lines: list[bytes]
+    vectors: dict[int, Vector]
 
 
 class AgentImporter:
@@ -171,26 +158,28 @@ class AgentImporter:
             self._embedder.dimensions,
         )
         async for chunk in _chunk_rows(rows):
+            kind, first = chunk[0].type, chunk[0].number
             async for row in iterate_in_turns(chunk):
-                _check_row(row, header, latest=state.clock + AHEAD)
-            if chunk[0].type == "memory":
-                await _translate_memories(chunk, state.languages)
-                await self._encode_memories(chunk, anew=not fits)
-            counts[chunk[0].type] += len(chunk)
-            spool.add((chunk[0].type, [row.values for row in chunk]))
+                _check_row(row, header, state)
+            vectors: dict[int, Vector] = {}
+            if kind == "memory":
+                vectors = await self._encode_memories(chunk, anew=not fits)
+            counts[kind] += len(chunk)
+            spool.add(SpooledLines(kind, first, [row.raw for row in chunk], vectors))
         return counts
 
-    async def _encode_memories(self, memories: Sequence[ExportRow], *, anew: bool) -> None:
-        """Make the vectors that the file lacks, or all of them `anew` for another encoder."""
-        missing: list[dict[str, Any]] = []
+    async def _encode_memories(
+        self, memories: Sequence[ExportRow], *, anew: bool
+    ) -> dict[int, Vector]:
+        """Return the vectors that the file lacks by line, or all of them for another encoder."""
+        missing: dict[int, str] = {}
         for row in memories:
             if not _is_erased(row) and (anew or row.values["embedding"] is None):
-                missing.append(row.values)
+                missing[row.number] = row.values["content"]
         if not missing:
-            return
-        vectors = await self._embedder.encode([values["content"] for values in missing])
-        for values, vector in zip(missing, vectors, strict=True):
-            values["embedding"] = vector
+            return {}
+        vectors = await self._embedder.encode(list(missing.values()))
+        return dict(zip(missing, vectors, strict=True))
 
 
 async def _chunk_rows(rows: AsyncIterator[ExportRow]) -> AsyncIterator[list[ExportRow]]:
@@ -198,12 +187,12 @@ async def _chunk_rows(rows: AsyncIterator[ExportRow]) -> AsyncIterator[list[Expo
     chunk: list[ExportRow] = []
     size = 0
     async for row in rows:
-        full = len(chunk) == CHUNK or size + row.size > CHUNK_BYTES
+        full = len(chunk) == CHUNK or size + len(row.raw) > CHUNK_BYTES
         if chunk and (full or row.type != chunk[0].type):
             yield chunk
             chunk, size = [], 0
         chunk.append(row)
-        size += row.size
+        size += len(row.raw)
     if chunk:
         yield chunk
 
@@ -212,22 +201,14 @@ def _is_erased(row: ExportRow) -> bool:
     return row.values.get("erased_at") is not None
 
 
-def _check_row(
-    row: ExportRow,
-    header: ExportHeader,
-    *,
-    latest: datetime,
-) -> None:
-    """Raise BadImportLine if the header does not allow the line, or no write leaves such a row.
-
-    A memory may have been used after the agent's last write, but not after `latest`.
-    """
+def _check_row(row: ExportRow, header: ExportHeader, state: ImportTarget) -> None:
+    """Raise BadImportLine if the header does not allow the line, or no write leaves such a row."""
     if header.last_known_at is None:
         raise BadImportLine(
             row.number,
             "The header says that there is no agent, so nothing may follow it but the `end` line.",
         )
-    _check_times(row, header.last_known_at, latest)
+    _check_times(row, header.last_known_at, latest=state.clock + AHEAD)
     values = row.values
     one_missing = row.type in ("memory", "belief") and (
         (values["superseded_by"] is None) != (values["superseded_at"] is None)
@@ -237,14 +218,14 @@ def _check_row(
             row.number, "superseded_by and superseded_at are given together or not at all."
         )
     if row.type == "memory":
-        _check_vector(row, header)
+        _check_memory(row, header, state.languages)
 
 
-def _check_times(
-    row: ExportRow,
-    last_known_at: datetime,
-    latest: datetime,
-) -> None:
+def _check_times(row: ExportRow, last_known_at: datetime, *, latest: datetime) -> None:
+    """Raise BadImportLine for a time in the future of the header.
+
+    A memory may have been used after the agent's last write, but not after `latest`.
+    """
     for name in KNOWN_TIMES:
         time = row.values.get(name)
         if time is not None and time > last_known_at:
@@ -261,8 +242,17 @@ def _check_times(
         )
 
 
-def _check_vector(row: ExportRow, header: ExportHeader) -> None:
-    vector = row.values["embedding"]
+def _check_memory(row: ExportRow, header: ExportHeader, languages: Mapping[str, int]) -> None:
+    values = row.values
+    if values["language"] not in languages:
+        raise BadImportLine(
+            row.number,
+            f"This Postgres has no text search configuration {values['language']!r}. Create it, "
+            "then import again.",
+        )
+    if len({values[name] is None for name in DERIVED}) > 1:
+        raise BadImportLine(row.number, f"{', '.join(DERIVED)} are given together or not at all.")
+    vector = values["embedding"]
     if vector is None and header.encoder is not None and not _is_erased(row):
         raise BadImportLine(
             row.number, "Its embedding is missing, though the header names an encoder."
@@ -274,34 +264,6 @@ def _check_vector(row: ExportRow, header: ExportHeader) -> None:
         )
 
 
-async def _translate_memories(memories: Sequence[ExportRow], languages: Mapping[str, int]) -> None:
-    """Replace the names of languages by this server's numbers, and compute the hashes.
-
-    The hashes of a file are not trusted. Those of an erased text cannot be computed, so they stay.
-    """
-    async for row in iterate_in_turns(memories):
-        values = row.values
-        language = values["language"]
-        if language not in languages:
-            raise BadImportLine(
-                row.number,
-                f"This Postgres has no text search configuration {language!r}. Create it, then "
-                "import again.",
-            )
-        values["language"] = languages[language]
-        if len({values[name] is None for name in DERIVED}) > 1:
-            raise BadImportLine(
-                row.number, f"{', '.join(DERIVED)} are given together or not at all."
-            )
-        if not _is_erased(row):
-            derived = {
-                "entity": values["derived_entity"],
-                "key": values["derived_key"],
-                "value": values["derived_value"],
-            }
-            values.update(compute_from_words({**values, "derived": derived}))
-
-
 async def _write_rows(
     connection: AsyncConnection,
     agent: AgentId,
@@ -310,12 +272,13 @@ async def _write_rows(
     spool: Spool,
 ) -> None:
     assert header.agent is not None
-    if not (await imports.read_import_target(connection, agent)).empty:
+    target = await imports.read_import_target(connection, agent)
+    if not target.empty:
         raise NotEmpty
     await imports.set_agent(connection, agent, header.agent, line=header.number)
     line = header.number + 1
-    for kind, chunks in groupby(spool, key=itemgetter(0)):
-        rows = (values for _, chunk in chunks for values in chunk)
+    for kind, chunks in groupby(spool, key=attrgetter("type")):
+        rows = _read_spooled(chunks, target.languages)
         await imports.insert_rows(
             connection,
             agent,
@@ -327,6 +290,37 @@ async def _write_rows(
     await imports.check_imported_history(connection, agent)
     async for chain in imports.stream_imported_chains(connection, agent):
         _check_chain(chain)
+
+
+def _read_spooled(
+    chunks: Iterable[SpooledLines], languages: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
+    """Yield the values of each row as they are written."""
+    for chunk in chunks:
+        for number, raw in enumerate(chunk.lines, chunk.first):
+            row = decode_line(number, raw)
+            assert isinstance(row, ExportRow)
+            if row.type == "memory":
+                _complete_memory(row, chunk.vectors.get(number), languages)
+            yield row.values
+
+
+def _complete_memory(row: ExportRow, vector: Vector | None, languages: Mapping[str, int]) -> None:
+    """Replace the name of the language by this server's number, and compute the hashes.
+
+    The hashes of a file are not trusted. Those of an erased text cannot be computed, so they stay.
+    """
+    values = row.values
+    values["language"] = languages[values["language"]]
+    if vector is not None:
+        values["embedding"] = vector
+    if not _is_erased(row):
+        derived = {
+            "entity": values["derived_entity"],
+            "key": values["derived_key"],
+            "value": values["derived_value"],
+        }
+        values.update(compute_from_words({**values, "derived": derived}))
 
 
 def _check_chain(chain: Sequence[Version]) -> None:

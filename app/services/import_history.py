@@ -60,10 +60,8 @@ class Spool:
 
     def __init__(self) -> None:
         self._file: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by close()
-        self.count = 0
 
     def add(self, value: object) -> None:
-        self.count += 1
         pickle.dump(value, self._file, pickle.HIGHEST_PROTOCOL)
 
     def __iter__(self) -> Iterator[Any]:
@@ -92,7 +90,7 @@ class HistoryImporter:
         self._setup = setup
 
     async def import_lines(self, call: Call[Spool], lines: AsyncIterator[HistoryLine]) -> Spool:
-        """Store every line in one transaction, and return what each became.
+        """Store every line in one transaction, and return what each became, in lists of versions.
 
         Raises BadImportLine, and then nothing is stored.
         """
@@ -106,9 +104,9 @@ class HistoryImporter:
                 refuse_frozen=True,
                 encoder=self._embedder.name,
             ) as write:
-                await _write_lines(write, encoded, results)
+                count = await _write_lines(write, encoded, results)
                 await write.keep(results)
-            await statistics.analyze_tables(self._engine, came=results.count)
+            await statistics.analyze_tables(self._engine, came=count)
         except BaseException:
             results.close()
             raise
@@ -126,8 +124,10 @@ async def _write_lines(
     write: AgentWrite[Spool],
     encoded: Spool,
     results: Spool,
-) -> None:
+) -> int:
+    """Write the lines, and return how many they were."""
     order = _LineOrder(write.last_known_at)
+    count = 0
     chunk: list[HistoryLine]
     vectors: NDArray[np.float32]
     for chunk, vectors in encoded:
@@ -137,6 +137,7 @@ async def _write_lines(
                 starting += _list_starts(line, write)
         await write.read_near_chains(starting, compared=False, reach=1, most_chains=None)
         vector_of: dict[UUID, Vector] = {}
+        imported: list[ImportedVersion] = []
         async for line, vector in iterate_in_turns(zip(chunk, vectors, strict=True)):
             order.check_stated_time(line, write)
             now = write.next_known_time(line.created_at)
@@ -145,7 +146,7 @@ async def _write_lines(
             write.add_plan(plan)
             version = plan.inserted[0].version
             vector_of[version.id] = vector
-            results.add(
+            imported.append(
                 ImportedVersion(
                     line=line.number,
                     id=version.id,
@@ -155,6 +156,9 @@ async def _write_lines(
                 )
             )
         await write.apply(vector_of, counted=False)
+        results.add(imported)
+        count += len(imported)
+    return count
 
 
 def _list_starts(line: HistoryLine, write: AgentWrite[Spool]) -> list[Starting]:

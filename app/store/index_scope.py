@@ -13,10 +13,10 @@ from app.domain.agent import AgentId
 from app.store.ranking import RANK, RANK_OF_CHOSEN, SAME_ENCODER
 
 # How many memories the index is asked for, by vector and by words, to rank so many of them.
-_REACH_FACTOR = 4
-LEAST_REACH = 200
+_REACH_FACTOR = 2
+LEAST_REACH = 100
 # The graph of a larger index misses more. It is asked for one of so many memories.
-_REACH_SHARE = 1_250
+_REACH_SHARE = 2_500
 # To ask the index for more takes about as long as to read the whole of an agent of 20,000 memories.
 MOST_REACH = 4_000
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import ceil
 from typing import Any
 from uuid import UUID
 
@@ -438,37 +439,43 @@ class Ranked(Page):
     live: int
 
 
-# So many of each sort may be among the strongest of a large agent.
-_STRONG_OF_EACH = 1_000
+# As many of each sort are read as may be among the strongest of a large agent, in steps of this.
+_STRONG_STEP = 500
 
-# Memories `m` of a large agent that may be among its strongest: constraints, core memories, the
-# most important, those used last, and the newest.
-_STRONG = f"""
-    strong AS MATERIALIZED (
-        (SELECT m.id FROM memories m
-         WHERE m.agent_id = :agent AND m.kind = 'constraint' AND NOT m.cold
-         ORDER BY m.created_at DESC LIMIT {_STRONG_OF_EACH})
-        UNION
-        (SELECT m.id FROM memories m
-         WHERE m.agent_id = :agent AND m.tier = 'core' AND NOT m.cold
-         ORDER BY m.created_at DESC LIMIT {_STRONG_OF_EACH})
-        UNION
-        (SELECT m.id FROM memories m
-         WHERE m.agent_id = :agent AND m.importance > 0.5 AND NOT m.cold
-         ORDER BY m.importance DESC, m.created_at DESC LIMIT {_STRONG_OF_EACH})
-        UNION
-        (SELECT u.memory_id FROM memory_usage u
-         WHERE u.agent_id = :agent AND u.last_accessed_at IS NOT NULL
-         ORDER BY u.last_accessed_at DESC LIMIT {_STRONG_OF_EACH})
-        UNION
-        (SELECT m.id FROM memories m
-         WHERE m.agent_id = :agent
-         ORDER BY m.created_at DESC LIMIT {_STRONG_OF_EACH})
-    ),
-"""
+# The memories that hold are counted up to this number, where they are not read one by one. It is
+# larger than any `limit` of a ranking.
+MOST_COUNTED = 3_000
 
-# The memories that hold are counted up to this number, where they are not read one by one.
-MOST_COUNTED = 10_000
+
+def _build_strong_cte(limit: int) -> str:
+    """Return the CTE of memories of a large agent that may be among its `limit` strongest.
+
+    These are constraints, core memories, the most important, those used last, and the newest.
+    """
+    of_each = _STRONG_STEP * ceil(limit / _STRONG_STEP)
+    return f"""
+        strong AS MATERIALIZED (
+            (SELECT m.id FROM memories m
+             WHERE m.agent_id = :agent AND m.kind = 'constraint' AND NOT m.cold
+             ORDER BY m.created_at DESC LIMIT {of_each})
+            UNION
+            (SELECT m.id FROM memories m
+             WHERE m.agent_id = :agent AND m.tier = 'core' AND NOT m.cold
+             ORDER BY m.created_at DESC LIMIT {of_each})
+            UNION
+            (SELECT m.id FROM memories m
+             WHERE m.agent_id = :agent AND m.importance > 0.5 AND NOT m.cold
+             ORDER BY m.importance DESC, m.created_at DESC LIMIT {of_each})
+            UNION
+            (SELECT u.memory_id FROM memory_usage u
+             WHERE u.agent_id = :agent AND u.last_accessed_at IS NOT NULL
+             ORDER BY u.last_accessed_at DESC LIMIT {of_each})
+            UNION
+            (SELECT m.id FROM memories m
+             WHERE m.agent_id = :agent
+             ORDER BY m.created_at DESC LIMIT {of_each})
+        ),
+    """
 
 
 async def list_probably_strongest(
@@ -482,10 +489,18 @@ async def list_probably_strongest(
     build_where = where_searchable if ranking.first else where_memories
     where, _ = build_where(filters, point)
     source, _ = memories_from(point)
+    # In the order of an index, the count stops where it has enough. In none, Postgres would collect
+    # all rows first.
     live = f"""
-        SELECT count(*) FROM (SELECT FROM {source} WHERE {where} LIMIT {MOST_COUNTED}) AS counted
+        SELECT count(*)
+        FROM (
+            SELECT FROM {source} WHERE {where}
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT {MOST_COUNTED}
+        ) AS counted
     """
-    strong = _StrongestScope(_STRONG, f"strong CROSS JOIN {source}", " AND m.id = strong.id", live)
+    ctes = _build_strong_cte(ranking.limit)
+    strong = _StrongestScope(ctes, f"strong CROSS JOIN {source}", " AND m.id = strong.id", live)
     ranked = await _list_strongest(connection, agent, filters, point, ranking, strong)
     is_short = len(ranked.memories) < ranking.limit and not ranked.is_cut
     return None if is_short and len(ranked.memories) < ranked.live else ranked

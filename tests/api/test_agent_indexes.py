@@ -344,7 +344,9 @@ def test_a_context_of_a_large_agent_has_what_is_strong(
     changing: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What has another reason to be strong than being new comes after what is new."""
-    monkeypatch.setattr(memories, "_STRONG", memories._STRONG.replace("1000", "5"))
+    monkeypatch.setattr(memories, "_STRONG_STEP", 5)
+    build = memories._build_strong_cte
+    monkeypatch.setattr(memories, "_build_strong_cte", lambda _limit: build(5))
     reasons: dict[str, dict[str, Any]] = {
         "Ines must never drive": {"kind": "constraint"},
         "Ines speaks Basque": {"tier": "core"},

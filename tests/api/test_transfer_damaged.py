@@ -56,6 +56,18 @@ def replaced(kind: str, raw: bytes) -> Callable[[list[Any]], int]:
     return change
 
 
+def numbered(kind: str, name: str, number: bytes) -> Callable[[list[Any]], int]:
+    """Writes a number as Python's JSON would not."""
+
+    def change(lines: list[Any]) -> int:
+        place = first(lines, kind)
+        marked = joined([lines[place] | {name: ["NUMBER"] if name == "signals" else "NUMBER"}])
+        lines[place] = marked.replace(b'"NUMBER"', number)
+        return place + 1
+
+    return change
+
+
 def doubled(kind: str) -> Callable[[list[Any]], int]:
     def change(lines: list[Any]) -> int:
         place = first(lines, kind)
@@ -118,7 +130,7 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("an operation twice", doubled("operation"), "consolidation_log_pkey"),
     ("another format", changed("palimpsest", format=2), "format"),
     ("a header without an agent", changed("palimpsest", agent=None), ""),
-    ("an unknown field", changed("memory", colour="red"), "colour: unknown field"),
+    ("an unknown field", changed("memory", colour="red"), "unknown field `colour`"),
     ("a missing field", without("memory", "content"), "content"),
     ("an unknown type", changed("usage", type="secret"), "type"),
     ("no JSON", replaced("memory", b'{"type":"memory",\n'), "Invalid JSON"),
@@ -128,7 +140,11 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("an empty text", changed("memory", content=""), "memories_erased_check"),
     ("an unknown kind", changed("memory", kind="rumour"), "memories_kind_check"),
     ("a number too large", changed("memory", trust=10**6), "trust"),
-    ("not a number", changed("memory", importance=float("nan")), "importance"),
+    ("not a number", changed("memory", importance=float("nan")), "Invalid JSON"),
+    ("a number beyond 64 bits", numbered("memory", "importance", b"1e400"), "importance"),
+    ("a number of many digits", numbered("operation", "signals", b"1e100000"), "out of range"),
+    ("JSON nested too deep", numbered("operation", "signals", b"[" * 9_000 + b"]" * 9_000), ""),
+    ("half of a character", numbered("operation", "signals", rb'"\ud800"'), "Invalid JSON"),
     ("details that are no object", changed("memory", details=[1]), "details"),
     ("a time that is none", changed("memory", created_at="yesterday"), "created_at"),
     ("a time without a zone", changed("memory", created_at="2020-01-01T00:00:00"), "created_at"),
@@ -275,6 +291,17 @@ def test_lines_that_are_no_history_together_are_refused_by_id(
         assert refused["type"].endswith("damaged-import"), refused
         assert named in refused["detail"]
         assert holds_nothing(two)
+
+
+def test_numbers_of_details_come_back_as_they_are(client: httpx.Client) -> None:
+    store(client, "Has a dog", details={"seen": "SEEN", "size": "SIZE"})
+    export = exported(client)
+    for name, number in (("SEEN", b"123456789012345678901234567890"), ("SIZE", b"2.5e3")):
+        export = export.replace(f'"{name}"'.encode(), number)
+    with other(client) as two:
+        assert two.post("/v1/import", headers=NDJSON, content=export).is_success
+        [memory] = [line for line in lines_of(exported(two)) if line["type"] == "memory"]
+    assert memory["details"] == {"seen": 123456789012345678901234567890, "size": 2500}
 
 
 def test_a_last_known_time_far_in_the_future_is_refused(client: httpx.Client) -> None:

@@ -51,7 +51,7 @@ class ContextAnswer(AnswerBase):
     left_out: int = Field(
         description=(
             "How many others hold that did not fit. Equal texts count once where both were read. "
-            "In a large agent, which has an index, no more than 10,000 are counted."
+            "In a large agent, which has an index, no more than 3,000 are counted."
         )
     )
     as_of: Time

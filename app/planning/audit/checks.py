@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.fact import DerivedSlot, Fact
+from app.domain.fact import DerivedSlot, Slot
+from app.domain.text import fold, hash_text, hash_text_loosely
 from app.planning.audit.checkpoint import Checkpoint
 from app.planning.audit.faults import Fault, Remedy, RemedyTable
 from app.planning.audit.replay import (
@@ -261,22 +262,17 @@ def _check_hashes(memory_id: str, row: Mapping[str, Any], *, trusted: bool) -> I
 
 def compute_from_words(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the folded slot and the hashes that a row of `memories` must have."""
-    fact = Fact(
-        content=row["content"],
-        entity=row["entity"],
-        category=row["category"],
-        key=row["key"],
-        value=row["value"],
-    )
+    slot = Slot.from_words(row["entity"], row["category"], row["key"])
+    content, value = row["content"], row["value"]
     return {
-        "slot_entity": fact.slot.entity,
-        "slot_category": fact.slot.category,
-        "slot_key": fact.slot.key,
-        "slot_hash": fact.slot.digest,
-        "content_hash": fact.content_hash,
-        "fuzzy_hash": fact.fuzzy_hash,
-        "folded_hash": fact.folded_hash,
-        "value_hash": fact.value_hash,
+        "slot_entity": slot.entity,
+        "slot_category": slot.category,
+        "slot_key": slot.key,
+        "slot_hash": slot.digest,
+        "content_hash": hash_text(content),
+        "fuzzy_hash": hash_text_loosely(content),
+        "folded_hash": hash_text(fold(content)),
+        "value_hash": None if value is None else hash_text(fold(value)),
         "derived_hash": _hash_derived_slot(row["derived"]),
     }
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import psycopg
 import sqlalchemy as sa
-from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.database_names import remove_shards
@@ -21,12 +20,16 @@ from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.version import Version
 from app.store.chains import VERSION_COLUMNS, version_from_row
 from app.store.columns import find_copy_type
-from app.store.engine import driver_connection, fetch_rows, set_on_every_node
+from app.store.engine import (
+    driver_connection,
+    fetch_rows,
+    set_on_every_node,
+    stream_server_cursor,
+)
 from app.store.inserts import build_copy, create_incoming, move_incoming, name_incoming
 from app.store.transfer.format import SECTIONS, TableSection
 from app.turns import iterate_in_turns
 
-_FETCH = 500
 _SECTIONS = {section.type: section for section in SECTIONS}
 
 
@@ -237,11 +240,27 @@ async def check_imported_history(connection: AsyncConnection, agent: AgentId) ->
             raise DamagedImport(reason.format(rows[0]["id"]))
 
 
-# Read all versions of an agent, chain by chain.
+# Read the versions of an agent, chain by chain. A version alone in its chain that is open and was
+# never ended is right as it is.
 _CHAINS = f"""
     SELECT {VERSION_COLUMNS}
     FROM memories
-    WHERE agent_id = %s
+    WHERE agent_id = :agent AND chain_id IN (
+        SELECT chain_id
+        FROM memories
+        WHERE agent_id = :agent
+        GROUP BY chain_id
+        HAVING count(*) > 1 OR NOT bool_and(
+            id = chain_id
+            AND said_until IS NULL
+            AND retracted_at IS NULL
+            AND NOT void
+            AND ended_by IS NULL
+            AND valid_until IS NULL
+            AND superseded_by IS NULL
+            AND covered = '{{}}'
+        )
+    )
     ORDER BY chain_id, created_at, id
 """
 
@@ -249,16 +268,13 @@ _CHAINS = f"""
 async def stream_imported_chains(
     connection: AsyncConnection, agent: AgentId
 ) -> AsyncIterator[list[Version]]:
-    """Yield every chain, one at a time."""
-    driver = await driver_connection(connection)
+    """Yield every chain that may have been damaged, one at a time."""
     chain: list[Version] = []
-    async with driver.cursor("chains", row_factory=dict_row) as cursor:
-        cursor.itersize = _FETCH
-        await cursor.execute(_CHAINS.encode(), [agent])
-        async for row in cursor:
-            if chain and chain[0].chain_id != row["chain_id"]:
-                yield chain
-                chain = []
-            chain.append(version_from_row(row))
+    rows = stream_server_cursor(connection, "chains", _CHAINS, {"agent": agent})
+    async for row in rows:
+        if chain and chain[0].chain_id != row["chain_id"]:
+            yield chain
+            chain = []
+        chain.append(version_from_row(row))
     if chain:
         yield chain

@@ -984,7 +984,7 @@ class ContextAnswer(TypedDict):
     """The memories of the text, by kind."""
     left_out: int
     """How many others hold that did not fit. Equal texts count once where both were read. In a
-    large agent, which has an index, no more than 10,000 are counted."""
+    large agent, which has an index, no more than 3,000 are counted."""
     as_of: str
     """The valid time that the answer describes: what was true then."""
     known_at: str

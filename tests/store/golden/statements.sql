@@ -7521,7 +7521,22 @@ SELECT id, created_at, revision, erased_at, entity, category, key, single_valued
     valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
     has_dated_start
 FROM memories
-WHERE agent_id = :agent_id
+WHERE agent_id = :agent AND chain_id IN (
+    SELECT chain_id
+    FROM memories
+    WHERE agent_id = :agent
+    GROUP BY chain_id
+    HAVING count(*) > 1 OR NOT bool_and(
+        id = chain_id
+        AND said_until IS NULL
+        AND retracted_at IS NULL
+        AND NOT void
+        AND ended_by IS NULL
+        AND valid_until IS NULL
+        AND superseded_by IS NULL
+        AND covered = '{}'
+    )
+)
 ORDER BY chain_id, created_at, id;
 
 
@@ -9150,23 +9165,23 @@ moment AS MATERIALIZED (
 strong AS MATERIALIZED (
     (SELECT m.id FROM memories m
         WHERE m.agent_id = :agent AND m.kind = 'constraint' AND NOT m.cold
-        ORDER BY m.created_at DESC LIMIT 1000)
+        ORDER BY m.created_at DESC LIMIT 500)
     UNION
         (SELECT m.id FROM memories m
             WHERE m.agent_id = :agent AND m.tier = 'core' AND NOT m.cold
-            ORDER BY m.created_at DESC LIMIT 1000)
+            ORDER BY m.created_at DESC LIMIT 500)
     UNION
         (SELECT m.id FROM memories m
             WHERE m.agent_id = :agent AND m.importance > 0.5 AND NOT m.cold
-            ORDER BY m.importance DESC, m.created_at DESC LIMIT 1000)
+            ORDER BY m.importance DESC, m.created_at DESC LIMIT 500)
     UNION
         (SELECT u.memory_id FROM memory_usage u
             WHERE u.agent_id = :agent AND u.last_accessed_at IS NOT NULL
-            ORDER BY u.last_accessed_at DESC LIMIT 1000)
+            ORDER BY u.last_accessed_at DESC LIMIT 500)
     UNION
         (SELECT m.id FROM memories m
             WHERE m.agent_id = :agent
-            ORDER BY m.created_at DESC LIMIT 1000)
+            ORDER BY m.created_at DESC LIMIT 500)
 ),
 live AS MATERIALIZED (
     SELECT m.id,
@@ -9246,8 +9261,10 @@ top AS (
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
     (
-        SELECT count(*) FROM (SELECT FROM
-            memories m
+        SELECT count(*)
+        FROM (
+            SELECT FROM
+                memories m
             CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
                 m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
                 m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
@@ -9257,7 +9274,10 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
-                AND NOT m.cold AND m.erased_at IS NULL LIMIT 10000) AS counted
+                AND NOT m.cold AND m.erased_at IS NULL
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT 3000
+        ) AS counted
     ) AS live, hit.*
 FROM moment LEFT JOIN (
     SELECT * FROM (
