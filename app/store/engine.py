@@ -475,6 +475,20 @@ async def _open_reads(
 
 
 @asynccontextmanager
+async def open_for_locks(connection: AsyncConnection) -> AsyncIterator[AsyncConnection]:
+    """Open a connection that may lock rows, beside one of `connect_for_agent`.
+
+    That is the connection itself, unless it is to a node of a cluster.
+    """
+    driver = await driver_connection(connection)
+    if isinstance(driver, TimelyConnection) and driver.direct is not None:
+        async with driver.direct.connect_to_coordinator() as coordinator:
+            yield coordinator
+    else:
+        yield connection
+
+
+@asynccontextmanager
 async def begin_as_operator(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction that sees every agent and changes none."""
     async with engine.begin() as connection:

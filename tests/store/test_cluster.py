@@ -2,6 +2,7 @@
 
 import asyncio
 from itertools import product
+from typing import Any
 
 import httpx
 import psycopg
@@ -24,6 +25,7 @@ from app.store.engine import (
     create_engine,
     fetch_rows,
 )
+from app.store.inserts import create_incoming, move_incoming
 from app.store.placement import DISTRIBUTED
 from app.store.roles import Role, build_service_url
 from support.builders import editor, send
@@ -211,3 +213,58 @@ def test_the_doctor_names_a_node_that_acknowledges_too_early(database_url: str) 
         connection.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(name))
     [sentence] = asyncio.run(_list_faults(database_url))
     assert sentence.startswith(f"The node {worker.host}:{worker.port} has synchronous_commit = off")
+
+
+_LIST_COLUMNS = """
+    SELECT attname FROM pg_attribute
+    WHERE attrelid = CAST('memories' AS regclass)
+      AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+"""
+_MULTIPLY = """
+    INSERT INTO incoming_memories ({columns})
+    SELECT {values}
+    FROM memories m
+    CROSS JOIN LATERAL (SELECT number, gen_random_uuid() AS id FROM generate_series(1, 80) AS number)
+        AS new
+    WHERE m.agent_id = :agent
+"""
+# Each row has about 1 MB, and is the first of its own chain.
+_NEW = {
+    "id": "new.id",
+    "chain_id": "new.id",
+    "content": "repeat('tea ', 250000)",
+}
+
+
+async def _move_large_rows(url: str, agent: AgentId) -> list[dict[str, Any]]:
+    with psycopg.connect(url) as connection:
+        columns = [name for (name,) in connection.execute(_LIST_COLUMNS)]
+    multiply = _MULTIPLY.format(
+        columns=", ".join(columns), values=", ".join(_NEW.get(n, f"m.{n}") for n in columns)
+    )
+    engine = create_engine(url, pool_size=1, patience=Patience())
+    try:
+        async with begin_for_agent(engine, agent) as connection:
+            await create_incoming(connection, "memories")
+            await fetch_rows(connection, multiply, {"agent": agent})
+            await move_incoming(connection, "memories", columns)
+        async with begin_for_agent(engine, agent) as connection:
+            count = "SELECT count(*) AS rows, sum(length(content)) AS size FROM memories m"
+            return await fetch_rows(
+                connection, f"{count} WHERE m.agent_id = :agent", {"agent": agent}
+            )
+    finally:
+        await engine.dispose()
+
+
+@needs_cluster
+def test_rows_that_are_too_many_for_one_portion_arrive(unchecked_database_url: str) -> None:
+    agent = AgentId(AGENTS[0])
+    with (
+        running(load_settings(database_url=unchecked_database_url)) as address,
+        httpx.Client(base_url=address, headers={"X-Agent-Id": agent}, timeout=60) as client,
+    ):
+        send(client, editor("Vim"))
+    [stored] = asyncio.run(_move_large_rows(unchecked_database_url, agent))
+    assert stored["rows"] == 81
+    assert stored["size"] > 80_000_000

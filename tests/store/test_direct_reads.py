@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -27,6 +28,7 @@ from app.store.engine import (
     driver_connection,
     fetch_rows,
 )
+from app.store.known_time import settle_known_time
 from app.store.placement import DISTRIBUTED
 from app.store.roles import Role, build_service_url
 from support.builders import editor, send
@@ -38,6 +40,9 @@ pytestmark = needs_cluster
 
 # So many that some lie in the same part.
 AGENTS = [AgentId(f"agent-{number}") for number in range(3 * SHARDS)]
+
+# The clocks of the nodes and of this process are one.
+A_MOMENT = timedelta(milliseconds=1)
 
 _READ = "SELECT m.content FROM memories m WHERE m.agent_id = :agent"
 _FIND_PART = "SELECT get_shard_id_for_distribution_column('memories', CAST(%s AS text))"
@@ -231,6 +236,43 @@ def test_nodes_that_refuse_the_service_are_read_through_the_coordinator(
     messages = sorted(record.message for record in caplog.records)
     assert len(messages) == len(list_workers())
     assert all("is read through the coordinator: " in message for message in messages)
+
+
+def test_a_read_of_an_agent_that_nobody_wrote_to_leaves_none_behind(filled_url: str) -> None:
+    stranger = AgentId("stranger")
+
+    async def settle() -> None:
+        async with open_engine(filled_url) as engine:
+            await await_node(engine, stranger)
+            async with connect_for_agent(engine, stranger) as connection:
+                assert (await get_driver(connection)).direct is not None
+                await settle_known_time(connection, stranger, datetime.now(UTC) - A_MOMENT)
+
+    asyncio.run(settle())
+    with psycopg.connect(filled_url) as connection:
+        found = connection.execute("SELECT FROM agents WHERE agent_id = %s", [stranger]).fetchall()
+    assert found == []
+
+
+def test_a_read_at_a_known_time_waits_for_the_write_under_way(filled_url: str) -> None:
+    agent = AGENTS[0]
+
+    async def settle_beside_write() -> None:
+        async with open_engine(filled_url) as engine:
+            await await_node(engine, agent)
+            async with connect_for_agent(engine, agent) as connection:
+                assert (await get_driver(connection)).direct is not None
+                settled = asyncio.create_task(
+                    settle_known_time(connection, agent, datetime.now(UTC) - A_MOMENT)
+                )
+                with psycopg.connect(filled_url) as writer:
+                    lock = "SELECT FROM agents WHERE agent_id = %s FOR UPDATE"
+                    writer.execute(lock, [agent])
+                    await asyncio.sleep(0.5)
+                    assert not settled.done()
+                await settled
+
+    asyncio.run(settle_beside_write())
 
 
 def test_a_read_whose_session_at_the_node_ended_is_answered(filled_url: str) -> None:
