@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from app.api.answers.log import LogAnswer, LogEntryOut
-from app.api.cursors import build_next_cursor, decode_position
+from app.api.cursors import Cursor, build_next_cursor, decode_position
 from app.api.deps import AgentDep, ServicesDep
 from app.api.openapi import document_problems
 from app.api.responses import respond_with_answer, respond_with_long_answer
@@ -30,13 +30,22 @@ LogPath = Annotated[
 router = APIRouter(prefix="/v1/log", tags=["log"])
 
 
-@router.get("", responses={200: {"model": LogAnswer}}, response_model=None)
+@router.get(
+    "",
+    responses={200: {"model": LogAnswer}},
+    response_model=None,
+    description=(
+        "Every operation with what it read and wrote, newest first.\n"
+        "Only a null `next_cursor` says that the list ends. A page looks at no more than 10,000 "
+        "operations. If few of them pass `operation`, `decided_by`, `actor` or `review`, it has "
+        "fewer than `limit`, maybe none, and the next page goes on behind those."
+    ),
+)
 async def list_log(
     services: ServicesDep, agent: AgentDep, query: Annotated[LogQuery, Query()]
 ) -> Response:
-    """Every operation with what it read and wrote, newest first."""
     async with begin_for_agent(services.engine, agent) as connection:
-        rows = await log_entries.list_log(
+        page = await log_entries.list_log(
             connection,
             agent,
             query.to_log_filters(),
@@ -44,10 +53,12 @@ async def list_log(
             max_bytes=services.settings.max_answer_bytes,
             after=decode_position(query.cursor),
         )
-    next_cursor = build_next_cursor(rows, query.limit)
+    next_cursor = build_next_cursor(page.rows, query.limit)
+    if page.examined_until is not None:
+        next_cursor = Cursor(page.examined_until, None).encode()
 
     def build_answer() -> LogAnswer:
-        items = [LogEntryOut.from_values(row) for row in rows[: query.limit]]
+        items = [LogEntryOut.from_values(row) for row in page.rows[: query.limit]]
         return LogAnswer.model_construct(items=items, next_cursor=next_cursor)
 
     return await respond_with_long_answer(build_answer)

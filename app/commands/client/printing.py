@@ -99,7 +99,7 @@ def print_page(
     """Print a row per item of a list. Standard error says whether the list goes on."""
     print_table(headings, list(map(format_item, answer["items"])))
     if answer["next_cursor"]:
-        print("There are more: take a higher --limit.", file=sys.stderr)
+        print("There are more: take a higher --limit, or narrower filters.", file=sys.stderr)
 
 
 def format_minute(time: str | None) -> str:

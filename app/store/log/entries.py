@@ -1,6 +1,6 @@
 """Reads of the log for its own page: operations, newest first, and the operations on a memory."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.store.bounded import bound_page
+from app.store.bounded import bound_page, is_cut
 from app.store.engine import fetch_rows
 from app.store.fragments import NEVER
 from app.store.known_time import settle_window
@@ -32,22 +32,41 @@ class LogFilters:
     until: datetime | None = None
 
 
+# A page looks at so many operations at most.
+MOST_EXAMINED = 10_000
+
 # The source of the review that an operation left. One leaves at most one.
 _REVIEW = "(jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}')"
 
 _NEWEST_FIRST = "created_at DESC, id DESC"
 _OLDEST_FIRST = "created_at, id"
 
-_CONDITIONS = {
-    "operation": "operation = :operation",
+# The conditions that an index answers, and those that each operation is examined for.
+_BOUNDS = {
     "memory_id": "id = ANY(:operations)",
-    "decided_by": "decided_by = :decided_by",
-    "actor": "actor = :actor",
     "session_id": "session_id = :session_id",
-    "review": f"{_REVIEW} = :review",
     "since": "created_at >= :since",
     "until": "created_at < :until",
 }
+_CONDITIONS = {
+    "operation": "operation = :operation",
+    "decided_by": "decided_by = :decided_by",
+    "actor": "actor = :actor",
+    "review": f"{_REVIEW} = :review",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """Operations, newest first.
+
+    `is_cut`: there are more, for which the page had no bytes left. `examined_until` is the
+    operation after which the next page begins, if few of those examined passed the filters.
+    """
+
+    rows: list[dict[str, Any]]
+    is_cut: bool
+    examined_until: After | None
 
 
 async def list_log(
@@ -58,40 +77,54 @@ async def list_log(
     limit: int,
     max_bytes: int,
     after: After | None,
-) -> list[RowMapping]:
-    """Return the rows of operations, newest first, until they reach `max_bytes` as JSON."""
+) -> LogPage:
+    """Return operations, newest first, until they reach `max_bytes` as JSON.
+
+    At most MOST_EXAMINED operations are examined for the filters that no index answers.
+    """
     if filters.until is not None:
         await settle_window(connection, agent, filters.until)
-    where, values = _where_operations(filters)
+    values = {name: value for name, value in asdict(filters).items() if value is not None}
+    bounds = ["agent_id = :agent", *(_BOUNDS[name] for name in values if name in _BOUNDS)]
+    conditions = [_CONDITIONS[name] for name in values if name in _CONDITIONS]
     if filters.memory_id is not None:
         values["operations"] = await find_operations_touching(
             connection, agent, [filters.memory_id]
         )
     if after is not None:
-        where += " AND (created_at, id) < (:after_created_at, :after_id)"
+        bounds.append("(created_at, id) < (:after_created_at, :after_id)")
         values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
     page = f"""
         SELECT *, {_REVIEW} AS review, encode(hash, 'hex') AS chain_hash
-        FROM consolidation_log
-        WHERE {where}
+        FROM examined
+        WHERE {" AND ".join(conditions) or "true"}
         ORDER BY {_NEWEST_FIRST}
         LIMIT :limit
     """
-    statement = f"{bound_page(page, _NEWEST_FIRST)} ORDER BY {_NEWEST_FIRST}"
+    statement = f"""
+        WITH examined AS NOT MATERIALIZED (
+            SELECT * FROM consolidation_log
+            WHERE {" AND ".join(bounds)}
+            ORDER BY {_NEWEST_FIRST}
+            LIMIT {MOST_EXAMINED}
+        ),
+        page AS MATERIALIZED ({bound_page(page, _NEWEST_FIRST)}),
+        last AS MATERIALIZED (
+            SELECT created_at, id FROM examined
+            WHERE (SELECT count(*) FROM page) < :limit
+            ORDER BY {_NEWEST_FIRST}
+            OFFSET {MOST_EXAMINED - 1} LIMIT 1
+        )
+        SELECT page.*, last.created_at AS last_created_at, last.id AS last_id
+        FROM (SELECT 1) AS once LEFT JOIN last ON true LEFT JOIN page ON true
+        ORDER BY page.created_at DESC, page.id DESC
+    """
     values |= {"agent": agent, "limit": limit, "max_bytes": max_bytes}
-    rows = await connection.execute(sa.text(statement), values)
-    return list(rows.mappings())
-
-
-def _where_operations(filters: LogFilters) -> tuple[str, dict[str, Any]]:
-    conditions = ["agent_id = :agent"]
-    values = {}
-    for field in fields(filters):
-        value = getattr(filters, field.name)
-        if value is not None:
-            conditions.append(_CONDITIONS[field.name])
-            values[field.name] = value
-    return " AND ".join(conditions), values
+    rows = await fetch_rows(connection, statement, values)
+    operations = [row for row in rows if row["id"] is not None]
+    end = rows[0]
+    examined_until = After(end["last_created_at"], end["last_id"]) if end["last_id"] else None
+    return LogPage(operations, is_cut(operations), examined_until)
 
 
 async def find_log_entry(

@@ -1420,7 +1420,10 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> AsyncPages[LogAnswer, LogEntryOut]:
-        """Every operation with what it read and wrote, newest first.
+        """Every operation with what it read and wrote, newest first. Only a null `next_cursor`
+        says that the list ends. A page looks at no more than 10,000 operations. If few of them
+        pass `operation`, `decided_by`, `actor` or `review`, it has fewer than `limit`, maybe
+        none, and the next page goes on behind those.
 
         Args:
             operation: Only operations of this kind.

@@ -4079,25 +4079,42 @@ ORDER BY
 
 -- GET /v1/log
 -- app/store/log/entries.py list_log
-SELECT * FROM (
-    SELECT page.*,
-        count(*) OVER () AS page_rows,
-        coalesce(
-            sum(octet_length(CAST(to_json(page) AS text))) OVER (
-                ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-            ), 0
-        ) AS bytes_before
-    FROM (
-        SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
-            encode(hash, 'hex') AS chain_hash
-        FROM consolidation_log
-        WHERE agent_id = :agent
-        ORDER BY created_at DESC, id DESC
-        LIMIT :limit
-    ) AS page
-) AS sized
-WHERE bytes_before < :max_bytes
-ORDER BY created_at DESC, id DESC;
+WITH examined AS NOT MATERIALIZED (
+    SELECT * FROM consolidation_log
+    WHERE agent_id = :agent
+    ORDER BY created_at DESC, id DESC
+    LIMIT 10000
+),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS
+                review, encode(hash, 'hex') AS chain_hash
+            FROM examined
+            WHERE true
+            ORDER BY created_at DESC, id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM examined
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET 9999 LIMIT 1
+)
+SELECT page.*, last.created_at AS last_created_at, last.id AS last_id
+FROM (SELECT 1) AS once LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
 
 
 -- ===== GET /v1/log (narrowed) =====
@@ -4105,25 +4122,42 @@ ORDER BY created_at DESC, id DESC;
 
 -- GET /v1/log (narrowed)
 -- app/store/log/entries.py list_log
-SELECT * FROM (
-    SELECT page.*,
-        count(*) OVER () AS page_rows,
-        coalesce(
-            sum(octet_length(CAST(to_json(page) AS text))) OVER (
-                ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-            ), 0
-        ) AS bytes_before
-    FROM (
-        SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS review,
-            encode(hash, 'hex') AS chain_hash
-        FROM consolidation_log
-        WHERE agent_id = :agent AND operation = :operation AND session_id = :session_id
-        ORDER BY created_at DESC, id DESC
-        LIMIT :limit
-    ) AS page
-) AS sized
-WHERE bytes_before < :max_bytes
-ORDER BY created_at DESC, id DESC;
+WITH examined AS NOT MATERIALIZED (
+    SELECT * FROM consolidation_log
+    WHERE agent_id = :agent AND session_id = :session_id
+    ORDER BY created_at DESC, id DESC
+    LIMIT 10000
+),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(CAST(to_json(page) AS text))) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT *, (jsonb_path_query_first(after_state, '$[*].review.source') #>> '{}') AS
+                review, encode(hash, 'hex') AS chain_hash
+            FROM examined
+            WHERE operation = :operation
+            ORDER BY created_at DESC, id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM examined
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET 9999 LIMIT 1
+)
+SELECT page.*, last.created_at AS last_created_at, last.id AS last_id
+FROM (SELECT 1) AS once LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
 
 
 -- ===== GET /v1/log/{log_id} =====
