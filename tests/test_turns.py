@@ -1,6 +1,7 @@
 """A transfer rests while short requests are under way, and only then."""
 
 import asyncio
+import threading
 from contextlib import closing
 
 import pytest
@@ -13,11 +14,17 @@ from app.turns import Turn, serve_short_request, serve_transfer
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Note the seconds of each pause instead of pausing. Every turn is over at once."""
+    """Note the seconds of each pause instead of pausing. Every turn is over at once.
+
+    Services of other tests pause in threads of their own.
+    """
     noted: list[float] = []
+    thread, sleep = threading.get_ident(), asyncio.sleep
 
     async def note(seconds: float) -> None:
-        if seconds:
+        if threading.get_ident() != thread:
+            await sleep(seconds)
+        elif seconds:
             noted.append(seconds)
 
     monkeypatch.setattr(turns.asyncio, "sleep", note)  # type: ignore[attr-defined]
