@@ -16,6 +16,7 @@ from app.store.columns import Filters
 from app.store.engine import VectorList
 from app.store.fragments import LATEST, MOMENT
 from app.store.index_scope import (
+    CHOICE_FOR_FACTS,
     AgentIndex,
     Scope,
     choose_next_reach,
@@ -92,7 +93,7 @@ def _rank_found(fact: _FactSql, where: str) -> Scope:
         LIMIT {_ALIKE_REACH}
     """
     of_category = f"SELECT id FROM find_indexed_of_category({fact.category}, {_ALIKE_REACH}) AS id"
-    return rank_found(LATEST, where, fact.vector, of_slot, of_category)
+    return rank_found(LATEST, where, of_slot, of_category, vector=fact.vector)
 
 
 # What builds the scope of the memories that a fact is compared with, from the WHERE of them.
@@ -253,7 +254,7 @@ class _Comparison:
             statement,
             self.agent,
             self.point,
-            values | index_values,
+            values | index_values | CHOICE_FOR_FACTS,
             encoder=self.options.encoder,
         )
 

@@ -108,12 +108,15 @@ _COUNTS = """,
 """
 
 
-def rank_found(source: str, where: str, vector: str | None, *others: str) -> Scope:
+def rank_found(
+    source: str, where: str, *others: str, vector: str | None = None, has_words: bool = True
+) -> Scope:
     """Rank what the index finds for the vector and the words, and what it does not have yet.
 
     `others` are SELECTs of further ids. The parameters are in `list_index_values`.
     """
-    parts = " UNION ALL ".join([*_list_parts(vector), *(_add_flags(other) for other in others)])
+    selects = [*_list_parts(vector, has_words=has_words), *map(_add_flags, others)]
+    parts = " UNION ALL ".join(selects)
     named = f"""
         found AS MATERIALIZED (
             SELECT id, bool_or(is_near) AS is_near, bool_or(is_worded) AS is_worded
@@ -125,7 +128,7 @@ def rank_found(source: str, where: str, vector: str | None, *others: str) -> Sco
         ctes=named,
         source=f"found CROSS JOIN {source}",
         where=f"{where} AND m.id = found.id",
-        rank=RANK_OF_CHOSEN,
+        rank=RANK_OF_CHOSEN if has_words else "CAST(NULL AS float8)",
         columns=", found.is_near, found.is_worded",
         counts=_COUNTS,
     )
@@ -141,23 +144,24 @@ _NOT_INDEXED = """
 """
 
 
-def _list_parts(vector: str | None) -> Iterator[str]:
+def _list_parts(vector: str | None, *, has_words: bool) -> Iterator[str]:
     if vector is not None:
         yield f"""
             SELECT id, true AS is_near, false AS is_worded
             FROM find_nearest_indexed({vector}, :reach) AS id
             WHERE {SAME_ENCODER}
         """
-    yield f"""
-        SELECT id, false AS is_near, true AS is_worded
-        FROM find_indexed_by_words(
-            (SELECT chosen FROM query_words),
-            (SELECT words FROM query_words),
-            {vector or "NULL"},
-            :reach,
-            :read_most
-        ) AS id
-    """
+    if has_words:
+        yield f"""
+            SELECT id, false AS is_near, true AS is_worded
+            FROM find_indexed_by_words(
+                (SELECT chosen FROM query_words),
+                (SELECT words FROM query_words),
+                {vector or "NULL"},
+                :reach,
+                :read_most
+            ) AS id
+        """
     yield _NOT_INDEXED
 
 
@@ -173,3 +177,8 @@ def list_index_values(reach: int) -> dict[str, int]:
 def list_choice_values() -> dict[str, int]:
     """Return the parameters of a `build_query_words_cte` that chooses."""
     return {"chosen_least": CHOSEN_LEAST, "chosen_most": CHOSEN_MOST}
+
+
+# If all words of a fact are frequent, only its vector chooses what it is compared with. To find
+# words that are rare together takes longer than all else.
+CHOICE_FOR_FACTS = {"chosen_least": None}

@@ -137,13 +137,20 @@ def build_index_search_statement(
     """Return the statement of a search by the agent's index and the values of its filters."""
     where, parameters = where_searchable(filters, point)
     source, _ = memories_from(point)
-    if mode == "text":
-        scope = rank_found(source, where, None, _NEWEST)
-    else:
-        scope = rank_found(source, where, ":vector")
+    words = f"{build_query_words_cte(':query', chooses=True)},"
+    vector: str | None = ":vector"
+    match mode:
+        case "text":
+            vector = None
+            scope = rank_found(source, where, _NEWEST)
+        case "vector":
+            words = ""
+            scope = rank_found(source, where, vector=vector, has_words=False)
+        case _:
+            scope = rank_found(source, where, vector=vector)
     ctes = f"""
-        {build_query_words_cte(":query", chooses=True)},
-        {_build_live_cte(scope, None if mode == "text" else ":vector")},
+        {words}
+        {_build_live_cte(scope, vector)},
         best AS MATERIALIZED ({_BEST_OF_LIVE[mode]})
     """
     return _build_statement(point, ctes, scope), parameters
