@@ -2,7 +2,7 @@
 
 Its graph was searched for 200 neighbours at least. With 100, the ten nearest are found as well, in
 half of the time. To count how many memories have several frequent words takes up to 25 ms with
-1,000,000 memories, so few words are tried, and none for a fact (docs/decisions/0017).
+1,000,000 memories, so frequent words choose nothing for a fact (docs/decisions/0017).
 """
 
 from alembic import op
@@ -49,7 +49,6 @@ CHOOSE_WORDS = """
         chosen tsquery := ''::tsquery;
         size bigint := 0;
         narrowed bigint;
-        tries integer := 0;
         one record;
     BEGIN
         FOR one IN
@@ -67,8 +66,6 @@ CHOOSE_WORDS = """
                 chosen := one.word;
                 size := one.memories;
             ELSIF size > most THEN
-                EXIT WHEN tries = 4;
-                tries := tries + 1;
                 narrowed := count_indexed_by_words(chosen && one.word, most + 1);
                 IF narrowed >= fewest THEN
                     chosen := chosen && one.word;
@@ -84,12 +81,7 @@ CHOOSE_WORDS = """
     END
     $$
 """
-LINES_OF_NOW = (
-    "                EXIT WHEN fewest IS NULL AND one.memories > most;\n",
-    "                EXIT WHEN tries = 4;\n",
-    "                tries := tries + 1;\n",
-    "        tries integer := 0;\n",
-)
+CHOOSES_NOTHING = "EXIT WHEN fewest IS NULL AND one.memories > most;"
 
 
 def upgrade() -> None:
@@ -98,10 +90,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    before = CHOOSE_WORDS
-    for line in LINES_OF_NOW:
-        before = before.replace(line, "")
-    create_function(before)
+    create_function(CHOOSE_WORDS.replace(CHOOSES_NOTHING, ""))
     replace_find_nearest(fewest=200)
 
 
