@@ -16,7 +16,7 @@ from app.domain.agent import AgentId
 from app.domain.version import Moment
 from app.store.bounded import bound_page, is_cut
 from app.store.columns import Filters
-from app.store.fragments import MOMENT
+from app.store.fragments import AS_OF, MOMENT
 from app.store.index_scope import (
     AgentIndex,
     Scope,
@@ -268,11 +268,17 @@ _BEST_OF_LIVE = {
     """,
 }
 
-# The newest memories, which a search by words ends with if few have one of the words.
-_NEWEST = """
-    SELECT m.id FROM memories m
-    WHERE m.agent_id = :agent
-    ORDER BY m.created_at DESC, m.id DESC
+# The newest memories that have not ended, which a search by words ends with if few have one of the
+# words. Of an agent whose newest have all ended, so many are looked at.
+_NEWEST = f"""
+    SELECT newest.id
+    FROM (
+        SELECT m.id, m.valid_until FROM memories m
+        WHERE m.agent_id = :agent
+        ORDER BY m.created_at DESC, m.id DESC
+        LIMIT 5000
+    ) AS newest
+    WHERE newest.valid_until IS NULL OR newest.valid_until > {AS_OF}
     LIMIT :reach
 """
 
