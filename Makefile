@@ -69,9 +69,10 @@ measure-judge: .venv/.dev
 bench: .venv/.dev
 	$(BIN)/python -m bench
 
-# A large agent, then many agents; about two hours on a quiet machine. It prints, and writes nothing.
+# A large agent, bulk writes, then many agents; about two hours on a quiet machine. It prints, and writes nothing.
 bench-scale: .venv/.dev
 	$(BIN)/python -m bench.scale --sizes 1000 10000 100000 1000000
+	$(BIN)/python -m bench.bulk
 	$(BIN)/python -m bench.agents --agents 1000
 	$(BIN)/python -m bench.agents --agents 10000 --minutes 30
 
