@@ -413,6 +413,21 @@ def _choose_newest_of_past(where: str) -> str:
     """
 
 
+def bound_newest(point: Point, after: After | None) -> tuple[str, dict[str, Any]]:
+    """Return the conditions by which the index of known times finds a page, and their parameters.
+
+    They follow a condition on the agent.
+    """
+    bounds, parameters = "", {}
+    if point.known_at is not None:
+        # This is true of all that was known then. The index begins with it.
+        bounds += f" AND m.created_at <= {KNOWN_AT}"
+    if after is not None:
+        bounds += " AND (m.created_at, m.id) < (:after_created_at, :after_id)"
+        parameters = {"after_created_at": after.created_at, "after_id": after.memory_id}
+    return bounds, parameters
+
+
 async def list_memories(
     connection: AsyncConnection,
     agent: AgentId,
@@ -426,13 +441,9 @@ async def list_memories(
     """Return memories, the newest known first, until they reach `max_bytes` as JSON."""
     where, parameters = where_memories(filters, point)
     parameters |= {"limit": limit, "max_bytes": max_bytes}
-    if point.known_at is not None:
-        # This is true of all that was known then. The index begins with it.
-        where += f" AND m.created_at <= {KNOWN_AT}"
-    if after is not None:
-        where += " AND (m.created_at, m.id) < (:after_created_at, :after_id)"
-        parameters["after_created_at"] = after.created_at
-        parameters["after_id"] = after.memory_id
+    bounds, positions = bound_newest(point, after)
+    where += bounds
+    parameters |= positions
     if point.as_of is not None and point.known_at is None and not point.include_superseded:
         where = f"m.agent_id = :agent AND m.id = ANY(ARRAY({_choose_newest_of_past(where)}))"
     return await _select_bounded_page(

@@ -36,6 +36,7 @@ from app.store.memories import (
     Page,
     Point,
     Ranking,
+    bound_newest,
     fetch_at_point,
     list_conditions,
     memories_from,
@@ -138,13 +139,9 @@ async def walk_newest(
     """Return memories, the newest known first, until they reach `max_bytes` as JSON."""
     conditions, parameters = list_conditions(filters, point)
     parameters |= {"limit": limit, "max_bytes": max_bytes, "examined": MOST_EXAMINED}
-    bounds = "m.agent_id = :agent"
-    if point.known_at is not None:
-        # This is true of all that was known then. The index begins with it.
-        bounds += f" AND m.created_at <= {KNOWN_AT}"
-    if after is not None:
-        bounds += " AND (m.created_at, m.id) < (:after_created_at, :after_id)"
-        parameters |= {"after_created_at": after.created_at, "after_id": after.memory_id}
+    bounds, positions = bound_newest(point, after)
+    bounds = f"m.agent_id = :agent{bounds}"
+    parameters |= positions
     few = await find_few(connection, agent, filters, is_present=point.is_present)
     if few is not None:
         bounds += f" AND m.id = ANY(ARRAY({few.select_ids()}))"
