@@ -4,12 +4,11 @@ Rows are checked and spooled first, then written and checked as a whole in one t
 """
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -25,8 +24,8 @@ from app.store import statistics
 from app.store.engine import begin_for_agent
 from app.store.transfer import imports
 from app.store.transfer.format import SECTIONS
-from app.store.transfer.imports import ImportTarget
-from app.store.transfer.lines import ExportHeader, ExportRow, decode_line
+from app.store.transfer.imports import ImportTarget, RowEncoder
+from app.store.transfer.lines import ExportHeader, ExportRow
 from app.turns import iterate_in_turns
 
 logger = logging.getLogger(__name__)
@@ -52,16 +51,11 @@ DERIVED = ("derived_entity", "derived_key", "derived_value")
 
 
 @dataclass(frozen=True, slots=True)
-class SpooledLines:
-    """Lines of one type that follow one another, and the vectors that were made for them.
-
-    They are decoded again when they are written: that is faster than to pickle their values.
-    """
+class EncodedRows:
+    """Rows of one type, on lines that follow one another, as they are written."""
 
     type: str
-    first: int
-    lines: list[bytes]
-    vectors: dict[int, Vector]
+    block: bytes
 
 
 class AgentImporter:
@@ -93,7 +87,8 @@ class AgentImporter:
         spool = Spool()
         try:
             state = await self._check_first(call.agent, header)
-            counts = await self._spool_rows(header, rows, state, spool)
+            encoder = RowEncoder(call.agent, state.adapters)
+            counts = await self._spool_rows(header, rows, state, encoder, spool)
             if header.agent is not None:
                 await self._write_spool(call, header, counts, spool)
                 await statistics.analyze_tables(self._engine, came=sum(counts.values()))
@@ -146,11 +141,12 @@ class AgentImporter:
         header: ExportHeader,
         rows: AsyncIterator[ExportRow],
         state: ImportTarget,
+        encoder: RowEncoder,
         spool: Spool,
     ) -> dict[str, int]:
         """Spool every row as it will be written, and return how many there are of each type.
 
-        No connection is held meanwhile: the caller may be slow, and the encoder is.
+        No connection is held meanwhile: the caller may be slow, and the encoder of texts is.
         """
         counts = {section.type: 0 for section in SECTIONS}
         fits = (header.encoder, header.dimensions) == (
@@ -158,15 +154,25 @@ class AgentImporter:
             self._embedder.dimensions,
         )
         async for chunk in _chunk_rows(rows):
-            kind, first = chunk[0].type, chunk[0].number
+            kind = chunk[0].type
             async for row in iterate_in_turns(chunk):
                 _check_row(row, header, state)
-            vectors: dict[int, Vector] = {}
             if kind == "memory":
-                vectors = await self._encode_memories(chunk, anew=not fits)
+                await self._complete_memories(chunk, state.languages, anew=not fits)
+            block = bytearray()
+            async for row in iterate_in_turns(chunk):
+                block += encoder.encode_row(kind, row.values)
             counts[kind] += len(chunk)
-            spool.add(SpooledLines(kind, first, [row.raw for row in chunk], vectors))
+            spool.add(EncodedRows(kind, bytes(block)))
         return counts
+
+    async def _complete_memories(
+        self, rows: Sequence[ExportRow], languages: Mapping[str, int], *, anew: bool
+    ) -> None:
+        """Give each memory what a file may lack or cannot know."""
+        vectors = await self._encode_memories(rows, anew=anew)
+        async for row in iterate_in_turns(rows):
+            _complete_memory(row, vectors.get(row.number), languages)
 
     async def _encode_memories(
         self, memories: Sequence[ExportRow], *, anew: bool
@@ -187,12 +193,12 @@ async def _chunk_rows(rows: AsyncIterator[ExportRow]) -> AsyncIterator[list[Expo
     chunk: list[ExportRow] = []
     size = 0
     async for row in rows:
-        full = len(chunk) == CHUNK or size + len(row.raw) > CHUNK_BYTES
+        full = len(chunk) == CHUNK or size + row.size > CHUNK_BYTES
         if chunk and (full or row.type != chunk[0].type):
             yield chunk
             chunk, size = [], 0
         chunk.append(row)
-        size += len(row.raw)
+        size += row.size
     if chunk:
         yield chunk
 
@@ -277,32 +283,13 @@ async def _write_rows(
         raise NotEmpty
     await imports.set_agent(connection, agent, header.agent, line=header.number)
     line = header.number + 1
-    for kind, chunks in groupby(spool, key=attrgetter("type")):
-        rows = _read_spooled(chunks, target.languages)
-        await imports.insert_rows(
-            connection,
-            agent,
-            kind,
-            rows,
-            first_line=line,
-        )
+    for kind, encoded in groupby(spool, key=attrgetter("type")):
+        blocks = (rows.block for rows in encoded)
+        await imports.insert_rows(connection, agent, kind, blocks, first_line=line)
         line += counts[kind]
     await imports.check_imported_history(connection, agent)
     async for chain in imports.stream_imported_chains(connection, agent):
         _check_chain(chain)
-
-
-def _read_spooled(
-    chunks: Iterable[SpooledLines], languages: Mapping[str, int]
-) -> Iterator[dict[str, Any]]:
-    """Yield the values of each row as they are written."""
-    for chunk in chunks:
-        for number, raw in enumerate(chunk.lines, chunk.first):
-            row = decode_line(number, raw)
-            assert isinstance(row, ExportRow)
-            if row.type == "memory":
-                _complete_memory(row, chunk.vectors.get(number), languages)
-            yield row.values
 
 
 def _complete_memory(row: ExportRow, vector: Vector | None, languages: Mapping[str, int]) -> None:

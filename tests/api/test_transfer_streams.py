@@ -12,7 +12,7 @@ import pytest
 from app.api import export
 from app.settings import load_settings
 from support.builders import problem, store
-from support.cluster import CITUS_URL
+from support.cluster import CITUS_URL, needs_one_server
 from support.connections import busy_connections
 from support.service import running
 from support.transfers import NDJSON, brought_back, exported, holds_nothing, joined, lines_of, other
@@ -77,6 +77,19 @@ def test_the_planner_hears_at_once_of_what_came(large: tuple[httpx.Client, str])
             content=joined([{"content": f"{number}"} for number in range(1_000)]),
         ).is_success
         assert connection.execute(KNOWN_MEMORIES).fetchone() == (3_000,)
+
+
+@needs_one_server
+def test_an_import_tells_the_planner_of_the_columns_of_indexes(
+    large: tuple[httpx.Client, str],
+) -> None:
+    """Those of the others are left to autovacuum: the caller waits meanwhile."""
+    _, url = large
+    with psycopg.connect(url) as connection:
+        known = "SELECT attname FROM pg_stats WHERE tablename = 'memories'"
+        columns = {name for (name,) in connection.execute(known)}
+        assert {"agent_id", "id", "chain_id", "slot_hash", "created_at"} <= columns
+        assert not {"embedding", "details", "tags"} & columns
 
 
 def test_an_import_stands_where_the_planner_cannot_be_told(large: tuple[httpx.Client, str]) -> None:

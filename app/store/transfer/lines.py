@@ -58,11 +58,11 @@ class ExportHeader:
 
 @dataclass(frozen=True, slots=True)
 class ExportRow:
-    """A line of an export: its bytes, and the values by column that are in it."""
+    """A line of an export: its length in bytes, and the values by column that are in it."""
 
     number: int
     type: str
-    raw: bytes
+    size: int
     values: dict[str, Any]
 
 
@@ -207,7 +207,7 @@ def decode_line(number: int, raw: bytes) -> ExportRow | ExportEnd:
     values = msgspec.structs.asdict(line)
     section = _SECTION_TYPES[type(line)]
     _convert_values(number, _SECTION_VALUES[section.type], values)
-    return ExportRow(number, section.type, raw, values)
+    return ExportRow(number, section.type, len(raw), values)
 
 
 def _decode(decoder: "msgspec.json.Decoder[_Line]", number: int, raw: bytes) -> _Line:
