@@ -82,6 +82,11 @@ async def iterate_in_turns(items: Iterable[Item]) -> AsyncIterator[Item]:
         await turn.pass_on()
 
 
+async def collect_in_turns(items: Iterable[Item]) -> list[Item]:
+    """Return the items, and let other tasks run whenever a turn of making them is over."""
+    return [item async for item in iterate_in_turns(items)]
+
+
 async def compute_in_thread(work: Callable[[], Result], *, size: int) -> Result:
     """Return what `work` on `size` versions or pairs returns, from a thread if they are many."""
     return work() if size <= FEW else await asyncio.to_thread(work)

@@ -55,6 +55,7 @@ from app.services.explicit import Target
 from app.services.history import read_history
 from app.services.parts import TextOutcome, TextOutcomes
 from app.services.remember import BatchRefused
+from app.turns import iterate_in_turns
 from app.wiring import Services
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
@@ -216,12 +217,7 @@ _NO_DRY_RUN = {
 
 
 async def _parse_items(items: Sequence[Any], rights: Rights) -> list[StoreCommand | _BadItem]:
-    parsed = []
-    for item in items:
-        parsed.append(_parse_item(item, rights))
-        # Let other requests have a turn between two items.
-        await asyncio.sleep(0)
-    return parsed
+    return [_parse_item(item, rights) async for item in iterate_in_turns(items)]
 
 
 def _parse_item(item: Any, rights: Rights) -> StoreCommand | _BadItem:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -67,7 +67,12 @@ class Slot:
     @property
     def digest(self) -> bytes:
         """Return the key for indexes, because the words may be longer than an index entry."""
-        return hash_text(json.dumps([self.entity, self.category, self.key]))
+        return _digest_slot(self)
+
+
+@lru_cache(maxsize=1024)  # the facts of a batch share a few slots
+def _digest_slot(slot: Slot) -> bytes:
+    return hash_text(json.dumps([slot.entity, slot.category, slot.key]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +236,11 @@ class StoredFact(BaseFact):
         stated = {name: value for name, value in values.items() if value is not None}
         if not fact.entity:
             stated.pop("entity", None)
-        return cls(**stated)
+        stored = cls(**stated)
+        # Hashes that were computed from the same words hold for both.
+        for name in vars(fact).keys() - values.keys():
+            vars(stored)[name] = vars(fact)[name]
+        return stored
 
     def to_incoming_fact(self) -> Fact:
         """Return the fact as a caller would send it now; words at their default count as unsaid."""

@@ -270,16 +270,16 @@ class Plan:
         return replace(self, metadata=metadata or None)
 
     def with_model_cost(self, model_cost: ModelCost | None) -> "Plan":
-        """Return the plan with the cost of the model's answer that it follows."""
-        return replace(self, model_cost=model_cost)
+        """Return the plan with the cost of the model's answer that it follows, if it has one."""
+        return self if model_cost is None else replace(self, model_cost=model_cost)
 
     def with_look_again(self, reason: str | None) -> "Plan":
         """Return the plan whose inserted fact a sweep will compare once more."""
         return replace(self, look_again=reason)
 
     def with_settled_review(self, settled: ReviewDecision | None) -> "Plan":
-        """Return the plan that also decides a review."""
-        return replace(self, settled=settled)
+        """Return the plan that also decides a review, if there is one to decide."""
+        return self if settled is None else replace(self, settled=settled)
 
     def to_correction(self, metadata: dict[str, Any], reasoning: str) -> "Plan":
         """Return the plan as an AMEND of its target's metadata, which confirms nothing any more."""

@@ -99,7 +99,7 @@ class Outcome:
 
     def with_hints(self, hints: Sequence[Hint]) -> "Outcome":
         """Return the outcome with these hints after its own."""
-        return replace(self, hints=(*self.hints, *hints))
+        return replace(self, hints=(*self.hints, *hints)) if hints else self
 
 
 def list_texts(ids: Iterable[UUID], memories: Mapping[UUID, Memory]) -> dict[UUID, str | None]:

@@ -282,7 +282,7 @@ class Classifier:
         """
         signals_on = self._settings.classify.reads_signals
         facts: list[tuple[Fact, Classify]] = []
-        for command in commands:
+        async for command in iterate_in_turns(commands):
             fact = command.fact
             tier = command.classify or self._settings.classify
             wanted = tier.reads_signals or (signals_on and not encoding.done())
@@ -294,7 +294,6 @@ class Classifier:
                     fact = _mark_speech(_with_derived_slot(fact))
             # The hash of a long text takes 2 ms; it stays with the fact until it is looked up.
             _ = fact.fuzzy_hash
-            await asyncio.sleep(0)
             facts.append((fact, tier))
         return facts
 

@@ -1,6 +1,5 @@
 """Storing facts: date, judge, then plan and apply under the lock of the agent, commit, answer."""
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -46,6 +45,7 @@ from app.services.dating import FactDater
 from app.store.chains import list_starts
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
+from app.turns import iterate_in_turns
 
 # Larger batches read long chains whole. Each fact asks for parts that grow with the batch.
 MAX_NEAR = 20
@@ -189,9 +189,7 @@ class Remember:
         if any(item.affected_ids for item in items):
             await write.read_closures_left()
         drafts: Drafts = []
-        for item in items:
-            # Let other requests have a turn between two facts.
-            await asyncio.sleep(0)
+        async for item in iterate_in_turns(items):
             try:
                 plan = self._plan_in_mode(item, write)
             except PalimpsestError as problem:
@@ -372,7 +370,8 @@ def _add_candidates(
     for memory_id, judgment in judged.items():
         if memory_id in stored:
             first.append(ComparedMemory(stored[memory_id], None, judgment))
-    return replace(outcome, candidates=(*first, *near))
+    candidates = (*first, *near)
+    return replace(outcome, candidates=candidates) if candidates else outcome
 
 
 def _pick_first_judgments(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]:

@@ -258,8 +258,13 @@ async def _write_many(
     log_chain: LogChain,
 ) -> None:
     """Write the rows of many plans."""
-    linked_log = map(log_chain.link_row, log)
-    await insert_rows(connection, "memories", MEMORY_TYPES, rows.memories)
+    linked_log = await insert_rows(
+        connection,
+        "memories",
+        MEMORY_TYPES,
+        rows.memories,
+        meanwhile=map(log_chain.link_row, log),
+    )
     await _update_beliefs(connection, agent, rows.updated)
     await _reinforce_memories(connection, agent, plans)
     await insert_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)

@@ -1,12 +1,16 @@
 """Writing rows: as a part of one composed statement, or many by COPY into a temporary table."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.engine import driver_connection, is_on_cluster
 from app.store.rows import Row
-from app.turns import iterate_in_turns
+from app.turns import collect_in_turns, iterate_in_turns
+
+Made = TypeVar("Made")
 
 Part = tuple[str, list[object]]
 """A statement with positional parameters, to be composed with others; empty if it does nothing."""
@@ -32,23 +36,45 @@ def build_insert(table: str, types: Mapping[str, str], rows: Iterable[Row]) -> P
 
 
 async def insert_rows(
+    connection: AsyncConnection,
+    table: str,
+    types: Mapping[str, str],
+    rows: Iterable[Row],
+    meanwhile: Iterable[Made] = (),
+) -> list[Made]:
+    """Write rows in one statement, so that they may point to one another. Rows may be none.
+
+    Return the items of `meanwhile`, which are made while Postgres writes many rows.
+    """
+    written = await collect_in_turns(rows)
+    if len(written) <= FEW:
+        await _insert_few(connection, table, types, written)
+        return await collect_in_turns(meanwhile)
+    await _copy_rows(connection, table, types, written)
+    moving = move_incoming(connection, table, types)
+    _, made = await asyncio.gather(moving, collect_in_turns(meanwhile))
+    return made
+
+
+async def _insert_few(
     connection: AsyncConnection, table: str, types: Mapping[str, str], rows: Iterable[Row]
 ) -> None:
-    """Write rows in one statement, so that they may point to one another. Rows may be none."""
-    written = [row async for row in iterate_in_turns(rows)]
-    if not written:
-        return
-    driver = await driver_connection(connection)
-    if len(written) <= FEW:
-        statement, values = build_insert(table, types, written)
+    statement, values = build_insert(table, types, rows)
+    if statement:
+        driver = await driver_connection(connection)
         await driver.execute(statement.encode(), values)
-        return
+
+
+async def _copy_rows(
+    connection: AsyncConnection, table: str, types: Mapping[str, str], rows: Iterable[Row]
+) -> None:
+    """Write rows to the temporary table."""
     await create_incoming(connection, table)
+    driver = await driver_connection(connection)
     async with driver.cursor() as cursor, cursor.copy(build_copy(table, types)) as copy:
         copy.set_types(list(types.values()))
-        async for row in iterate_in_turns(written):
+        async for row in iterate_in_turns(rows):
             await copy.write_row([row[name] for name in types])
-    await move_incoming(connection, table, types)
 
 
 async def create_incoming(connection: AsyncConnection, table: str, *rules: str) -> None:
