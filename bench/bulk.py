@@ -1,7 +1,7 @@
-"""`python -m bench.bulk [--lines 20000]`: what an import takes over encoding its lines, and how fast an export is restored.
+"""`python -m bench.bulk [--lines 20000]`: what an import takes over encoding its lines, how fast an export is restored, and batches.
 
-Restoring is compared with the least that the same work costs: a COPY of the same rows by a superuser, into the same tables with their
-indexes.
+Restoring and batches of 1,000 that nobody judges are compared with the least that the same work costs: a COPY of the same rows by a
+superuser, into the same tables with their indexes.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
+from statistics import median
 
 import httpx
 import psycopg
@@ -23,11 +24,15 @@ from app.services.import_history import CHUNK
 from app.settings import load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
+from bench.search import servers
 from bench.sentences import sentences
 from bench.servers import SERVICE, SERVICE_WITHOUT_ENCODER, serving
+from bench.store import compare_batches
+from bench.world import all_texts
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 TABLES = ("memories", "consolidation_log")
+BATCHES = 12
 
 
 def main() -> None:
@@ -46,6 +51,7 @@ def main() -> None:
             _measure_import(port, lines)
         with serving(SERVICE_WITHOUT_ENCODER, PALIMPSEST_DATABASE_URL=url) as port:
             _measure_restore(port, url, len(lines), arguments.rounds)
+        _measure_batches(url)
 
 
 def _measure_import(port: int, lines: Sequence[str]) -> None:
@@ -104,6 +110,15 @@ def _measure_restore(port: int, url: str, memories: int, rounds: int) -> None:
             f"{restored / copied:.2f} times",
             flush=True,
         )
+
+
+def _measure_batches(url: str) -> None:
+    with servers(url, encoder=False) as (service, floor):
+        pair = compare_batches(service, floor, {"classify": False}, BATCHES, iter(all_texts()))
+    print(
+        f"A batch of 1,000, not judged, encoder left out: {median(pair.service) * 1e3:.0f} ms; "
+        f"COPY: {median(pair.floor) * 1e3:.0f} ms; {pair.ratio:.2f} times, p95 {pair.ratio_p95:.2f}"
+    )
 
 
 def _copy_rows(url: str, agent: str) -> float:

@@ -55,6 +55,23 @@ _MADE = {
     "asserted_at": "timestamptz '2024-01-01' + n * interval '1 second'",
     "known_from": "timestamptz '2024-01-01' + n * interval '1 second'",
     "said_at": "NULL",
+    "kind": "CASE n %% 10 WHEN 0 THEN 'preference' ELSE 'fact' END",
+    "category": "'category ' || n %% 3",
+    "slot_category": "'category ' || n %% 3",
+    "tags": "ARRAY['of half ' || n %% 2, 'of a hundredth ' || n %% 100]",
+    "project": "'project ' || n %% 5",
+    "session_id": "'session ' || n / 1000",
+    "importance": "CASE n %% 1000 WHEN 0 THEN 0.9 ELSE 0.5 END",
+}
+# The filters of searches, by the share of the memories that pass them.
+FILTERS: dict[str, dict[str, Any]] = {
+    "by a tag of a half": {"tags_any": ["of half 1"]},
+    "by a category of a third": {"category": "category 1"},
+    "by a project of a fifth": {"project": "project 1"},
+    "by a kind of a tenth": {"kind": "preference"},
+    "by two tags of a hundredth": {"tags_all": ["of half 1", "of a hundredth 1"]},
+    "by an importance of a thousandth": {"min_importance": 0.8},
+    "by a session of 1,000": {"session_id": "session 1"},
 }
 
 
@@ -196,20 +213,21 @@ def _print_recall(port: int, agent: str, size: int, questions: int) -> None:
     half = {"as_of": f"{np.datetime64('2024-01-01T00:00:00') + np.timedelta64(size // 2, 's')}Z"}
     print(f"\n{size:,}: share of the exact ten best scores; mean, least, results that came back")
     client = Client(port, agent)
+    asked: dict[str, dict[str, Any]] = {"now": {}, "as of the first half": half, **FILTERS}
     for mode in MODES:
-        for name, point in (("now", {}), ("as of the first half", half)):
-            shares, fewest = _compare(client, mode, point, asked_texts()[:questions])
+        for name, more in asked.items():
+            shares, fewest = _compare(client, mode, more, asked_texts()[:questions])
             print(f"- {mode}, {name}: {mean(shares):.4f}, {min(shares):.2f}, {fewest}", flush=True)
     client.close()
 
 
 def _compare(
-    client: Client, mode: str, point: dict[str, Any], questions: Sequence[str]
+    client: Client, mode: str, more: dict[str, Any], questions: Sequence[str]
 ) -> tuple[list[float], int]:
     """Return the share of the ten best scores that the index found for each question."""
     shares, fewest = [], 10
     for question in questions:
-        body = {"query": question, "mode": mode, "limit": 10, **point}
+        body = {"query": question, "mode": mode, "limit": 10, **more}
         near = json.loads(client.post("/v1/search", body))
         exact = json.loads(client.post("/v1/search", {**body, "exact": True}))
         near_scores, exact_scores = (

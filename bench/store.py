@@ -38,7 +38,7 @@ def measure(
         with servers(world.url, encoder=encoder) as (service_port, floor_port):
             unread = iter(all_texts())
             for said in ({}, {"classify": False}):
-                pair = _batches(service_port, floor_port, said, batches, unread)
+                pair = compare_batches(service_port, floor_port, said, batches, unread)
                 rate = f"{BATCH / median(pair.service):,.0f}"
                 batched.append([_name(said), "" if encoder else "left out", *pair.cells(), rate])
     about_stores = (
@@ -71,9 +71,10 @@ def _stores(
     )
 
 
-def _batches(
+def compare_batches(
     service_port: int, floor_port: int, said: dict[str, Any], batches: int, unread: Iterator[str]
 ) -> Pair:
+    """Store batches in agents without memories, and as many rows over the floor, in turns."""
     first = {"content": fresh_texts()[-1], "classify": False}
 
     def body() -> dict[str, Any]:
