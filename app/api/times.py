@@ -6,6 +6,7 @@ microseconds.
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -95,6 +96,7 @@ def _from_text(text: str) -> datetime:
     return parsed.astimezone(UTC)
 
 
+@lru_cache(maxsize=1024)  # most times of a memory are one and the same
 def format_time(time: datetime) -> str:
     """Return RFC 3339 in UTC, with microseconds."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
@@ -86,12 +87,17 @@ def build_from_fields(target: type[Target], request: BaseModel, **others: Any) -
     A list becomes a tuple in which nothing is repeated. A test compares the types of the fields of
     both.
     """
-    names = {field.name for field in dataclasses.fields(target)}
     values = {}
-    for name in names & type(request).model_fields.keys():
+    for name in _list_common_fields(target, type(request)):
         value = getattr(request, name)
         values[name] = tuple(dict.fromkeys(value)) if isinstance(value, list) else value
     return target(**values | others)
+
+
+@cache
+def _list_common_fields(target: type[Any], request: type[BaseModel]) -> list[str]:
+    names = {field.name for field in dataclasses.fields(target)}
+    return [name for name in request.model_fields if name in names]
 
 
 def is_contradiction(one: object, other: object) -> bool:
