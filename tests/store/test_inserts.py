@@ -1,14 +1,26 @@
 """Many rows by COPY, many times in one transaction."""
 
 import asyncio
+from collections.abc import Iterator
 from itertools import repeat
 
+import psycopg
+import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from app.store.inserts import FEW, insert_rows
 
 COUNT_LOCKS = "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()"
+FIND_WRITING = """
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'active' AND query LIKE 'INSERT INTO scratch%'
+"""
+SLEEP = """
+    CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END'
+"""
+SLEEP_BEFORE = "CREATE TRIGGER sleep BEFORE INSERT ON scratch EXECUTE FUNCTION sleep()"
 
 
 def test_an_import_of_any_size_takes_as_many_locks_as_a_small_one(
@@ -36,3 +48,34 @@ def test_an_import_of_any_size_takes_as_many_locks_as_a_small_one(
         assert len(set(counts)) == 1, counts
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("count", [1, FEW + 1])
+def test_other_rows_are_made_while_many_are_written(
+    unchecked_database_url: str, count: int
+) -> None:
+    """A trigger takes its time, so that the writing goes on while the others are made."""
+    writing: list[bool] = []
+
+    def make_others() -> Iterator[int]:
+        with psycopg.connect(unchecked_database_url) as connection:
+            writing.append(connection.execute(FIND_WRITING).rowcount > 0)
+        yield from range(3)
+
+    async def run() -> None:
+        url = unchecked_database_url.replace("postgresql://", "postgresql+psycopg://")
+        engine = create_async_engine(url)
+        async with engine.connect() as connection, connection.begin():
+            await connection.execute(text("CREATE TABLE scratch (number int)"))
+            await connection.execute(text(SLEEP))
+            await connection.execute(text(SLEEP_BEFORE))
+            rows = [{"number": number} for number in range(count)]
+            types = {"number": "int4"}
+            made = await insert_rows(connection, "scratch", types, rows, meanwhile=make_others())
+            assert made == [0, 1, 2]
+            written = await connection.execute(text("SELECT count(*) FROM scratch"))
+            assert written.scalar_one() == count
+        await engine.dispose()
+
+    asyncio.run(run())
+    assert writing == [count > FEW]
