@@ -3,7 +3,7 @@
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import mean, median
 from typing import Any
@@ -17,12 +17,11 @@ from app.domain.insights import Section
 from app.settings import load_settings
 from support.ages import move_back
 from support.builders import decide, editor, mode, problem, send, store
+from support.changing_values import change_at_random, moves
 from support.service import running
 from support.transfers import NDJSON
 
 Row = dict[str, Any]
-
-LATEST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def insights(client: httpx.Client, **asked: Any) -> Row:
@@ -346,13 +345,6 @@ def test_a_review_that_expired_is_nothing_that_a_rule_decided(database_url: str)
         assert section(client, "retire_rates") == before
 
 
-def moves(client: httpx.Client, *people: str) -> list[Row]:
-    """Of each person a residence, and another one, as signals find it."""
-    for person in people:
-        store(client, f"{person} lives in Porto")
-    return [store(client, f"{person} moved to Lisbon") for person in people]
-
-
 def test_signals_are_told_by_how_what_they_led_to_fared(client: httpx.Client) -> None:
     live = moves(client, "Alice", "Bob", "Carol")
     [name] = {signal["name"] for answer in live for signal in answer["decision"]["signals"]}
@@ -653,57 +645,6 @@ def test_what_cannot_be_asked_is_refused_with_what_to_do(
 # --- a random history --------------------------------------------------------------------------------------------------
 
 
-def lived(client: httpx.Client, chance: random.Random) -> None:
-    """Many writes: values that come and go in slots and chains, told in any order, some withdrawn, retracted or undone."""
-    done: list[Row] = []
-    for number in range(150):
-        start = (LATEST_DAY - timedelta(days=chance.randint(1, 3000), seconds=number)).isoformat()
-        said = {
-            "value": chance.choice(("Vim", "vim", "Emacs", "Helix")),
-            "valid_from": start,
-            "kind": chance.choice(("fact", "preference")),
-        }
-        match chance.randrange(16):
-            case 0 if done:
-                client.post(
-                    f"/v1/log/{chance.choice(done)['log_id']}/revert", json={"cascade": True}
-                )
-            case 2 if done:
-                client.post(
-                    f"/v1/memories/{chance.choice(done)['memory']['id']}/retract",
-                    json={"never_true": True},
-                )
-            case 3 if done:
-                client.post(
-                    f"/v1/memories/{chance.choice(done)['memory']['id']}/retract",
-                    json={"at": start},
-                )
-            case 4:
-                done.append(
-                    send(
-                        client,
-                        {
-                            "content": f"Note {chance.randrange(4)}",
-                            "valid_from": start,
-                            "classify": False,
-                        },
-                    )
-                )
-            case 5 if done:
-                body = {"content": f"Note {chance.randrange(4)}", "valid_from": start}
-                answer = client.post(
-                    f"/v1/memories/{chance.choice(done)['memory']['id']}/supersede", json=body
-                )
-                done += [answer.json()] if answer.is_success else []
-            case _:
-                done.append(
-                    send(
-                        client,
-                        editor(**said, entity=chance.choice("ab"), content=f"Uses {said['value']}"),
-                    )
-                )
-
-
 def lines_of(memories: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
     """The values of each slot that holds one at a time, else of each chain, in the order of valid time."""
     lines: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
@@ -735,7 +676,7 @@ def days_of(memory: Row) -> float:
 def test_a_random_history_is_told_as_a_plain_computation_tells_it(
     client: httpx.Client, seed: int
 ) -> None:
-    lived(client, random.Random(seed))
+    change_at_random(client, random.Random(seed))
     answer = insights(client, limit=1000)
     memories = client.get(
         "/v1/memories", params={"include_superseded": True, "limit": 1000}

@@ -25,6 +25,7 @@ from support.agent_indexes import build_index, look_after_indexes
 from support.cluster import needs_one_server
 from support.databases import fresh_database
 from support.doctor_check import assert_healthy
+from support.plans import count_rows_in_plan
 from support.service import running
 from support.transfers import NDJSON
 from support.urls import name_of
@@ -377,16 +378,7 @@ def count_rows_read(url: str, by_strength: bool, filters: Filters, point: Point)
         patch.setattr(memories, "fetch_rows", explain_and_fetch)
         patch.setattr(walks, "fetch_rows", explain_and_fetch)
         asyncio.run(read())
-    return sum(map(count_in_plan, plans))
-
-
-def count_in_plan(node: Mapping[str, Any]) -> int:
-    """Return how many rows of `memories` the scans of a plan read, those that failed included."""
-    inner = sum(count_in_plan(one) for one in node.get("Plans", ()))
-    if node.get("Relation Name") != "memories" or node["Node Type"] == "Bitmap Index Scan":
-        return inner
-    rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
-    return inner + round(rows * node["Actual Loops"])
+    return sum(count_rows_in_plan(plan, "memories") for plan in plans)
 
 
 @pytest.mark.parametrize("by_strength", [False, True], ids=["newest", "strongest"])

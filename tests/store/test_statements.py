@@ -307,6 +307,8 @@ async def call_worker(recorder: Recorder, url: str) -> None:
         await recorder.call("GET /v1/context", "of a large agent")
         await call_lists(recorder)
         await recorder.call("GET /v1/insights", "of a large agent")
+        window = {"since": "2020-01-01"}
+        await recorder.call("GET /v1/insights", "of a window of a large agent", params=window)
         await recorder.call(
             "GET /v1/agents/{agent_id}/stats", "of a large agent", ids={"agent_id": "alice"}
         )

@@ -12,7 +12,7 @@ from app.api.times import Time
 from app.classification.signals.lexicon import CONFIDENCE
 from app.domain.fact import Kind
 from app.domain.insights import compute_reliability, list_reasons_to_doubt
-from app.store.insights import BANDS, MOST_IDS
+from app.store.insights import BANDS, MOST_EXAMINED, MOST_IDS
 
 _UP_TO = f"{MOST_IDS} at most."
 _DIGITS = 4
@@ -326,6 +326,13 @@ class InsightsAnswer(AnswerBase):
     counted_at: Time | None = Field(
         description=(
             "When the sections of a large agent were counted, except stale_constraints; null: now."
+        )
+    )
+    counted_since: Time | None = Field(
+        description=(
+            f"Of a large agent, the newest {MOST_EXAMINED:,} memories, operations and reviews of "
+            "the window at most are counted: what became known from this time on. Sections that "
+            "were counted at `counted_at` count everything. Null: all of the window was counted."
         )
     )
     log_archived_until: Time | None = Field(

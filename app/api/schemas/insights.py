@@ -1,6 +1,5 @@
 """Requests that read insights."""
 
-from datetime import datetime
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -11,9 +10,8 @@ from app.api.schemas.fields import (
     build_from_fields,
 )
 from app.api.times import Time
-from app.domain.agent import AgentId
 from app.domain.insights import Section
-from app.store.insights import InsightsScope
+from app.services.insights import InsightsQuestion
 
 _LONGEST_DAYS = 36_500
 
@@ -37,15 +35,10 @@ class InsightsQuery(StrictRequest):
     exact: bool = Field(
         default=False,
         description=(
-            "Count now, even if the agent has an index and was counted lately. An agent without "
-            "one is always counted now."
+            "Count all of the window now, even if the agent has an index. An agent without one is "
+            "always counted so."
         ),
     )
-
-    @property
-    def may_be_counted(self) -> bool:
-        """True if what a worker counted without a window may answer this."""
-        return not self.exact and self.since is None and self.until is None
 
     @model_validator(mode="after")
     def _check_window(self) -> Self:
@@ -56,5 +49,6 @@ class InsightsQuery(StrictRequest):
             )
         return self
 
-    def to_scope(self, agent: AgentId, as_of: datetime) -> InsightsScope:
-        return build_from_fields(InsightsScope, self, agent=agent, as_of=as_of)
+    def to_question(self) -> InsightsQuestion:
+        sections = tuple(dict.fromkeys(self.section)) or tuple(Section)
+        return build_from_fields(InsightsQuestion, self, section=sections)

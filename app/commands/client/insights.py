@@ -30,6 +30,9 @@ def insights(
             min=1, help="After how many days without a word a constraint counts as stale."
         ),
     ] = 180,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Count all of the window, however large the agent is.")
+    ] = False,
     *,
     service: Service,
 ) -> None:
@@ -44,11 +47,17 @@ def insights(
             until=until,
             limit=limit,
             stale_days=stale_days,
+            exact=exact,
         )
     if service.as_json:
         return print_json(answer)
     for name in section or Section:
         _PRINTED[name](answer[name])
+    if answer["counted_since"]:
+        since_when = format_minute(answer["counted_since"])
+        make_console().print(
+            f"Only what became known since {since_when} is counted. --exact counts everything."
+        )
 
 
 def _describe_subject(entry: Entry) -> str:

@@ -29,6 +29,7 @@ async def show(call: PageCall) -> Response:
     lives = answer["lifetimes"]
     return call.render(
         "insights.html",
+        counted_since=answer["counted_since"],
         period=period,
         periods=PERIODS,
         section=section,

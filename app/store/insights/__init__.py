@@ -13,16 +13,24 @@ from app.store.insights.recent import (
     read_section,
     refresh_insights,
 )
-from app.store.insights.scope import MOST_IDS, InsightsScope, open_insights_snapshot
+from app.store.insights.scope import (
+    MOST_EXAMINED,
+    MOST_IDS,
+    InsightsScope,
+    narrow_scope,
+    open_insights_snapshot,
+)
 
 __all__ = [
     "BANDS",
+    "MOST_EXAMINED",
     "MOST_IDS",
     "CountedInsights",
     "InsightsScope",
     "Rows",
     "find_counted_insights",
     "forget_insights",
+    "narrow_scope",
     "open_insights_snapshot",
     "read_section",
     "refresh_insights",

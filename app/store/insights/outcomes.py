@@ -5,37 +5,62 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.engine import fetch_rows
-from app.store.insights.scope import MOST_IDS, InsightsScope, where_known_in_window
+from app.store.insights.scope import (
+    MOST_IDS,
+    REVIEW_STATUSES,
+    InsightsScope,
+    select_examined,
+    where_known_in_window,
+)
 from app.store.tables import JUDGED, LED_TO
 
 # Bounds of the bands of confidence. The last band includes its upper end.
 BANDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
-# The operations that judges decided.
-_DECIDED = f"""
-    SELECT
+# What is counted of an operation.
+_EXAMINED = select_examined(
+    "consolidation_log",
+    """
         id,
+        operation,
+        relation,
+        confidence,
         decided_by,
-        width_bucket(confidence, CAST(:thresholds AS float8[])) AS band,
+        signal_names,
         created_at,
-        operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
-        reverted_by IS NOT NULL AS reverted
-    FROM consolidation_log
-    WHERE agent_id = :agent
-        AND {JUDGED}
-        AND {where_known_in_window("created_at")}
-"""
+        reverted_by
+    """,
+)
 
-# Count by judge and confidence what was decided, retired and reverted.
-_RETIRE_RATES = f"""
-    WITH bands AS (
+
+def _select_decided(source: str) -> str:
+    """Return the operations that judges decided."""
+    return f"""
+        SELECT
+            id,
+            decided_by,
+            width_bucket(confidence, CAST(:thresholds AS float8[])) AS band,
+            created_at,
+            operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
+            reverted_by IS NOT NULL AS reverted
+        FROM {source}
+        WHERE agent_id = :agent
+            AND {JUDGED}
+            AND {where_known_in_window("created_at")}
+    """
+
+
+def _build_retire_rates(start: str, decided: str) -> str:
+    """Return the statement that counts what was decided, retired and reverted."""
+    return f"""
+    {start} bands AS (
         SELECT
             decided_by,
             band,
             count(*) AS decided,
             count(*) FILTER (WHERE retires) AS retired,
             count(*) FILTER (WHERE retires AND reverted) AS reverted
-        FROM ({_DECIDED}) AS decided
+        FROM ({decided}) AS decided
         GROUP BY decided_by, band
         ORDER BY reverted DESC, retired DESC, decided_by, band DESC
         LIMIT :limit
@@ -44,14 +69,22 @@ _RETIRE_RATES = f"""
         bands.*,
         ARRAY(
             SELECT id
-            FROM ({_DECIDED}) AS one
+            FROM ({decided}) AS one
             WHERE one.decided_by = bands.decided_by AND one.band = bands.band AND retires
             ORDER BY one.reverted DESC, created_at DESC, id DESC
             LIMIT {MOST_IDS}
         ) AS log_ids
     FROM bands
     ORDER BY reverted DESC, retired DESC, decided_by, band DESC
-"""
+    """
+
+
+_RETIRE_RATES = _build_retire_rates("WITH", _select_decided("consolidation_log"))
+# Of a large agent, the operations are read once.
+_RETIRE_RATES_OF_EXAMINED = _build_retire_rates(
+    f"WITH {_EXAMINED}, decided AS MATERIALIZED ({_select_decided('examined')}),",
+    "SELECT * FROM decided",
+)
 
 
 async def read_retire_rates(
@@ -62,29 +95,36 @@ async def read_retire_rates(
     `band` counts in BANDS. The judges with most reverted come first.
     """
     values = scope.parameters | {"thresholds": list(BANDS[1:-1])}
-    return await fetch_rows(connection, _RETIRE_RATES, values)
+    statement = _RETIRE_RATES_OF_EXAMINED if scope.is_bounded else _RETIRE_RATES
+    return await fetch_rows(connection, statement, values)
 
 
-# The operations that signals led to.
-_LED_TO_BY_SIGNALS = f"""
-    SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
-    FROM consolidation_log
-    WHERE agent_id = :agent
-        AND signal_names <> '[]'
-        AND {LED_TO}
-        AND {where_known_in_window("created_at")}
-"""
+def _select_led_to_by_signals(source: str) -> str:
+    """Return the operations that signals led to."""
+    return f"""
+        SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
+        FROM {source}
+        WHERE agent_id = :agent
+            AND signal_names <> '[]'
+            AND {LED_TO}
+            AND {where_known_in_window("created_at")}
+    """
 
-# Count what each signal led to. A signal counts once in an operation or a review, however often
-# it fired there. Names are separated once for each combination, not for each row. The newest
-# operations of a signal are among the newest of the combinations that it is in.
-_SIGNALS = f"""
-    WITH combined AS (
+
+def _build_signals(start: str, led_to_by_signals: str) -> str:
+    """Return the statement that counts what each signal led to.
+
+    A signal counts once in an operation or a review, however often it fired there. Names are
+    separated once for each combination, not for each row. The newest operations of a signal are
+    among the newest of the combinations that it is in.
+    """
+    return f"""
+    {start} combined AS (
         SELECT
             signal_names,
             count(*) FILTER (WHERE NOT reverted) AS stand,
             count(*) FILTER (WHERE reverted) AS reverted
-        FROM ({_LED_TO_BY_SIGNALS}) AS operation
+        FROM ({led_to_by_signals}) AS operation
         GROUP BY signal_names
     ),
     operations AS (
@@ -106,7 +146,7 @@ _SIGNALS = f"""
                 row_number() OVER (
                     PARTITION BY signal_names, reverted ORDER BY created_at DESC, id DESC
                 ) AS place
-            FROM ({_LED_TO_BY_SIGNALS}) AS operation
+            FROM ({led_to_by_signals}) AS operation
         ) AS placed
         WHERE place <= {MOST_IDS}
     ),
@@ -118,6 +158,7 @@ _SIGNALS = f"""
             FROM jsonb_path_query(r.judgments, '$[*].findings[*].name') AS signal
         ) AS named (name)
         WHERE r.agent_id = :agent
+            AND r.status IN {REVIEW_STATUSES}
             AND r.source <> 'frozen'
             AND {where_known_in_window("r.created_at")}
     ),
@@ -171,7 +212,11 @@ _SIGNALS = f"""
         ) AS review_ids
     FROM worst
     ORDER BY error_rate DESC NULLS LAST, wrong DESC, name
-"""
+    """
+
+
+_SIGNALS = _build_signals("WITH", _select_led_to_by_signals("consolidation_log"))
+_SIGNALS_OF_EXAMINED = _build_signals(f"WITH {_EXAMINED},", _select_led_to_by_signals("examined"))
 
 
 async def read_signal_outcomes(
@@ -181,4 +226,5 @@ async def read_signal_outcomes(
 
     The signal that errs most comes first.
     """
-    return await fetch_rows(connection, _SIGNALS, scope.parameters)
+    statement = _SIGNALS_OF_EXAMINED if scope.is_bounded else _SIGNALS
+    return await fetch_rows(connection, statement, scope.parameters)

@@ -63,11 +63,14 @@ class CountedInsights:
     as_of: datetime
     rows: Mapping[Section, Rows]
 
-    def list_entries(self, section: Section, limit: int) -> Rows | None:
-        """Return the rows of a section with so many entries, or None if they must be read."""
-        rows = self.rows.get(section)
-        if rows is None or limit > MOST_ENTRIES:
-            return None
+    def list_sections(self, limit: int) -> dict[Section, Rows]:
+        """Return the rows of the sections with so many entries each; none if that is too many."""
+        if limit > MOST_ENTRIES:
+            return {}
+        return {section: self._list_entries(section, limit) for section in self.rows}
+
+    def _list_entries(self, section: Section, limit: int) -> Rows:
+        rows = self.rows[section]
         totals = [row for row in rows if _is_total(section, row)]
         return totals + [row for row in rows if not _is_total(section, row)][:limit]
 

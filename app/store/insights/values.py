@@ -4,15 +4,21 @@ A line is the values of one slot that holds one value at a time, or else those o
 versions that were not withdrawn, in the order of valid time. Hints go by the same lines.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.engine import fetch_rows
 from app.store.fragments import ONE_VALUE, build_holds
-from app.store.insights.scope import MOST_IDS, InsightsScope, where_known_in_window
+from app.store.insights.scope import (
+    MOST_IDS,
+    InsightsScope,
+    select_examined,
+    where_known_in_window,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,35 @@ _CHAIN_OF_LINE = """
 _VALUE = "coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))"
 
 _NEWEST_FIRST = "valid_from DESC, asserted_at DESC, id DESC"
+
+# What is counted of a memory.
+_EXAMINED = select_examined(
+    "memories",
+    """
+        id,
+        chain_id,
+        slot_hash,
+        slot_key,
+        single_valued,
+        kind,
+        value_hash,
+        folded_hash,
+        valid_from,
+        valid_until,
+        asserted_at,
+        created_at,
+        void
+    """,
+)
+
+
+def _build_forms(build: Callable[[bool], str]) -> Mapping[bool, str]:
+    """Return the statements of a section, by whether the scope is bounded."""
+    return {is_bounded: build(is_bounded) for is_bounded in (False, True)}
+
+
+def _start_statement(is_bounded: bool) -> str:
+    return f"WITH {_EXAMINED}," if is_bounded else "WITH"
 
 
 def _select_members(lines: _Lines) -> str:
@@ -111,20 +146,57 @@ def _select_steps(lines: _Lines) -> str:
     """
 
 
+def _select_value_before(lines: _Lines, condition: str = "true") -> str:
+    """Return the value of the last version before `step` in its line that meets the condition."""
+    return f"""
+        (
+            SELECT {_VALUE}
+            FROM memories
+            WHERE agent_id = :agent
+                AND {lines.members}
+                AND {lines.column} = step.{lines.column}
+                AND (valid_from, asserted_at, id) < (step.valid_from, step.asserted_at, step.id)
+                AND {condition}
+            ORDER BY {_NEWEST_FIRST}
+            LIMIT 1
+        )
+    """
+
+
+def _select_examined_steps(lines: _Lines) -> str:
+    """Return the same of the versions in `examined`. The versions before them are looked up."""
+    return f"""
+        SELECT
+            {lines.column},
+            id,
+            kind,
+            valid_from,
+            asserted_at,
+            created_at,
+            {_VALUE} AS value,
+            {_select_value_before(lines)} AS value_before
+        FROM examined AS step
+        WHERE agent_id = :agent AND {lines.members}
+    """
+
+
 # --- churn -------------------------------------------------------------------------------------
 
 
-def _select_changes(lines: _Lines) -> str:
+def _select_changes(lines: _Lines, *, is_bounded: bool) -> str:
+    select_steps = _select_examined_steps if is_bounded else _select_steps
     return f"""
         SELECT {lines.name} AS line, kind, valid_from
-        FROM ({_select_steps(lines)}) AS step
+        FROM ({select_steps(lines)}) AS step
         WHERE value <> value_before AND {where_known_in_window("created_at")}
     """
 
 
-# Count the changes of each line by the kind of the new value.
-_CHURN = f"""
-    WITH top AS (
+def _build_churn(is_bounded: bool) -> str:
+    """Return the statement that counts the changes of each line by the kind of the new value."""
+    changes = _union_lines_sql(partial(_select_changes, is_bounded=is_bounded))
+    return f"""
+    {_start_statement(is_bounded)} top AS (
         SELECT
             line,
             {_CHAIN_OF_LINE},
@@ -132,7 +204,7 @@ _CHURN = f"""
             count(*) AS changes,
             min(valid_from) AS first_changed_at,
             max(valid_from) AS last_changed_at
-        FROM ({_union_lines_sql(_select_changes)}) AS change
+        FROM ({changes}) AS change
         GROUP BY line, kind
         ORDER BY changes DESC, last_changed_at DESC, line, kind
         LIMIT :limit
@@ -141,7 +213,10 @@ _CHURN = f"""
     FROM top
     {_DESCRIPTION}
     ORDER BY changes DESC, last_changed_at DESC, line, kind
-"""
+    """
+
+
+_CHURN = _build_forms(_build_churn)
 
 
 async def read_churn(connection: AsyncConnection, scope: InsightsScope) -> list[dict[str, Any]]:
@@ -149,7 +224,7 @@ async def read_churn(connection: AsyncConnection, scope: InsightsScope) -> list[
 
     The most changed lines come first.
     """
-    return await fetch_rows(connection, _CHURN, scope.parameters)
+    return await fetch_rows(connection, _CHURN[scope.is_bounded], scope.parameters)
 
 
 # --- flip-flops --------------------------------------------------------------------------------
@@ -191,15 +266,30 @@ def _select_returns(lines: _Lines) -> str:
     """
 
 
+def _select_examined_returns(lines: _Lines) -> str:
+    """Return the same of the versions in `examined`, without the steps before them."""
+    first_value = _select_value_before(lines, f"{_VALUE} <> step.value_before")
+    return f"""
+        SELECT {lines.name} AS line, valid_from
+        FROM ({_select_examined_steps(lines)}) AS step
+        WHERE value <> value_before AND value = {first_value}
+    """
+
+
 def _latest_value_sql(column: str) -> str:
     return f"(array_agg({column} ORDER BY valid_from DESC, id DESC))[1] AS {column}"
 
 
-# Find the lines with most returns. The steps of a return are looked up for these lines only.
-_FLIP_FLOPS = f"""
-    WITH top AS (
+def _build_flip_flops(is_bounded: bool) -> str:
+    """Return the statement that finds the lines with most returns.
+
+    The steps of a return are looked up for these lines only.
+    """
+    select_returns = _select_examined_returns if is_bounded else _select_returns
+    return f"""
+    {_start_statement(is_bounded)} top AS (
         SELECT line, {_CHAIN_OF_LINE}, count(*) AS returns, max(valid_from) AS again_from
-        FROM ({_union_lines_sql(_select_returns)}) AS returned
+        FROM ({_union_lines_sql(select_returns)}) AS returned
         GROUP BY line
         ORDER BY returns DESC, again_from DESC, line
         LIMIT :limit
@@ -218,7 +308,10 @@ _FLIP_FLOPS = f"""
     ) AS latest
     {_DESCRIPTION}
     ORDER BY returns DESC, again_from DESC, line
-"""
+    """
+
+
+_FLIP_FLOPS = _build_forms(_build_flip_flops)
 
 
 async def read_flip_flops(
@@ -228,13 +321,13 @@ async def read_flip_flops(
 
     The lines in which it happened most often come first.
     """
-    return await fetch_rows(connection, _FLIP_FLOPS, scope.parameters)
+    return await fetch_rows(connection, _FLIP_FLOPS[scope.is_bounded], scope.parameters)
 
 
 # --- lives -------------------------------------------------------------------------------------
 
 
-def _select_lives(lines: _Lines) -> str:
+def _select_lives(lines: _Lines, *, source: str) -> str:
     return f"""
         SELECT
             {lines.name} AS line,
@@ -245,7 +338,7 @@ def _select_lives(lines: _Lines) -> str:
                 WHEN valid_until <= :as_of
                 THEN date_part('epoch', valid_until - valid_from) / 86400
             END AS days
-        FROM memories
+        FROM {source}
         WHERE agent_id = :agent
             AND {lines.members}
             AND valid_from <= :as_of
@@ -257,9 +350,16 @@ def _select_lives(lines: _Lines) -> str:
 _LIFE_COUNTS = "count(days) AS ended, count(*) - count(days) AS open, avg(days) AS mean_days"
 _MEDIAN_DAYS = "percentile_cont(0.5) WITHIN GROUP (ORDER BY days) AS median_days"
 
-# Count the days that values held, for each kind, and for the lines with the shortest lives.
-_LIFETIMES = f"""
-    WITH lives AS MATERIALIZED ({_union_lines_sql(_select_lives)}),
+
+def _build_lifetimes(is_bounded: bool) -> str:
+    """Return the statement that counts the days that values held.
+
+    It does so for each kind, and for the lines with the shortest lives.
+    """
+    source = "examined" if is_bounded else "memories"
+    lives = _union_lines_sql(partial(_select_lives, source=source))
+    return f"""
+    {_start_statement(is_bounded)} lives AS MATERIALIZED ({lives}),
     kinds AS (
         SELECT kind, {_LIFE_COUNTS}, {_MEDIAN_DAYS}
         FROM lives
@@ -332,7 +432,10 @@ _LIFETIMES = f"""
     FROM top
     {_DESCRIPTION}
     ORDER BY kind NULLS LAST, mean_days, ended DESC, line
-"""
+    """
+
+
+_LIFETIMES = _build_forms(_build_lifetimes)
 
 
 async def read_lifetimes(connection: AsyncConnection, scope: InsightsScope) -> list[dict[str, Any]]:
@@ -341,27 +444,30 @@ async def read_lifetimes(connection: AsyncConnection, scope: InsightsScope) -> l
     `kind` is None for a line; the lines with the shortest lives come first. A value that never
     held does not count.
     """
-    return await fetch_rows(connection, _LIFETIMES, scope.parameters)
+    return await fetch_rows(connection, _LIFETIMES[scope.is_bounded], scope.parameters)
 
 
 # --- lengths -----------------------------------------------------------------------------------
 
 
-def _select_chains(lines: _Lines) -> str:
+def _select_chains(lines: _Lines, *, source: str) -> str:
     return f"""
         SELECT chain_id
-        FROM memories
+        FROM {source}
         WHERE agent_id = :agent
             AND {lines.members}
             AND {where_known_in_window("created_at")}
     """
 
 
-# Count the chains of each length, and describe the longest.
-_CHAIN_LENGTHS = f"""
-    WITH chains AS MATERIALIZED (
+def _build_chain_lengths(is_bounded: bool) -> str:
+    """Return the statement that counts the chains of each length, and describes the longest."""
+    source = "examined" if is_bounded else "memories"
+    versions = _union_lines_sql(partial(_select_chains, source=source))
+    return f"""
+    {_start_statement(is_bounded)} chains AS MATERIALIZED (
         SELECT chain_id, count(*) AS length
-        FROM ({_union_lines_sql(_select_chains)}) AS version
+        FROM ({versions}) AS version
         GROUP BY chain_id
     ),
     top AS (
@@ -410,7 +516,10 @@ _CHAIN_LENGTHS = f"""
         chains IS NULL,
         CASE WHEN chains IS NULL THEN -length ELSE length END,
         chain_id DESC
-"""
+    """
+
+
+_CHAIN_LENGTHS = _build_forms(_build_chain_lengths)
 
 
 async def read_chain_lengths(
@@ -420,4 +529,4 @@ async def read_chain_lengths(
 
     `chains` is None for a chain.
     """
-    return await fetch_rows(connection, _CHAIN_LENGTHS, scope.parameters)
+    return await fetch_rows(connection, _CHAIN_LENGTHS[scope.is_bounded], scope.parameters)

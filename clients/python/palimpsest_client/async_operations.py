@@ -1750,8 +1750,10 @@ class AsyncOperations:
         """What keeps changing and who errs: churn, flip-flops, lives of values, retired and given
         back, signals, stale constraints, lengths of chains; each entry with ids to look at. A
         report: it changes nothing. A large agent, which has an index, is answered with what was
-        counted lately: `counted_at` says when. With `since`, `until`, `exact` or a `limit`
-        above 100 it is counted now, which reads the whole agent.
+        counted lately: `counted_at` says when. With `since`, `until` or a `limit` above 100 it
+        is counted now, and no more than the newest 5,000 memories, operations and reviews of
+        the window: `counted_since` says from when on. `exact` counts all of the window now,
+        which reads the whole agent.
 
         Args:
             section: Only these; may be repeated. Without it, all.
@@ -1760,8 +1762,8 @@ class AsyncOperations:
             limit: How many items a page has.
             stale_days: After how many days without a word a constraint counts as stale.
                 Default: 180.
-            exact: Count now, even if the agent has an index and was counted lately. An agent
-                without one is always counted now.
+            exact: Count all of the window now, even if the agent has an index. An agent without
+                one is always counted so.
         """
         answer: InsightsAnswer = await self._call(
             Request(

@@ -1405,6 +1405,10 @@ class InsightsAnswer(TypedDict):
     """How many versions the chains have."""
     counted_at: str | None
     """When the sections of a large agent were counted, except stale_constraints; null: now."""
+    counted_since: str | None
+    """Of a large agent, the newest 5,000 memories, operations and reviews of the window at
+    most are counted: what became known from this time on. Sections that were counted at
+    `counted_at` count everything. Null: all of the window was counted."""
     log_archived_until: str | None
     """Where operations of that window were archived: the known time of the last. Retire rates
     and signals do not count them."""

@@ -5724,6 +5724,60 @@ CROSS JOIN unnest(CAST(:sections AS text[])) AS section
 WHERE i.agent_id = :agent AND i.insights IS NOT NULL;
 
 -- GET /v1/insights
+-- app/store/insights/scope.py narrow_scope
+SELECT greatest(
+    (
+        SELECT created_at FROM (
+            SELECT created_at FROM memories
+            WHERE agent_id = :agent AND true AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+            ORDER BY created_at DESC, id DESC
+            LIMIT :examined + 1
+        ) AS memories
+        ORDER BY created_at DESC
+            OFFSET :examined LIMIT 1
+    ),
+    (
+        SELECT created_at FROM (
+            SELECT created_at FROM consolidation_log
+            WHERE agent_id = :agent AND true AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+            ORDER BY created_at DESC, id DESC
+            LIMIT :examined + 1
+        ) AS consolidation_log
+        ORDER BY created_at DESC
+            OFFSET :examined LIMIT 1
+    ),
+    (
+        SELECT created_at FROM (
+            SELECT newest.created_at
+            FROM (VALUES ('pending'), ('accepted'), ('rejected'), ('expired')) AS one (status)
+            CROSS JOIN LATERAL (
+                SELECT created_at FROM reviews
+                WHERE agent_id = :agent AND status = one.status AND
+                    (
+                        created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                        AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                    )
+                ORDER BY created_at DESC, id DESC
+                LIMIT :examined + 1
+            ) AS newest
+        ) AS reviews
+        ORDER BY created_at DESC
+            OFFSET :examined LIMIT 1
+    )
+) + interval '1 microsecond' AS since
+FROM agent_indexes
+WHERE agent_id = :agent;
+-- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
+
+-- GET /v1/insights
 -- app/store/insights/recent.py read_section
 WITH top AS (
     SELECT
@@ -6344,6 +6398,7 @@ proposed AS MATERIALIZED (
         FROM jsonb_path_query(r.judgments, '$[*].findings[*].name') AS signal
     ) AS named (name)
     WHERE r.agent_id = :agent
+        AND r.status IN ('pending', 'accepted', 'rejected', 'expired')
         AND r.source <> 'frozen'
         AND
         (
@@ -6595,7 +6650,6 @@ ORDER BY
     chains IS NULL,
     CASE WHEN chains IS NULL THEN -length ELSE length END,
     chain_id DESC;
--- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
 
 -- ===== GET /livez =====
@@ -11462,8 +11516,949 @@ ORDER BY page.strength DESC, page.id DESC;
 -- app/store/insights/scope.py open_insights_snapshot: as for GET /v1/insights
 -- app/store/memories.py read_moment: as for GET /v1/insights
 -- app/store/insights/recent.py find_counted_insights: as for GET /v1/insights
--- app/store/insights/recent.py read_section: as for GET /v1/insights
+
+-- GET /v1/insights (of a large agent)
+-- app/store/insights/scope.py narrow_scope
+SELECT greatest(
+    (
+        SELECT created_at FROM (
+            SELECT newest.created_at
+            FROM (VALUES ('pending'), ('accepted'), ('rejected'), ('expired')) AS one (status)
+            CROSS JOIN LATERAL (
+                SELECT created_at FROM reviews
+                WHERE agent_id = :agent AND status = one.status AND
+                    (
+                        created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                        AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                    )
+                ORDER BY created_at DESC, id DESC
+                LIMIT :examined + 1
+            ) AS newest
+        ) AS reviews
+        ORDER BY created_at DESC
+            OFFSET :examined LIMIT 1
+    )
+) + interval '1 microsecond' AS since
+FROM agent_indexes
+WHERE agent_id = :agent;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
+-- app/store/insights/recent.py read_section: as for GET /v1/insights
+
+
+-- ===== GET /v1/insights (of a window of a large agent) =====
+-- app/store/insights/scope.py open_insights_snapshot: as for POST /v1/memories (a first fact)
+-- app/store/insights/scope.py open_insights_snapshot: as for GET /v1/insights
+-- app/store/memories.py read_moment: as for GET /v1/insights
+-- app/store/insights/scope.py narrow_scope: as for GET /v1/insights
+-- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
+
+-- GET /v1/insights (of a window of a large agent)
+-- app/store/insights/recent.py read_section
+WITH
+examined AS MATERIALIZED (
+    SELECT agent_id,
+        id,
+        chain_id,
+        slot_hash,
+        slot_key,
+        single_valued,
+        kind,
+        value_hash,
+        folded_hash,
+        valid_from,
+        valid_until,
+        asserted_at,
+        created_at,
+        void
+    FROM memories
+    WHERE agent_id = :agent AND id = ANY(ARRAY(
+        SELECT id FROM memories
+        WHERE agent_id = :agent AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ))
+)
+    , top AS (
+        SELECT
+            line,
+            CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS
+                chain_id,
+            kind,
+            count(*) AS changes,
+            min(valid_from) AS first_changed_at,
+            max(valid_from) AS last_changed_at
+        FROM (
+            SELECT slot_hash AS line, kind, valid_from
+            FROM (
+                SELECT
+                    slot_hash,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
+                    (
+                        SELECT coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))
+                        FROM memories
+                        WHERE agent_id = :agent
+                            AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+                                single_valued IS NOT false
+                            AND slot_hash = step.slot_hash
+                            AND (valid_from, asserted_at, id) < (step.valid_from, step.asserted_at,
+                                step.id)
+                            AND true
+                        ORDER BY valid_from DESC, asserted_at DESC, id DESC
+                        LIMIT 1
+                    )
+                    AS value_before
+                FROM examined AS step
+                WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false
+            ) AS step
+            WHERE value <> value_before AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+            UNION ALL
+            SELECT uuid_send(chain_id) AS line, kind, valid_from
+            FROM (
+                SELECT
+                    chain_id,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
+                    (
+                        SELECT coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))
+                        FROM memories
+                        WHERE agent_id = :agent
+                            AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND
+                                single_valued IS NOT false)
+                            AND chain_id = step.chain_id
+                            AND (valid_from, asserted_at, id) < (step.valid_from, step.asserted_at,
+                                step.id)
+                            AND true
+                        ORDER BY valid_from DESC, asserted_at DESC, id DESC
+                        LIMIT 1
+                    )
+                    AS value_before
+                FROM examined AS step
+                WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false)
+            ) AS step
+            WHERE value <> value_before AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+        ) AS change
+        GROUP BY line, kind
+        ORDER BY changes DESC, last_changed_at DESC, line, kind
+        LIMIT :limit
+    )
+SELECT top.*, whole.ids AS memory_ids, whole.versions, whole.current, last.*
+FROM top
+CROSS JOIN LATERAL (
+    SELECT
+        (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
+        count(*) AS versions,
+        (
+            array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
+            )
+        )[1] AS current
+    FROM (
+        SELECT id, valid_from, valid_until, covered, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+            single_valued IS NOT false AND slot_hash = top.line
+        UNION ALL
+        SELECT id, valid_from, valid_until, covered, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
+            AND single_valued IS NOT false) AND chain_id = top.chain_id
+    ) AS member
+) AS whole
+JOIN (
+    SELECT
+        id AS last_id,
+        entity,
+        category,
+        key,
+        CASE WHEN erased_at IS NULL THEN content END AS content
+    FROM memories
+    WHERE agent_id = :agent
+) AS last ON last.last_id = whole.ids[1]
+ORDER BY changes DESC, last_changed_at DESC, line, kind;
+
+-- GET /v1/insights (of a window of a large agent)
+-- app/store/insights/recent.py read_section
+WITH
+examined AS MATERIALIZED (
+    SELECT agent_id,
+        id,
+        chain_id,
+        slot_hash,
+        slot_key,
+        single_valued,
+        kind,
+        value_hash,
+        folded_hash,
+        valid_from,
+        valid_until,
+        asserted_at,
+        created_at,
+        void
+    FROM memories
+    WHERE agent_id = :agent AND id = ANY(ARRAY(
+        SELECT id FROM memories
+        WHERE agent_id = :agent AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ))
+)
+    , top AS (
+        SELECT line,
+            CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS
+                chain_id
+            , count(*) AS returns, max(valid_from) AS again_from
+        FROM (
+            SELECT slot_hash AS line, valid_from
+            FROM (
+                SELECT
+                    slot_hash,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
+                    (
+                        SELECT coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))
+                        FROM memories
+                        WHERE agent_id = :agent
+                            AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+                                single_valued IS NOT false
+                            AND slot_hash = step.slot_hash
+                            AND (valid_from, asserted_at, id) < (step.valid_from, step.asserted_at,
+                                step.id)
+                            AND true
+                        ORDER BY valid_from DESC, asserted_at DESC, id DESC
+                        LIMIT 1
+                    )
+                    AS value_before
+                FROM examined AS step
+                WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false
+            ) AS step
+            WHERE value <> value_before AND value =
+                (
+                    SELECT coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))
+                    FROM memories
+                    WHERE agent_id = :agent
+                        AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+                            single_valued IS NOT false
+                        AND slot_hash = step.slot_hash
+                        AND (valid_from, asserted_at, id) < (step.valid_from, step.asserted_at,
+                            step.id)
+                        AND coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) <>
+                            step.value_before
+                    ORDER BY valid_from DESC, asserted_at DESC, id DESC
+                    LIMIT 1
+                )
+            UNION ALL
+            SELECT uuid_send(chain_id) AS line, valid_from
+            FROM (
+                SELECT
+                    chain_id,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
+                    (
+                        SELECT coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))
+                        FROM memories
+                        WHERE agent_id = :agent
+                            AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND
+                                single_valued IS NOT false)
+                            AND chain_id = step.chain_id
+                            AND (valid_from, asserted_at, id) < (step.valid_from, step.asserted_at,
+                                step.id)
+                            AND true
+                        ORDER BY valid_from DESC, asserted_at DESC, id DESC
+                        LIMIT 1
+                    )
+                    AS value_before
+                FROM examined AS step
+                WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false)
+            ) AS step
+            WHERE value <> value_before AND value =
+                (
+                    SELECT coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))
+                    FROM memories
+                    WHERE agent_id = :agent
+                        AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND
+                            single_valued IS NOT false)
+                        AND chain_id = step.chain_id
+                        AND (valid_from, asserted_at, id) < (step.valid_from, step.asserted_at,
+                            step.id)
+                        AND coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) <>
+                            step.value_before
+                    ORDER BY valid_from DESC, asserted_at DESC, id DESC
+                    LIMIT 1
+                )
+        ) AS returned
+        GROUP BY line
+        ORDER BY returns DESC, again_from DESC, line
+        LIMIT :limit
+    )
+SELECT top.*, latest.*, whole.current, last.*
+FROM top
+CROSS JOIN LATERAL (
+    SELECT
+        (array_agg(id ORDER BY valid_from DESC, id DESC))[1:20] AS memory_ids,
+        (array_agg(kind ORDER BY valid_from DESC, id DESC))[1] AS kind,
+        (array_agg(first_id ORDER BY valid_from DESC, id DESC))[1] AS first_id,
+        (array_agg(first_from ORDER BY valid_from DESC, id DESC))[1] AS first_from,
+        (array_agg(between_id ORDER BY valid_from DESC, id DESC))[1] AS between_id,
+        (array_agg(between_from ORDER BY valid_from DESC, id DESC))[1] AS between_from
+    FROM (
+        SELECT
+            slot_hash AS line,
+            id,
+            kind,
+            valid_from,
+            first_id,
+            first_from,
+            between_id,
+            between_from
+        FROM (
+            SELECT
+                slot_hash,
+                id,
+                kind,
+                valid_from,
+                created_at,
+                value,
+                lag(value, 2) OVER run AS first_value,
+                lag(id, 2) OVER run AS first_id,
+                lag(valid_from, 2) OVER run AS first_from,
+                lag(id) OVER run AS between_id,
+                lag(valid_from) OVER run AS between_from
+            FROM (
+                SELECT
+                    slot_hash,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
+                    lag(coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))) OVER line AS
+                        value_before
+                FROM memories
+                WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false AND slot_hash = top.line
+                WINDOW line AS (PARTITION BY slot_hash ORDER BY valid_from, asserted_at, id)
+            ) AS step
+            WHERE value IS DISTINCT FROM value_before
+            WINDOW run AS (PARTITION BY slot_hash ORDER BY valid_from, asserted_at, id)
+        ) AS run
+        WHERE value = first_value AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+        UNION ALL
+        SELECT
+            uuid_send(chain_id) AS line,
+            id,
+            kind,
+            valid_from,
+            first_id,
+            first_from,
+            between_id,
+            between_from
+        FROM (
+            SELECT
+                chain_id,
+                id,
+                kind,
+                valid_from,
+                created_at,
+                value,
+                lag(value, 2) OVER run AS first_value,
+                lag(id, 2) OVER run AS first_id,
+                lag(valid_from, 2) OVER run AS first_from,
+                lag(id) OVER run AS between_id,
+                lag(valid_from) OVER run AS between_from
+            FROM (
+                SELECT
+                    chain_id,
+                    id,
+                    kind,
+                    valid_from,
+                    asserted_at,
+                    created_at,
+                    coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id)) AS value,
+                    lag(coalesce(value_hash, nullif(folded_hash, ''), uuid_send(id))) OVER line AS
+                        value_before
+                FROM memories
+                WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
+                    'constraint' AND single_valued IS NOT false) AND chain_id = top.chain_id
+                WINDOW line AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
+            ) AS step
+            WHERE value IS DISTINCT FROM value_before
+            WINDOW run AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at, id)
+        ) AS run
+        WHERE value = first_value AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ) AS returned
+) AS latest
+CROSS JOIN LATERAL (
+    SELECT
+        (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
+        count(*) AS versions,
+        (
+            array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
+            )
+        )[1] AS current
+    FROM (
+        SELECT id, valid_from, valid_until, covered, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+            single_valued IS NOT false AND slot_hash = top.line
+        UNION ALL
+        SELECT id, valid_from, valid_until, covered, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
+            AND single_valued IS NOT false) AND chain_id = top.chain_id
+    ) AS member
+) AS whole
+JOIN (
+    SELECT
+        id AS last_id,
+        entity,
+        category,
+        key,
+        CASE WHEN erased_at IS NULL THEN content END AS content
+    FROM memories
+    WHERE agent_id = :agent
+) AS last ON last.last_id = whole.ids[1]
+ORDER BY returns DESC, again_from DESC, line;
+
+-- GET /v1/insights (of a window of a large agent)
+-- app/store/insights/recent.py read_section
+WITH
+examined AS MATERIALIZED (
+    SELECT agent_id,
+        id,
+        chain_id,
+        slot_hash,
+        slot_key,
+        single_valued,
+        kind,
+        value_hash,
+        folded_hash,
+        valid_from,
+        valid_until,
+        asserted_at,
+        created_at,
+        void
+    FROM memories
+    WHERE agent_id = :agent AND id = ANY(ARRAY(
+        SELECT id FROM memories
+        WHERE agent_id = :agent AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ))
+)
+    , lives AS MATERIALIZED (
+        SELECT
+            slot_hash AS line,
+            id,
+            kind,
+            valid_from,
+            CASE
+            WHEN valid_until <= :as_of
+            THEN date_part('epoch', valid_until - valid_from) / 86400
+            END AS days
+        FROM examined
+        WHERE agent_id = :agent
+            AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT
+                false
+            AND valid_from <= :as_of
+            AND (valid_until IS NULL OR valid_until > valid_from)
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+        UNION ALL
+        SELECT
+            uuid_send(chain_id) AS line,
+            id,
+            kind,
+            valid_from,
+            CASE
+            WHEN valid_until <= :as_of
+            THEN date_part('epoch', valid_until - valid_from) / 86400
+            END AS days
+        FROM examined
+        WHERE agent_id = :agent
+            AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued
+                IS NOT false)
+            AND valid_from <= :as_of
+            AND (valid_until IS NULL OR valid_until > valid_from)
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ),
+kinds AS (
+    SELECT kind, count(days) AS ended, count(*) - count(days) AS open, avg(days) AS mean_days,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY days) AS median_days
+    FROM lives
+    GROUP BY kind
+),
+shortest AS (
+    SELECT line, count(days) AS ended, count(*) - count(days) AS open, avg(days) AS mean_days
+    FROM lives
+    GROUP BY line
+    HAVING count(days) > 0
+    ORDER BY mean_days, ended DESC, line
+    LIMIT :limit
+),
+top AS (
+    SELECT
+        line,
+        CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS chain_id,
+        ended,
+        open,
+        mean_days,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY days) AS median_days,
+        (array_agg(id ORDER BY valid_from DESC, id DESC))[1:20] AS memory_ids
+    FROM shortest
+    JOIN lives USING (line)
+    WHERE days IS NOT NULL
+    GROUP BY line, ended, open, mean_days
+)
+SELECT
+    kind,
+    CAST(NULL AS bytea) AS line,
+    CAST(NULL AS uuid) AS chain_id,
+    ended,
+    open,
+    mean_days,
+    median_days,
+    memory_ids,
+    CAST(NULL AS uuid) AS current,
+    CAST(NULL AS uuid) AS last_id,
+    CAST(NULL AS text) AS entity,
+    CAST(NULL AS text) AS category,
+    CAST(NULL AS text) AS key,
+    CAST(NULL AS text) AS content
+FROM kinds
+CROSS JOIN LATERAL (
+    SELECT array_agg(id ORDER BY valid_from DESC, id DESC) AS memory_ids
+    FROM (
+        SELECT id, valid_from
+        FROM lives
+        WHERE lives.kind = kinds.kind AND days IS NOT NULL
+        ORDER BY valid_from DESC, id DESC
+        LIMIT 20
+    ) AS newest
+) AS ids
+UNION ALL
+SELECT
+    NULL,
+    line,
+    chain_id,
+    ended,
+    open,
+    mean_days,
+    median_days,
+    memory_ids,
+    current,
+    last_id,
+    entity,
+    category,
+    key,
+    content
+FROM top
+CROSS JOIN LATERAL (
+    SELECT
+        (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids,
+        count(*) AS versions,
+        (
+            array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC) FILTER (
+                WHERE
+                    member.valid_from <= :as_of
+                    AND (member.valid_until IS NULL OR member.valid_until > :as_of)
+                    AND (member.covered = '{}' OR width_bucket(:as_of, member.covered) % 2 = 0)
+            )
+        )[1] AS current
+    FROM (
+        SELECT id, valid_from, valid_until, covered, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND
+            single_valued IS NOT false AND slot_hash = top.line
+        UNION ALL
+        SELECT id, valid_from, valid_until, covered, asserted_at
+        FROM memories
+        WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint'
+            AND single_valued IS NOT false) AND chain_id = top.chain_id
+    ) AS member
+) AS whole
+JOIN (
+    SELECT
+        id AS last_id,
+        entity,
+        category,
+        key,
+        CASE WHEN erased_at IS NULL THEN content END AS content
+    FROM memories
+    WHERE agent_id = :agent
+) AS last ON last.last_id = whole.ids[1]
+ORDER BY kind NULLS LAST, mean_days, ended DESC, line;
+
+-- GET /v1/insights (of a window of a large agent)
+-- app/store/insights/recent.py read_section
+WITH
+examined AS MATERIALIZED (
+    SELECT agent_id,
+        id,
+        operation,
+        relation,
+        confidence,
+        decided_by,
+        signal_names,
+        created_at,
+        reverted_by
+    FROM consolidation_log
+    WHERE agent_id = :agent AND id = ANY(ARRAY(
+        SELECT id FROM consolidation_log
+        WHERE agent_id = :agent AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ))
+)
+    , decided AS MATERIALIZED (
+        SELECT
+            id,
+            decided_by,
+            width_bucket(confidence, CAST(:thresholds AS float8[])) AS band,
+            created_at,
+            operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
+            reverted_by IS NOT NULL AS reverted
+        FROM examined
+        WHERE agent_id = :agent
+            AND decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <>
+                'NONE')
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ), bands AS (
+        SELECT
+            decided_by,
+            band,
+            count(*) AS decided,
+            count(*) FILTER (WHERE retires) AS retired,
+            count(*) FILTER (WHERE retires AND reverted) AS reverted
+        FROM (SELECT * FROM decided) AS decided
+        GROUP BY decided_by, band
+        ORDER BY reverted DESC, retired DESC, decided_by, band DESC
+        LIMIT :limit
+    )
+SELECT
+    bands.*,
+    ARRAY(
+        SELECT id
+        FROM (SELECT * FROM decided) AS one
+        WHERE one.decided_by = bands.decided_by AND one.band = bands.band AND retires
+        ORDER BY one.reverted DESC, created_at DESC, id DESC
+        LIMIT 20
+    ) AS log_ids
+FROM bands
+ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
+
+-- GET /v1/insights (of a window of a large agent)
+-- app/store/insights/recent.py read_section
+WITH
+examined AS MATERIALIZED (
+    SELECT agent_id,
+        id,
+        operation,
+        relation,
+        confidence,
+        decided_by,
+        signal_names,
+        created_at,
+        reverted_by
+    FROM consolidation_log
+    WHERE agent_id = :agent AND id = ANY(ARRAY(
+        SELECT id FROM consolidation_log
+        WHERE agent_id = :agent AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ))
+)
+    , combined AS (
+        SELECT
+            signal_names,
+            count(*) FILTER (WHERE NOT reverted) AS stand,
+            count(*) FILTER (WHERE reverted) AS reverted
+        FROM (
+            SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
+            FROM examined
+            WHERE agent_id = :agent
+                AND signal_names <> '[]'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+        ) AS operation
+        GROUP BY signal_names
+    ),
+operations AS (
+    SELECT
+        name,
+        CAST(sum(stand) AS bigint) AS stand,
+        CAST(sum(reverted) AS bigint) AS reverted
+    FROM combined
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT jsonb_array_elements_text(signal_names)
+    ) AS named (name)
+    GROUP BY name
+),
+newest AS MATERIALIZED (
+    SELECT *
+    FROM (
+        SELECT
+            *,
+            row_number() OVER (
+                PARTITION BY signal_names, reverted ORDER BY created_at DESC, id DESC
+            ) AS place
+        FROM (
+            SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
+            FROM examined
+            WHERE agent_id = :agent
+                AND signal_names <> '[]'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+        ) AS operation
+    ) AS placed
+    WHERE place <= 20
+),
+proposed AS MATERIALIZED (
+    SELECT name, r.id, r.status, r.created_at
+    FROM reviews r
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT signal #>> '{}'
+        FROM jsonb_path_query(r.judgments, '$[*].findings[*].name') AS signal
+    ) AS named (name)
+    WHERE r.agent_id = :agent
+        AND r.status IN ('pending', 'accepted', 'rejected', 'expired')
+        AND r.source <> 'frozen'
+        AND
+        (
+            r.created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+            AND r.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+        )
+),
+proposals AS (
+    SELECT
+        name,
+        count(*) FILTER (WHERE status = 'accepted') AS accepted,
+        count(*) FILTER (WHERE status = 'rejected') AS rejected,
+        count(*) FILTER (WHERE status = 'expired') AS expired,
+        count(*) FILTER (WHERE status = 'pending') AS pending
+    FROM proposed
+    GROUP BY name
+),
+counted AS (
+    SELECT
+        name,
+        coalesce(stand, 0) AS stand,
+        coalesce(o.reverted, 0) AS reverted,
+        coalesce(accepted, 0) AS accepted,
+        coalesce(rejected, 0) AS rejected,
+        coalesce(expired, 0) AS expired,
+        coalesce(pending, 0) AS pending
+    FROM operations o
+    FULL JOIN proposals p USING (name)
+),
+worst AS (
+    SELECT
+        *,
+        reverted + rejected AS wrong,
+        CAST(reverted + rejected AS float8)
+        / nullif(stand + reverted + accepted + rejected, 0) AS error_rate
+    FROM counted
+    ORDER BY error_rate DESC NULLS LAST, wrong DESC, name
+    LIMIT :limit
+)
+SELECT
+    worst.*,
+    ARRAY(
+        SELECT id
+        FROM newest
+        WHERE jsonb_exists(newest.signal_names, worst.name)
+        ORDER BY newest.reverted DESC, created_at DESC, id DESC
+        LIMIT 20
+    ) AS log_ids,
+    ARRAY(
+        SELECT id
+        FROM proposed
+        WHERE proposed.name = worst.name
+        ORDER BY status = 'rejected' DESC, created_at DESC, id DESC
+        LIMIT 20
+    ) AS review_ids
+FROM worst
+ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
+-- app/store/insights/recent.py read_section: as for GET /v1/insights
+
+-- GET /v1/insights (of a window of a large agent)
+-- app/store/insights/recent.py read_section
+WITH
+examined AS MATERIALIZED (
+    SELECT agent_id,
+        id,
+        chain_id,
+        slot_hash,
+        slot_key,
+        single_valued,
+        kind,
+        value_hash,
+        folded_hash,
+        valid_from,
+        valid_until,
+        asserted_at,
+        created_at,
+        void
+    FROM memories
+    WHERE agent_id = :agent AND id = ANY(ARRAY(
+        SELECT id FROM memories
+        WHERE agent_id = :agent AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ))
+)
+    , chains AS MATERIALIZED (
+        SELECT chain_id, count(*) AS length
+        FROM (
+            SELECT chain_id
+            FROM examined
+            WHERE agent_id = :agent
+                AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS
+                    NOT false
+                AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+            UNION ALL
+            SELECT chain_id
+            FROM examined
+            WHERE agent_id = :agent
+                AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND
+                    single_valued IS NOT false)
+                AND
+                (
+                    created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                    AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+                )
+        ) AS version
+        GROUP BY chain_id
+    ),
+top AS (
+    SELECT chain_id, length
+    FROM chains
+    ORDER BY length DESC, chain_id DESC
+    LIMIT :limit
+)
+SELECT *
+FROM (
+    SELECT
+        length,
+        count(*) AS chains,
+        CAST(NULL AS uuid) AS chain_id,
+        CAST(NULL AS uuid[]) AS memory_ids,
+        CAST(NULL AS text) AS kind,
+        CAST(NULL AS text) AS entity,
+        CAST(NULL AS text) AS category,
+        CAST(NULL AS text) AS key,
+        CAST(NULL AS text) AS content
+    FROM chains
+    GROUP BY length
+    UNION ALL
+    SELECT
+        length,
+        NULL,
+        top.chain_id,
+        ids,
+        kind,
+        entity,
+        category,
+        key,
+        CASE WHEN erased_at IS NULL THEN content END
+    FROM top
+    CROSS JOIN LATERAL (
+        SELECT (array_agg(id ORDER BY valid_from DESC, asserted_at DESC, id DESC))[1:20] AS ids
+        FROM memories
+        WHERE agent_id = :agent
+            AND chain_id = top.chain_id
+            AND NOT void
+            AND
+            (
+                created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+                AND created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+            )
+    ) AS whole
+    JOIN memories AS last ON last.agent_id = :agent AND last.id = ids[1]
+) AS lengths
+ORDER BY
+    chains IS NULL,
+    CASE WHEN chains IS NULL THEN -length ELSE length END,
+    chain_id DESC;
 
 
 -- ===== GET /v1/agents/{agent_id}/stats (of a large agent) =====
