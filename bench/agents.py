@@ -191,6 +191,13 @@ async def _print_planning(url: str, agent: str) -> None:
 
 # --- neighbours ----------------------------------------------------------------------------------
 
+# Spells of work and of idleness take turns, because other work on the machine comes and goes.
+SPELLS = 5
+
+_BESIDE = ("search, hybrid", "store")
+# The seconds that each call took, by its name.
+_Times = dict[str, list[float]]
+
 
 def _print_neighbours(url: str, names: Sequence[str], seconds: float) -> None:
     print(
@@ -207,32 +214,41 @@ def _print_neighbours(url: str, names: Sequence[str], seconds: float) -> None:
     for name, work in works.items():
         with _serve(url) as port:
             client = Client(port, names[len(names) // 2])
-            _call_for(client, 2)
-            idle = _call_for(client, seconds)
-            stop = Event()
-            working = Thread(target=work, args=(port, stop))
-            working.start()
-            time.sleep(1)
-            beside = _call_for(client, seconds)
-            stop.set()
-            working.join()
+            idle: _Times = {call: [] for call in _BESIDE}
+            beside: _Times = {call: [] for call in _BESIDE}
+            _call_for(client, 2, {call: [] for call in _BESIDE})
+            for _ in range(SPELLS):
+                _call_for(client, seconds / SPELLS, idle)
+                with _working(work, port):
+                    _call_for(client, seconds / SPELLS, beside)
             _print_beside(name, idle, beside)
 
 
-def _call_for(client: Client, seconds: float) -> dict[str, list[float]]:
-    """Return the seconds that searches and stores took, one after the other."""
+@contextmanager
+def _working(work: Callable[[int, Event], None], port: int) -> Iterator[None]:
+    stop = Event()
+    working = Thread(target=work, args=(port, stop))
+    working.start()
+    time.sleep(1)
+    try:
+        yield
+    finally:
+        stop.set()
+        working.join()
+
+
+def _call_for(client: Client, seconds: float, taken: _Times) -> None:
+    """Add the seconds that searches and stores took, one after the other."""
     calls = _list_calls()
-    taken: dict[str, list[float]] = {"search, hybrid": [], "store": []}
     end = time.perf_counter() + seconds
     for number in count():
         for name, times in taken.items():
             times.append(client.timed(calls[name](client, number))[0])
         if time.perf_counter() > end:
-            return taken
-    raise AssertionError
+            return
 
 
-def _print_beside(name: str, idle: dict[str, list[float]], beside: dict[str, list[float]]) -> None:
+def _print_beside(name: str, idle: _Times, beside: _Times) -> None:
     for call in idle:
         times = [1e3 * each(taken[call]) for each in (median, p95) for taken in (idle, beside)]
         cells = " | ".join(f"{value:.2f}" for value in times)
