@@ -64,15 +64,21 @@ _CHANGES = f"""
         SELECT 1, * FROM after
     ),
     chains AS (
-        SELECT chain_id,
-               bool_or(sign > 0)::integer - bool_or(sign < 0)::integer AS n
-        FROM changes
-        WHERE NOT EXISTS (
-            SELECT FROM memories o
-            WHERE o.agent_id = :agent AND o.chain_id = changes.chain_id
-              AND NOT EXISTS (SELECT FROM touched WHERE touched.id = o.id)
+        SELECT chain_id, n
+        FROM (
+            SELECT chain_id,
+                   bool_or(sign > 0)::integer - bool_or(sign < 0)::integer AS n,
+                   count(*) FILTER (WHERE sign > 0) AS touched
+            FROM changes
+            GROUP BY chain_id
+        ) AS changed
+        WHERE n <> 0 AND touched >= (
+            SELECT count(*) FROM (
+                SELECT FROM memories o
+                WHERE o.agent_id = :agent AND o.chain_id = changed.chain_id
+                LIMIT touched + 1
+            ) AS member
         )
-        GROUP BY chain_id
     ),
     slots AS (
         SELECT slot_hash,

@@ -1,5 +1,6 @@
 """The numbers of a large agent: what a worker counted and what changed since give what is there."""
 
+import asyncio
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,15 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from app.domain.agent import AgentId
 from app.settings import load_settings
+from app.store import recent_stats
+from app.store.engine import Patience, begin_for_agent, create_engine, fetch_rows
 from support.agent_indexes import build_index, look_after_indexes
 from support.cluster import needs_one_server
 from support.databases import fresh_database
 from support.doctor_check import assert_healthy
+from support.plans import count_rows_in_plan
 from support.service import running
 from support.urls import name_of
 
@@ -195,3 +200,27 @@ def test_the_numbers_of_a_large_agent_are_exact_whatever_happens(url: str, seed:
         assert stats["relationships"] > 0
         assert len([status for status, n in stats["by_status"].items() if n]) > 3
     assert_healthy(url)
+
+
+def test_what_changed_is_read_a_few_times(url: str) -> None:
+    """Each change was once compared with all others."""
+    changed = 60
+    with counted_agent(url) as client:
+        notes = [{"content": f"Note {number}", "classify": False} for number in range(changed)]
+        answer = client.post("/v1/memories/batch", json={"items": notes}).json()
+        ids = [result["memory"]["id"] for result in answer["results"]]
+        look_after_indexes(url, from_live=1)
+        for one in ids:
+            client.delete(f"/v1/memories/{one}").raise_for_status()
+        assert read_stats(client)["by_operation"]["DELETE"] == changed
+
+    async def explain() -> Any:
+        engine = create_engine(url, pool_size=1, patience=Patience())
+        values = {"agent": AGENT, "as_of": None, "known_at": None}
+        statement = f"EXPLAIN (ANALYZE, FORMAT JSON) {recent_stats._READ}"
+        async with begin_for_agent(engine, AgentId(AGENT)) as connection:
+            [row] = await fetch_rows(connection, statement, values)
+        await engine.dispose()
+        return row["QUERY PLAN"][0]["Plan"]
+
+    assert changed < count_rows_in_plan(asyncio.run(explain()), "touched") < 10 * changed
