@@ -9,6 +9,8 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address, ip_network
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -25,6 +27,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
 CITUS_COMPOSE = (ROOT / "docker-compose.citus.yml").read_text()
 KEY = "a-key-of-the-tests"
+NODES = ("node-1", "node-2")
 
 
 def service(name: str) -> dict[str, Any]:
@@ -129,34 +132,71 @@ def test_the_database_is_the_one_tested_with_and_its_volume_holds_what_it_writes
     assert service("palimpsest")["depends_on"]["postgres"]["condition"] == "service_healthy"
 
 
-def test_the_nodes_of_a_cluster_are_confined_and_trust_only_one_another() -> None:
-    added = ("worker-1", "worker-2", "extend", "distribute")
-    for name in added:
+def test_the_nodes_of_a_cluster_are_confined() -> None:
+    for name in (*NODES, "extend", "distribute"):
         described = cluster_service(name)
         assert described["read_only"] is True
         assert described["cap_drop"] == ["ALL"]
         assert described["security_opt"] == ["no-new-privileges:true"]
         assert {"mem_limit", "pids_limit"} <= described.keys()
         assert "ports" not in described
-    assert yaml.safe_load(CITUS_COMPOSE)["networks"] == {"nodes": {"internal": True}}
-    on_it = [name for name in added if "nodes" in cluster_service(name)["networks"]]
-    assert on_it == ["worker-1", "worker-2", "extend"]
-    assert cluster_service("postgres")["networks"] == ["database", "nodes"]
-    assert "environment" not in cluster_service("postgres"), "the coordinator asks for passwords"
+
+
+def test_nodes_trust_nobody_but_nodes() -> None:
+    text = CITUS_COMPOSE.replace("${NODES_NETWORK:-10.213.0}", "10.213.0")
+    described = yaml.safe_load(text)
+    services = described["services"]
+    others = ip_network(described["networks"]["nodes"]["ipam"]["config"][0]["ip_range"])
+    assert described["networks"]["nodes"]["internal"] is True
+    for name in ("postgres", *NODES):
+        node = services[name]
+        rules = re.search(r"<<'RULES'\n(.*?)RULES\n", node["entrypoint"][2], re.DOTALL)
+        assert rules
+        remote = [line.split()[3:] for line in rules[1].splitlines() if line.startswith("host ")]
+        [trusted] = [
+            ip_network(address)
+            for address, method in remote
+            if method == "trust" and not ip_network(address).is_loopback
+        ]
+        assert remote[-1] == ["all", "scram-sha-256"]
+        assert ip_address(node["networks"]["nodes"]["ipv4_address"]) in trusted
+        assert not trusted.overlaps(others)
+        assert "--hba-file=/tmp/pg_hba.conf" in node["command"]
+        assert "POSTGRES_HOST_AUTH_METHOD" not in node.get("environment", {})
+    for name in ("palimpsest", "worker", "extend"):
+        assert services[name]["networks"] == ["nodes"], "an address out of the others' range"
 
 
 def test_a_cluster_serves_when_its_tables_are_spread() -> None:
     distribute = cluster_service("distribute")
-    workers = ("worker-1", "worker-2")
-    assert [word for word in distribute["command"] if word.startswith("worker-")] == [
-        f"{name}:5432" for name in workers
+    words = distribute["command"]
+    assert [word for flag, word in pairwise(words) if flag == "--worker"] == [
+        f"{name}:5432" for name in NODES
     ]
     for name, needed in (("palimpsest", "distribute"), ("distribute", "migrate")):
         waits_for = cluster_service(name)["depends_on"][needed]
         assert waits_for["condition"] == "service_completed_successfully"
-    assert {cluster_service(name)["volumes"][0] for name in workers} == {
-        f"{name}:/var/lib/postgresql" for name in workers
+    assert {cluster_service(name)["volumes"][0] for name in NODES} == {
+        f"{name}:/var/lib/postgresql" for name in NODES
     }
+
+
+def test_a_cluster_starts_again() -> None:
+    """A node that the coordinator knows refuses CREATE EXTENSION, whether it has it or not."""
+    script = cluster_service("extend")["entrypoint"][2]
+    assert script.count("CREATE EXTENSION") == 1
+    assert "WHERE NOT EXISTS (SELECT FROM pg_extension" in script
+
+
+def test_the_user_of_the_image_may_look_into_its_home() -> None:
+    user = re.search(r"^USER (\d+):(\d+)$", DOCKERFILE, re.MULTILINE)
+    assert user
+    home = f"/data:uid={user[1]},gid={user[2]},mode=0700"
+    for described in (
+        *map(service, ("palimpsest", "migrate", "worker")),
+        cluster_service("distribute"),
+    ):
+        assert described["tmpfs"] == ["/tmp", home]
 
 
 def test_nothing_but_the_service_and_its_worker_reaches_the_database() -> None:
