@@ -26,6 +26,7 @@ from app.services.retention import Retention, RetentionSettings
 from app.settings import load_settings
 from app.store.engine import Patience, create_engine
 from app.store.log.archive_files import Archives
+from support.cluster import needs_one_server
 from support.keys import ROOT_KEY
 from support.recorded_statements import (
     RecordedCall,
@@ -339,6 +340,7 @@ def recorded(database_url: str) -> list[RecordedCall]:
         return asyncio.run(record_every_call(database_url))
 
 
+@needs_one_server
 def test_the_statements_of_every_route_are_those_of_the_committed_file(
     recorded: list[RecordedCall],
 ) -> None:
@@ -362,6 +364,7 @@ def test_the_file_has_every_route_of_the_document() -> None:
 PREPARED = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")
 
 
+@needs_one_server
 def test_postgres_can_explain_every_statement_of_the_file(template_url: str) -> None:
     """A parameter has the type that Postgres infers for it, and no value."""
     refused = []

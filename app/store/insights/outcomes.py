@@ -9,6 +9,7 @@ from app.store.insights.scope import (
     MOST_IDS,
     REVIEW_STATUSES,
     InsightsScope,
+    choose_source,
     select_examined,
     where_known_in_window,
 )
@@ -33,6 +34,10 @@ _EXAMINED = select_examined(
 )
 
 
+_OPERATIONS = choose_source("consolidation_log", is_bounded=False)
+_EXAMINED_OPERATIONS = choose_source("consolidation_log", is_bounded=True)
+
+
 def _select_decided(source: str) -> str:
     """Return the operations that judges decided."""
     return f"""
@@ -44,7 +49,6 @@ def _select_decided(source: str) -> str:
             operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
             reverted_by IS NOT NULL AS reverted
         FROM {source}
-        WHERE agent_id = :agent
             AND {JUDGED}
             AND {where_known_in_window("created_at")}
     """
@@ -79,10 +83,10 @@ def _build_retire_rates(start: str, decided: str) -> str:
     """
 
 
-_RETIRE_RATES = _build_retire_rates("WITH", _select_decided("consolidation_log"))
+_RETIRE_RATES = _build_retire_rates("WITH", _select_decided(_OPERATIONS))
 # Of a large agent, the operations are read once.
 _RETIRE_RATES_OF_EXAMINED = _build_retire_rates(
-    f"WITH {_EXAMINED}, decided AS MATERIALIZED ({_select_decided('examined')}),",
+    f"WITH {_EXAMINED}, decided AS MATERIALIZED ({_select_decided(_EXAMINED_OPERATIONS)}),",
     "SELECT * FROM decided",
 )
 
@@ -104,7 +108,6 @@ def _select_led_to_by_signals(source: str) -> str:
     return f"""
         SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
         FROM {source}
-        WHERE agent_id = :agent
             AND signal_names <> '[]'
             AND {LED_TO}
             AND {where_known_in_window("created_at")}
@@ -215,8 +218,10 @@ def _build_signals(start: str, led_to_by_signals: str) -> str:
     """
 
 
-_SIGNALS = _build_signals("WITH", _select_led_to_by_signals("consolidation_log"))
-_SIGNALS_OF_EXAMINED = _build_signals(f"WITH {_EXAMINED},", _select_led_to_by_signals("examined"))
+_SIGNALS = _build_signals("WITH", _select_led_to_by_signals(_OPERATIONS))
+_SIGNALS_OF_EXAMINED = _build_signals(
+    f"WITH {_EXAMINED},", _select_led_to_by_signals(_EXAMINED_OPERATIONS)
+)
 
 
 async def read_signal_outcomes(

@@ -75,7 +75,7 @@ def select_examined(table: str, columns: str) -> str:
     """
     return f"""
         examined AS MATERIALIZED (
-            SELECT agent_id, {columns}
+            SELECT {columns}
             FROM {table}
             WHERE agent_id = :agent AND id = ANY(ARRAY(
                 SELECT id FROM {table}
@@ -83,6 +83,11 @@ def select_examined(table: str, columns: str) -> str:
             ))
         )
     """
+
+
+def choose_source(table: str, *, is_bounded: bool) -> str:
+    """Return what follows FROM, with the first condition: `examined`, or the agent's rows."""
+    return "examined WHERE true" if is_bounded else f"{table} WHERE agent_id = :agent"
 
 
 # The tables that a section counts.

@@ -16,6 +16,7 @@ from app.store.fragments import ONE_VALUE, build_holds
 from app.store.insights.scope import (
     MOST_IDS,
     InsightsScope,
+    choose_source,
     select_examined,
     where_known_in_window,
 )
@@ -176,7 +177,7 @@ def _select_examined_steps(lines: _Lines) -> str:
             {_VALUE} AS value,
             {_select_value_before(lines)} AS value_before
         FROM examined AS step
-        WHERE agent_id = :agent AND {lines.members}
+        WHERE {lines.members}
     """
 
 
@@ -339,7 +340,6 @@ def _select_lives(lines: _Lines, *, source: str) -> str:
                 THEN date_part('epoch', valid_until - valid_from) / 86400
             END AS days
         FROM {source}
-        WHERE agent_id = :agent
             AND {lines.members}
             AND valid_from <= :as_of
             AND (valid_until IS NULL OR valid_until > valid_from)
@@ -356,7 +356,7 @@ def _build_lifetimes(is_bounded: bool) -> str:
 
     It does so for each kind, and for the lines with the shortest lives.
     """
-    source = "examined" if is_bounded else "memories"
+    source = choose_source("memories", is_bounded=is_bounded)
     lives = _union_lines_sql(partial(_select_lives, source=source))
     return f"""
     {_start_statement(is_bounded)} lives AS MATERIALIZED ({lives}),
@@ -454,7 +454,6 @@ def _select_chains(lines: _Lines, *, source: str) -> str:
     return f"""
         SELECT chain_id
         FROM {source}
-        WHERE agent_id = :agent
             AND {lines.members}
             AND {where_known_in_window("created_at")}
     """
@@ -462,7 +461,7 @@ def _select_chains(lines: _Lines, *, source: str) -> str:
 
 def _build_chain_lengths(is_bounded: bool) -> str:
     """Return the statement that counts the chains of each length, and describes the longest."""
-    source = "examined" if is_bounded else "memories"
+    source = choose_source("memories", is_bounded=is_bounded)
     versions = _union_lines_sql(partial(_select_chains, source=source))
     return f"""
     {_start_statement(is_bounded)} chains AS MATERIALIZED (
