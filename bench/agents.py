@@ -361,7 +361,7 @@ def _measure_computing(url: str) -> float:
 
 WRITES_PER_SECOND = 200
 WRITERS = 8
-# Facts in a call. Two cores carry 30 calls a second, whatever they hold.
+# Facts in a call. Two cores carry 30 single stores a second.
 BATCH = 25
 TABLES = ("memories", "consolidation_log", "memory_usage")
 

@@ -237,7 +237,7 @@ class StoredFact(BaseFact):
         if not fact.entity:
             stated.pop("entity", None)
         stored = cls(**stated)
-        # Hashes that were computed from the same words hold for both.
+        # What was computed from the words of the fact holds for the stored fact too.
         for name in vars(fact).keys() - values.keys():
             vars(stored)[name] = vars(fact)[name]
         return stored

@@ -270,7 +270,7 @@ class Plan:
         return replace(self, metadata=metadata or None)
 
     def with_model_cost(self, model_cost: ModelCost | None) -> "Plan":
-        """Return the plan with the cost of the model's answer that it follows, if it has one."""
+        """Return the plan with the cost of a model's answer; the plan itself if there is none."""
         return self if model_cost is None else replace(self, model_cost=model_cost)
 
     def with_look_again(self, reason: str | None) -> "Plan":
@@ -278,7 +278,7 @@ class Plan:
         return replace(self, look_again=reason)
 
     def with_settled_review(self, settled: ReviewDecision | None) -> "Plan":
-        """Return the plan that also decides a review, if there is one to decide."""
+        """Return the plan that also decides a review; the plan itself if there is none."""
         return self if settled is None else replace(self, settled=settled)
 
     def to_correction(self, metadata: dict[str, Any], reasoning: str) -> "Plan":

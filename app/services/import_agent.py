@@ -24,7 +24,7 @@ from app.store import statistics
 from app.store.engine import begin_for_agent
 from app.store.transfer import imports
 from app.store.transfer.format import SECTIONS
-from app.store.transfer.imports import ImportTarget, RowEncoder
+from app.store.transfer.imports import ImportTarget, RowFormatter
 from app.store.transfer.lines import ExportHeader, ExportRow
 from app.turns import iterate_in_turns
 
@@ -51,7 +51,7 @@ DERIVED = ("derived_entity", "derived_key", "derived_value")
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedRows:
+class FormattedRows:
     """Rows of one type, on lines that follow one another, as they are written."""
 
     type: str
@@ -87,8 +87,8 @@ class AgentImporter:
         spool = Spool()
         try:
             state = await self._check_first(call.agent, header)
-            encoder = RowEncoder(call.agent, state.adapters)
-            counts = await self._spool_rows(header, rows, state, encoder, spool)
+            formatter = RowFormatter(call.agent, state.adapters)
+            counts = await self._spool_rows(header, rows, state, formatter, spool)
             if header.agent is not None:
                 await self._write_spool(call, header, counts, spool)
                 await statistics.analyze_tables(self._engine, came=sum(counts.values()))
@@ -141,12 +141,12 @@ class AgentImporter:
         header: ExportHeader,
         rows: AsyncIterator[ExportRow],
         state: ImportTarget,
-        encoder: RowEncoder,
+        formatter: RowFormatter,
         spool: Spool,
     ) -> dict[str, int]:
         """Spool every row as it will be written, and return how many there are of each type.
 
-        No connection is held meanwhile: the caller may be slow, and the encoder of texts is.
+        No connection is held meanwhile: the caller may be slow, and the encoder is.
         """
         counts = {section.type: 0 for section in SECTIONS}
         fits = (header.encoder, header.dimensions) == (
@@ -161,9 +161,9 @@ class AgentImporter:
                 await self._complete_memories(chunk, state.languages, anew=not fits)
             block = bytearray()
             async for row in iterate_in_turns(chunk):
-                block += encoder.encode_row(kind, row.values)
+                block += formatter.format_row(kind, row.values)
             counts[kind] += len(chunk)
-            spool.add(EncodedRows(kind, bytes(block)))
+            spool.add(FormattedRows(kind, bytes(block)))
         return counts
 
     async def _complete_memories(
@@ -283,8 +283,8 @@ async def _write_rows(
         raise NotEmpty
     await imports.set_agent(connection, agent, header.agent, line=header.number)
     line = header.number + 1
-    for kind, encoded in groupby(spool, key=attrgetter("type")):
-        blocks = (rows.block for rows in encoded)
+    for kind, formatted in groupby(spool, key=attrgetter("type")):
+        blocks = (rows.block for rows in formatted)
         await imports.insert_rows(connection, agent, kind, blocks, first_line=line)
         line += counts[kind]
     await imports.check_imported_history(connection, agent)

@@ -1,12 +1,13 @@
 """A fact as a caller tells it, and as it is stored."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
+from functools import cached_property
 
 import pytest
 
 from app.domain.dates.facts import date_fact
-from app.domain.fact import Fact, Kind, Lifespan, StoredFact, Tier, merge_facts
+from app.domain.fact import BaseFact, Fact, Kind, Lifespan, StoredFact, Tier, merge_facts
 
 
 def test_both_types_have_the_same_fields_in_the_same_order() -> None:
@@ -33,6 +34,29 @@ def test_defaults_change_neither_slot_nor_hashes() -> None:
     stored = StoredFact.from_fact(fact)
     assert (stored.slot, stored.one_value) == (fact.slot, fact.one_value)
     assert (stored.fuzzy_hash, stored.value_hash) == (fact.fuzzy_hash, fact.value_hash)
+
+
+COMPUTED = [name for name, value in vars(BaseFact).items() if isinstance(value, cached_property)]
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        Fact("Has a dog"),
+        Fact("Uses Vim", entity="", category="Tools", key="Editor", value="Vim"),
+        Fact("Never use tabs", kind=Kind.CONSTRAINT, key="tabs", value="never"),
+        Fact("Speaks Italian", entity="Mira", key="language", value="it", single_valued=False),
+    ],
+)
+def test_what_a_fact_has_computed_holds_for_the_stored_fact(fact: Fact) -> None:
+    for name in COMPUTED:
+        getattr(fact, name)
+    stored = StoredFact.from_fact(fact)
+    anew = replace(stored)
+    assert vars(stored).keys() > vars(anew).keys()
+    assert [getattr(stored, name) for name in COMPUTED] == [
+        getattr(anew, name) for name in COMPUTED
+    ]
 
 
 def test_a_stored_default_counts_as_unsaid_in_an_incoming_fact() -> None:

@@ -24,8 +24,8 @@ class InsightsScope:
     """An agent's history at `as_of`, narrowed to what became known from `since` until `until`.
 
     `until` itself does not belong to the window; None is no bound. A section has at most `limit`
-    entries. A constraint is old if nobody affirmed it for `stale_days`. `is_bounded`: little became
-    known in the window, of an agent that has much more. Nothing else may be read.
+    entries. A constraint is old if nobody affirmed it for `stale_days`. `is_bounded` is True
+    if the window was narrowed because the agent is large: a section then counts `examined`.
     """
 
     agent: AgentId
@@ -86,7 +86,7 @@ def select_examined(table: str, columns: str) -> str:
 
 
 def choose_source(table: str, *, is_bounded: bool) -> str:
-    """Return what follows FROM, with the first condition: `examined`, or the agent's rows."""
+    """Return what follows FROM, up to the first condition: `examined`, or the agent's rows."""
     return "examined WHERE true" if is_bounded else f"{table} WHERE agent_id = :agent"
 
 

@@ -165,7 +165,7 @@ def _select_value_before(lines: _Lines, condition: str = "true") -> str:
 
 
 def _select_examined_steps(lines: _Lines) -> str:
-    """Return the same of the versions in `examined`. The versions before them are looked up."""
+    """Return the versions in `examined` with their values and those before, looked up."""
     return f"""
         SELECT
             {lines.column},
@@ -268,7 +268,7 @@ def _select_returns(lines: _Lines) -> str:
 
 
 def _select_examined_returns(lines: _Lines) -> str:
-    """Return the same of the versions in `examined`, without the steps before them."""
+    """Return the values in `examined` that came back after one other value."""
     first_value = _select_value_before(lines, f"{_VALUE} <> step.value_before")
     return f"""
         SELECT {lines.name} AS line, valid_from

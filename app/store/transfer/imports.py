@@ -75,19 +75,19 @@ async def read_import_target(connection: AsyncConnection, agent: AgentId) -> Imp
     return ImportTarget(target["empty"], target["clock"], languages["oids"], driver.adapters)
 
 
-class RowEncoder:
-    """Encodes the rows of an agent as a binary COPY takes them. It needs no connection."""
+class RowFormatter:
+    """Writes the rows of an agent as a binary COPY takes them. It needs no connection."""
 
     def __init__(self, agent: AgentId, adapters: AdaptersMap) -> None:
         self._agent = agent
-        self._encodings = {section.type: _build_encoding(section, adapters) for section in SECTIONS}
+        self._formats = {section.type: _build_row_format(section, adapters) for section in SECTIONS}
 
-    def encode_row(self, kind: str, values: Mapping[str, Any]) -> bytes:
+    def format_row(self, kind: str, values: Mapping[str, Any]) -> bytes:
         """Return the row of a section; `values` has the columns by their names on the line."""
-        encoding = self._encodings[kind]
-        row = [self._agent, *[values[name] for name in encoding.fields]]
+        row_format = self._formats[kind]
+        row = [self._agent, *[values[name] for name in row_format.fields]]
         pieces: list[Buffer] = [struct.pack("!h", len(row))]
-        for value in encoding.transformer.dump_sequence(row, encoding.formats):
+        for value in row_format.transformer.dump_sequence(row, row_format.formats):
             if value is None:
                 pieces.append(_NULL)
             else:
@@ -96,20 +96,20 @@ class RowEncoder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Encoding:
-    """The fields of a section, and what encodes their values after the name of the agent."""
+class _RowFormat:
+    """The fields of a section, and what writes the agent and their values as bytes."""
 
     fields: tuple[str, ...]
     transformer: Transformer
     formats: list[PyFormat]
 
 
-def _build_encoding(section: TableSection, adapters: AdaptersMap) -> _Encoding:
+def _build_row_format(section: TableSection, adapters: AdaptersMap) -> _RowFormat:
     fields, columns = zip(*section.columns.items(), strict=True)
     names = ["text", *map(find_copy_type, columns)]
     transformer = psycopg.adapt.Transformer(adapters)
     transformer.set_dumper_types(list(map(adapters.types.get_oid, names)), Format.BINARY)
-    return _Encoding(fields, transformer, [PyFormat.BINARY] * len(names))
+    return _RowFormat(fields, transformer, [PyFormat.BINARY] * len(names))
 
 
 async def set_agent(
@@ -133,8 +133,8 @@ async def insert_rows(
 ) -> None:
     """Write the rows of a section, which are on consecutive lines, in one statement.
 
-    Each block holds rows that `RowEncoder` encoded. Raise BadImportLine or DamagedImport if they
-    break a rule of the schema.
+    Each block holds rows as `RowFormatter` writes them. Raise BadImportLine or DamagedImport if
+    they break a rule of the schema.
     """
     section = _SECTIONS[kind]
     names = ["agent_id", *(column.name for column in section.columns.values())]
