@@ -33,6 +33,11 @@ _EXAMINED = select_examined(
 )
 
 
+# The FROM and the beginning of the WHERE of what is counted.
+_FROM_LOG = "FROM consolidation_log WHERE agent_id = :agent"
+_FROM_EXAMINED = "FROM examined WHERE true"
+
+
 def _select_decided(source: str) -> str:
     """Return the operations that judges decided."""
     return f"""
@@ -43,8 +48,7 @@ def _select_decided(source: str) -> str:
             created_at,
             operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
             reverted_by IS NOT NULL AS reverted
-        FROM {source}
-        WHERE agent_id = :agent
+        {source}
             AND {JUDGED}
             AND {where_known_in_window("created_at")}
     """
@@ -79,10 +83,10 @@ def _build_retire_rates(start: str, decided: str) -> str:
     """
 
 
-_RETIRE_RATES = _build_retire_rates("WITH", _select_decided("consolidation_log"))
+_RETIRE_RATES = _build_retire_rates("WITH", _select_decided(_FROM_LOG))
 # Of a large agent, the operations are read once.
 _RETIRE_RATES_OF_EXAMINED = _build_retire_rates(
-    f"WITH {_EXAMINED}, decided AS MATERIALIZED ({_select_decided('examined')}),",
+    f"WITH {_EXAMINED}, decided AS MATERIALIZED ({_select_decided(_FROM_EXAMINED)}),",
     "SELECT * FROM decided",
 )
 
@@ -103,8 +107,7 @@ def _select_led_to_by_signals(source: str) -> str:
     """Return the operations that signals led to."""
     return f"""
         SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
-        FROM {source}
-        WHERE agent_id = :agent
+        {source}
             AND signal_names <> '[]'
             AND {LED_TO}
             AND {where_known_in_window("created_at")}
@@ -215,8 +218,10 @@ def _build_signals(start: str, led_to_by_signals: str) -> str:
     """
 
 
-_SIGNALS = _build_signals("WITH", _select_led_to_by_signals("consolidation_log"))
-_SIGNALS_OF_EXAMINED = _build_signals(f"WITH {_EXAMINED},", _select_led_to_by_signals("examined"))
+_SIGNALS = _build_signals("WITH", _select_led_to_by_signals(_FROM_LOG))
+_SIGNALS_OF_EXAMINED = _build_signals(
+    f"WITH {_EXAMINED},", _select_led_to_by_signals(_FROM_EXAMINED)
+)
 
 
 async def read_signal_outcomes(

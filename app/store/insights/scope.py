@@ -75,7 +75,7 @@ def select_examined(table: str, columns: str) -> str:
     """
     return f"""
         examined AS MATERIALIZED (
-            SELECT agent_id, {columns}
+            SELECT {columns}
             FROM {table}
             WHERE agent_id = :agent AND id = ANY(ARRAY(
                 SELECT id FROM {table}

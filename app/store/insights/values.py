@@ -89,6 +89,11 @@ def _build_forms(build: Callable[[bool], str]) -> Mapping[bool, str]:
     return {is_bounded: build(is_bounded) for is_bounded in (False, True)}
 
 
+def _choose_source(is_bounded: bool) -> str:
+    """Return the FROM and the beginning of the WHERE of what is counted."""
+    return "FROM examined WHERE true" if is_bounded else "FROM memories WHERE agent_id = :agent"
+
+
 def _start_statement(is_bounded: bool) -> str:
     return f"WITH {_EXAMINED}," if is_bounded else "WITH"
 
@@ -176,7 +181,7 @@ def _select_examined_steps(lines: _Lines) -> str:
             {_VALUE} AS value,
             {_select_value_before(lines)} AS value_before
         FROM examined AS step
-        WHERE agent_id = :agent AND {lines.members}
+        WHERE {lines.members}
     """
 
 
@@ -338,8 +343,7 @@ def _select_lives(lines: _Lines, *, source: str) -> str:
                 WHEN valid_until <= :as_of
                 THEN date_part('epoch', valid_until - valid_from) / 86400
             END AS days
-        FROM {source}
-        WHERE agent_id = :agent
+        {source}
             AND {lines.members}
             AND valid_from <= :as_of
             AND (valid_until IS NULL OR valid_until > valid_from)
@@ -356,7 +360,7 @@ def _build_lifetimes(is_bounded: bool) -> str:
 
     It does so for each kind, and for the lines with the shortest lives.
     """
-    source = "examined" if is_bounded else "memories"
+    source = _choose_source(is_bounded)
     lives = _union_lines_sql(partial(_select_lives, source=source))
     return f"""
     {_start_statement(is_bounded)} lives AS MATERIALIZED ({lives}),
@@ -453,8 +457,7 @@ async def read_lifetimes(connection: AsyncConnection, scope: InsightsScope) -> l
 def _select_chains(lines: _Lines, *, source: str) -> str:
     return f"""
         SELECT chain_id
-        FROM {source}
-        WHERE agent_id = :agent
+        {source}
             AND {lines.members}
             AND {where_known_in_window("created_at")}
     """
@@ -462,7 +465,7 @@ def _select_chains(lines: _Lines, *, source: str) -> str:
 
 def _build_chain_lengths(is_bounded: bool) -> str:
     """Return the statement that counts the chains of each length, and describes the longest."""
-    source = "examined" if is_bounded else "memories"
+    source = _choose_source(is_bounded)
     versions = _union_lines_sql(partial(_select_chains, source=source))
     return f"""
     {_start_statement(is_bounded)} chains AS MATERIALIZED (

@@ -6135,8 +6135,7 @@ WITH lives AS MATERIALIZED (
         WHEN valid_until <= :as_of
         THEN date_part('epoch', valid_until - valid_from) / 86400
         END AS days
-    FROM memories
-    WHERE agent_id = :agent
+    FROM memories WHERE agent_id = :agent
         AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT
             false
         AND valid_from <= :as_of
@@ -6156,8 +6155,7 @@ WITH lives AS MATERIALIZED (
         WHEN valid_until <= :as_of
         THEN date_part('epoch', valid_until - valid_from) / 86400
         END AS days
-    FROM memories
-    WHERE agent_id = :agent
+    FROM memories WHERE agent_id = :agent
         AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS
             NOT false)
         AND valid_from <= :as_of
@@ -6292,8 +6290,7 @@ WITH bands AS (
             created_at,
             operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
             reverted_by IS NOT NULL AS reverted
-        FROM consolidation_log
-        WHERE agent_id = :agent
+        FROM consolidation_log WHERE agent_id = :agent
             AND decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <>
                 'NONE')
             AND
@@ -6318,8 +6315,7 @@ SELECT
                 created_at,
                 operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
                 reverted_by IS NOT NULL AS reverted
-            FROM consolidation_log
-            WHERE agent_id = :agent
+            FROM consolidation_log WHERE agent_id = :agent
                 AND decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation
                     <> 'NONE')
                 AND
@@ -6344,8 +6340,7 @@ WITH combined AS (
         count(*) FILTER (WHERE reverted) AS reverted
     FROM (
         SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
-        FROM consolidation_log
-        WHERE agent_id = :agent
+        FROM consolidation_log WHERE agent_id = :agent
             AND signal_names <> '[]'
             AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
             AND
@@ -6377,8 +6372,7 @@ newest AS MATERIALIZED (
             ) AS place
         FROM (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
-            FROM consolidation_log
-            WHERE agent_id = :agent
+            FROM consolidation_log WHERE agent_id = :agent
                 AND signal_names <> '[]'
                 AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
                 AND
@@ -6577,8 +6571,7 @@ WITH chains AS MATERIALIZED (
     SELECT chain_id, count(*) AS length
     FROM (
         SELECT chain_id
-        FROM memories
-        WHERE agent_id = :agent
+        FROM memories WHERE agent_id = :agent
             AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT
                 false
             AND
@@ -6588,8 +6581,7 @@ WITH chains AS MATERIALIZED (
             )
         UNION ALL
         SELECT chain_id
-        FROM memories
-        WHERE agent_id = :agent
+        FROM memories WHERE agent_id = :agent
             AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued
                 IS NOT false)
             AND
@@ -11556,7 +11548,7 @@ WHERE agent_id = :agent;
 -- app/store/insights/recent.py read_section
 WITH
 examined AS MATERIALIZED (
-    SELECT agent_id,
+    SELECT
         id,
         chain_id,
         slot_hash,
@@ -11615,8 +11607,8 @@ examined AS MATERIALIZED (
                     )
                     AS value_before
                 FROM examined AS step
-                WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <>
-                    'constraint' AND single_valued IS NOT false
+                WHERE NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued
+                    IS NOT false
             ) AS step
             WHERE value <> value_before AND
                 (
@@ -11649,8 +11641,8 @@ examined AS MATERIALIZED (
                     )
                     AS value_before
                 FROM examined AS step
-                WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
-                    'constraint' AND single_valued IS NOT false)
+                WHERE NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND
+                    single_valued IS NOT false)
             ) AS step
             WHERE value <> value_before AND
                 (
@@ -11704,7 +11696,7 @@ ORDER BY changes DESC, last_changed_at DESC, line, kind;
 -- app/store/insights/recent.py read_section
 WITH
 examined AS MATERIALIZED (
-    SELECT agent_id,
+    SELECT
         id,
         chain_id,
         slot_hash,
@@ -11759,8 +11751,8 @@ examined AS MATERIALIZED (
                     )
                     AS value_before
                 FROM examined AS step
-                WHERE agent_id = :agent AND NOT void AND slot_key IS NOT NULL AND kind <>
-                    'constraint' AND single_valued IS NOT false
+                WHERE NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued
+                    IS NOT false
             ) AS step
             WHERE value <> value_before AND value =
                 (
@@ -11803,8 +11795,8 @@ examined AS MATERIALIZED (
                     )
                     AS value_before
                 FROM examined AS step
-                WHERE agent_id = :agent AND NOT void AND NOT (slot_key IS NOT NULL AND kind <>
-                    'constraint' AND single_valued IS NOT false)
+                WHERE NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND
+                    single_valued IS NOT false)
             ) AS step
             WHERE value <> value_before AND value =
                 (
@@ -11972,7 +11964,7 @@ ORDER BY returns DESC, again_from DESC, line;
 -- app/store/insights/recent.py read_section
 WITH
 examined AS MATERIALIZED (
-    SELECT agent_id,
+    SELECT
         id,
         chain_id,
         slot_hash,
@@ -12006,8 +11998,7 @@ examined AS MATERIALIZED (
             WHEN valid_until <= :as_of
             THEN date_part('epoch', valid_until - valid_from) / 86400
             END AS days
-        FROM examined
-        WHERE agent_id = :agent
+        FROM examined WHERE true
             AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT
                 false
             AND valid_from <= :as_of
@@ -12027,8 +12018,7 @@ examined AS MATERIALIZED (
             WHEN valid_until <= :as_of
             THEN date_part('epoch', valid_until - valid_from) / 86400
             END AS days
-        FROM examined
-        WHERE agent_id = :agent
+        FROM examined WHERE true
             AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued
                 IS NOT false)
             AND valid_from <= :as_of
@@ -12150,7 +12140,7 @@ ORDER BY kind NULLS LAST, mean_days, ended DESC, line;
 -- app/store/insights/recent.py read_section
 WITH
 examined AS MATERIALIZED (
-    SELECT agent_id,
+    SELECT
         id,
         operation,
         relation,
@@ -12177,8 +12167,7 @@ examined AS MATERIALIZED (
             created_at,
             operation IN ('UPDATE', 'DELETE', 'SUPERSEDE') AS retires,
             reverted_by IS NOT NULL AS reverted
-        FROM examined
-        WHERE agent_id = :agent
+        FROM examined WHERE true
             AND decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <>
                 'NONE')
             AND
@@ -12214,7 +12203,7 @@ ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
 -- app/store/insights/recent.py read_section
 WITH
 examined AS MATERIALIZED (
-    SELECT agent_id,
+    SELECT
         id,
         operation,
         relation,
@@ -12240,8 +12229,7 @@ examined AS MATERIALIZED (
             count(*) FILTER (WHERE reverted) AS reverted
         FROM (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
-            FROM examined
-            WHERE agent_id = :agent
+            FROM examined WHERE true
                 AND signal_names <> '[]'
                 AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
                 AND
@@ -12273,8 +12261,7 @@ newest AS MATERIALIZED (
             ) AS place
         FROM (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
-            FROM examined
-            WHERE agent_id = :agent
+            FROM examined WHERE true
                 AND signal_names <> '[]'
                 AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
                 AND
@@ -12358,7 +12345,7 @@ ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
 -- app/store/insights/recent.py read_section
 WITH
 examined AS MATERIALIZED (
-    SELECT agent_id,
+    SELECT
         id,
         chain_id,
         slot_hash,
@@ -12386,8 +12373,7 @@ examined AS MATERIALIZED (
         SELECT chain_id, count(*) AS length
         FROM (
             SELECT chain_id
-            FROM examined
-            WHERE agent_id = :agent
+            FROM examined WHERE true
                 AND NOT void AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS
                     NOT false
                 AND
@@ -12397,8 +12383,7 @@ examined AS MATERIALIZED (
                 )
             UNION ALL
             SELECT chain_id
-            FROM examined
-            WHERE agent_id = :agent
+            FROM examined WHERE true
                 AND NOT void AND NOT (slot_key IS NOT NULL AND kind <> 'constraint' AND
                     single_valued IS NOT false)
                 AND
