@@ -1,9 +1,12 @@
 """A real Postgres, a running service, an agent of one's own."""
 
 import os
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 from unittest.mock import MagicMock
 from uuid import uuid4
 
@@ -12,6 +15,7 @@ import psycopg
 import pytest
 
 from app import main, wiring
+from app.networks import session
 from app.settings import Settings, load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
@@ -35,6 +39,19 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 
+# Hundreds of databases are made and dropped, and each lets Postgres write what it holds. In memory that takes a tenth of the time that
+# it takes on a busy disk. A process of tests needs a gigabyte or less.
+MEMORY = Path("/dev/shm")
+FREE_MEMORY = 8 * 2**30
+
+
+def find_quick_folder() -> Path | None:
+    """A folder in memory that has room; None stands for the usual temporary folder."""
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > FREE_MEMORY:
+        return MEMORY
+    return None
+
+
 @pytest.fixture(scope="session")
 def server_url() -> Iterator[str]:
     """A Postgres to make databases in: the coordinator of PALIMPSEST_TEST_CITUS, that of PALIMPSEST_TEST_DATABASE_URL, a container
@@ -46,7 +63,7 @@ def server_url() -> Iterator[str]:
         yield from container_url()
         return
     with (
-        tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder,
+        tempfile.TemporaryDirectory(prefix="palimpsest-test-", dir=find_quick_folder()) as folder,
         embedded_postgres(Path(folder)) as url,
     ):
         _hurry(url)
@@ -58,6 +75,7 @@ def _hurry(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
             connection.execute(f"ALTER SYSTEM SET {setting} = off")  # type: ignore[arg-type]  # constants
+        connection.execute("ALTER SYSTEM SET max_wal_size = '256MB'")  # it may lie in memory
         connection.execute("SELECT pg_reload_conf()")
 
 
@@ -80,6 +98,27 @@ def uncollected() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(main, "gc", MagicMock())
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_networks() -> Iterator[None]:
+    """The applications of a process of tests share the networks and the tokenizer, which hold no state."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session, "InferenceSession", _open_once(session.InferenceSession))
+        tokenizers = MagicMock(from_file=cache(session.Tokenizer.from_file))
+        patch.setattr(session, "Tokenizer", tokenizers)
+        yield
+
+
+def _open_once(open_network: Callable[..., Any]) -> Callable[..., Any]:
+    opened: dict[Path, Any] = {}
+
+    def find_or_open(path: Path, *more: Any, **options: Any) -> Any:
+        if path not in opened:
+            opened[path] = open_network(path, *more, **options)
+        return opened[path]
+
+    return find_or_open
 
 
 @pytest.fixture(scope="session", autouse=True)

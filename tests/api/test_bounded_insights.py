@@ -75,7 +75,7 @@ def url(server_url: str, template_url: str) -> Iterator[str]:
         assert_healthy(url)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(url: str) -> Iterator[httpx.Client]:
     with running(load_settings(database_url=url)) as address, call_as(address, AGENT) as client:
         yield client

@@ -28,7 +28,7 @@ from support.service import running
 from support.transfers import NDJSON
 
 DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
-HISTORIES = int(os.environ.get("PALIMPSEST_ORACLE_HISTORIES") or (5_000 if DEEP else 120))
+HISTORIES = int(os.environ.get("PALIMPSEST_ORACLE_HISTORIES") or (5_000 if DEEP else 80))
 STEPS = 16
 CIRCLE = 100  # no refusals are followed for longer
 

@@ -137,7 +137,7 @@ def read_page(client: httpx.Client, **params: Any) -> dict[str, Any]:
     return page
 
 
-def read_pages(client: httpx.Client, *, limit: int = 7, **params: Any) -> list[dict[str, Any]]:
+def read_pages(client: httpx.Client, *, limit: int = 15, **params: Any) -> list[dict[str, Any]]:
     """Return the pages of a list, up to the one without a cursor."""
     pages = [read_page(client, limit=limit, **params)]
     while cursor := pages[-1]["next_cursor"]:

@@ -31,7 +31,7 @@ from support.oracle import Answer, Nonsense, Oracle, Refused, Shown
 NORMATIVE = Path(__file__).resolve().parents[3] / "shared" / "eval" / "oracle.py"
 DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
 thorough = settings(
-    max_examples=20_000 if DEEP else 2_000,
+    max_examples=20_000 if DEEP else 1_000,
     derandomize=not DEEP,
     database=None,
     deadline=None,
