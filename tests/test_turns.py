@@ -29,6 +29,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     monkeypatch.setattr(turns.asyncio, "sleep", note)  # type: ignore[attr-defined]
     monkeypatch.setattr(turns, "TURN", -1.0)
+    monkeypatch.setattr(turns, "TURN_OF_TRANSFER", -1.0)
     return noted
 
 

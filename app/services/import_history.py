@@ -25,7 +25,10 @@ from app.store.chains import Starting, list_starts
 from app.store.fragments import NEVER
 from app.turns import iterate_in_turns
 
+# Lines that are encoded at once.
 CHUNK = 500
+# Lines that are written at once. Short requests have their turns in between.
+_WRITTEN = 100
 _IN_MEMORY = 8 * 2**20
 
 
@@ -117,7 +120,9 @@ class HistoryImporter:
     async def _encode_lines(self, lines: AsyncIterator[HistoryLine], spool: Spool) -> None:
         async for chunk in _chunk_lines(lines):
             vectors = await self._embedder.encode([line.fact.content for line in chunk])
-            spool.add((chunk, vectors))
+            async for first in iterate_in_turns(range(0, len(chunk), _WRITTEN)):
+                part = slice(first, first + _WRITTEN)
+                spool.add((chunk[part], vectors[part]))
 
 
 async def _write_lines(
@@ -130,7 +135,7 @@ async def _write_lines(
     count = 0
     chunk: list[HistoryLine]
     vectors: NDArray[np.float32]
-    for chunk, vectors in encoded:
+    async for chunk, vectors in iterate_in_turns(encoded):
         starting: list[Starting] = []
         async for line in iterate_in_turns(chunk):
             if line.fact.one_value:

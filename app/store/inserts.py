@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.engine import driver_connection, is_on_cluster
 from app.store.rows import Row
-from app.turns import collect_in_turns, iterate_in_turns
+from app.turns import collect_in_turns, iterate_in_turns, rest
 
 Made = TypeVar("Made")
 
@@ -51,6 +51,8 @@ async def insert_rows(
         await _insert_few(connection, table, types, written)
         return await collect_in_turns(meanwhile)
     await _copy_rows(connection, table, types, written)
+    # Postgres may have no core to spare while it writes.
+    await rest()
     moving = move_incoming(connection, table, types)
     _, made = await asyncio.gather(moving, collect_in_turns(meanwhile))
     return made

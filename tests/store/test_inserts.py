@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
+from app.store import inserts
 from app.store.inserts import FEW, insert_rows
 
 COUNT_LOCKS = "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()"
@@ -16,6 +17,7 @@ FIND_WRITING = """
     SELECT FROM pg_stat_activity
     WHERE datname = current_database() AND state = 'active' AND query LIKE 'INSERT INTO scratch%'
 """
+COUNT_ROWS = "SELECT (SELECT count(*) FROM incoming_scratch), (SELECT count(*) FROM scratch)"
 SLEEP = """
     CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql
     AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END'
@@ -79,3 +81,26 @@ def test_other_rows_are_made_while_many_are_written(
 
     asyncio.run(run())
     assert writing == [count > FEW]
+
+
+def test_a_transfer_rests_before_postgres_writes_many(
+    unchecked_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts: list[tuple[int, ...]] = []
+
+    async def run() -> None:
+        url = unchecked_database_url.replace("postgresql://", "postgresql+psycopg://")
+        engine = create_async_engine(url)
+        async with engine.connect() as connection, connection.begin():
+
+            async def note_rest() -> None:
+                counts.append(tuple((await connection.execute(text(COUNT_ROWS))).one()))
+
+            monkeypatch.setattr(inserts, "rest", note_rest)
+            await connection.execute(text("CREATE TABLE scratch (number int)"))
+            rows = [{"number": number} for number in range(FEW + 1)]
+            await insert_rows(connection, "scratch", {"number": "int4"}, rows)
+        await engine.dispose()
+
+    asyncio.run(run())
+    assert counts == [(FEW + 1, 0)], "in the temporary table, and not written yet"
