@@ -167,6 +167,10 @@ class AgentWrite(Generic[Result_contra]):
         """Let the statements of this write take as long as they need."""
         await engine.lift_statement_timeout(self.connection)
 
+    async def forget_plans(self) -> None:
+        """Let Postgres plan anew, because this write makes tables much larger."""
+        await engine.forget_plans(self.connection)
+
     async def read_chains(
         self,
         *,

@@ -111,6 +111,7 @@ class AgentImporter:
             encoder=self._embedder.name,
         ) as write:
             await write.lift_statement_timeout()
+            await write.forget_plans()
             await _write_rows(
                 write.connection,
                 call.agent,

@@ -29,6 +29,8 @@ from app.turns import iterate_in_turns
 CHUNK = 500
 # Lines that are written at once. Short requests have their turns in between.
 _WRITTEN = 100
+# Lines after which Postgres plans its statements anew, and again after ten times as many.
+_PLANNED_ANEW = 1_000
 _IN_MEMORY = 8 * 2**20
 
 
@@ -133,6 +135,7 @@ async def _write_lines(
     """Write the lines, and return how many they were."""
     order = _LineOrder(write.last_known_at)
     count = 0
+    planned_anew = _PLANNED_ANEW
     chunk: list[HistoryLine]
     vectors: NDArray[np.float32]
     async for chunk, vectors in iterate_in_turns(encoded):
@@ -163,6 +166,9 @@ async def _write_lines(
         await write.apply(vector_of, counted=False)
         results.add(imported)
         count += len(imported)
+        if count >= planned_anew:
+            await write.forget_plans()
+            planned_anew *= 10
     return count
 
 

@@ -769,6 +769,16 @@ async def lift_statement_timeout(connection: AsyncConnection) -> None:
     await set_on_every_node(connection, "statement_timeout", "0")
 
 
+async def forget_plans(connection: AsyncConnection) -> None:
+    """Let Postgres plan the statements of this session anew, checks of foreign keys included.
+
+    A plan that was made while a table was small may read all that an agent has in it. Postgres
+    keeps it until the table is analyzed, and nobody analyzes what a long write has not committed.
+    """
+    driver = await driver_connection(connection)
+    await driver.execute(b"DISCARD PLANS")
+
+
 async def set_on_every_node(connection: AsyncConnection, setting: str, value: str) -> None:
     """Set a setting of Postgres until the end of the transaction, on each node of a cluster."""
     statement = "SELECT set_on_every_node(:setting, :value)"

@@ -41,10 +41,6 @@ TYPES = [
 ODD_TEXT = "Größe «10», \\u0000 as text, a line\nbreak, 日本 \U0001f600"
 ODD_DETAILS = {"a": [1, 0.1, 1e300, -2.5e-7, 12345678901234567890, None, {"ä": "\u2028"}], "": ""}
 
-
-ODD_TEXT = "Größe «10», \\u0000 as text, a line\nbreak, 日本 \U0001f600"
-ODD_DETAILS = {"a": [1, 0.1, 1e300, -2.5e-7, 12345678901234567890, None, {"ä": "\u2028"}], "": ""}
-
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
 

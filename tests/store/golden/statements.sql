@@ -7265,6 +7265,10 @@ SELECT json_object_agg(oid::regconfig::text, oid::bigint) AS oids FROM pg_ts_con
 -- app/store/engine.py: as for GET /v1/export
 
 -- POST /v1/import (an export)
+-- app/store/engine.py
+DISCARD PLANS;
+
+-- POST /v1/import (an export)
 -- app/store/transfer/imports.py set_agent
 UPDATE agents SET created_at = :created_at, last_known_at = :last_known_at, last_erased_at =
     :last_erased_at, mode = :mode, log_folded_until = :log_folded_until, log_head = :log_head,
