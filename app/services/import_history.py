@@ -120,11 +120,15 @@ class HistoryImporter:
         return results
 
     async def _encode_lines(self, lines: AsyncIterator[HistoryLine], spool: Spool) -> None:
+        # The first chunk is written at once. Postgres chooses then how it will check foreign keys,
+        # and with 150 lines in a new table it chooses a bad index.
+        written = CHUNK
         async for chunk in _chunk_lines(lines):
             vectors = await self._embedder.encode([line.fact.content for line in chunk])
-            async for first in iterate_in_turns(range(0, len(chunk), _WRITTEN)):
-                part = slice(first, first + _WRITTEN)
+            async for first in iterate_in_turns(range(0, len(chunk), written)):
+                part = slice(first, first + written)
                 spool.add((chunk[part], vectors[part]))
+            written = _WRITTEN
 
 
 async def _write_lines(

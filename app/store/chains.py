@@ -16,7 +16,7 @@ from app.domain.fact import Fact, Kind, Lifespan, Slot
 from app.domain.policy import Policy
 from app.domain.version import Version
 from app.store.columns import BELIEF_COLUMNS, COLUMN_NAMES
-from app.store.engine import fetch_rows
+from app.store.engine import fetch_rows, read_clock
 from app.store.fragments import NEVER, NEVER_SQL, ONE_VALUE, build_holds
 from app.store.rows import belief_from_row
 from app.turns import iterate_in_turns
@@ -393,10 +393,13 @@ async def read_near_chains(
     with other values. Of a slot with more than `most_chains` chains, the oldest of them and those
     that a fact repeats are read; None stands for all. A few chains are read whole.
     """
+    ids = list(ids)
+    if not facts and not ids:
+        return NearChains(Chains(), frozenset(), await read_clock(connection))
     hashes = {starting.fact.fuzzy_hash for starting in facts} if compared else ()
     named = {
         "agent": agent,
-        "ids": list(ids),
+        "ids": ids,
         "hashes": list(hashes),
         "slots": [_get_slot_digest(starting.fact) for starting in facts],
         "whole": LONGEST_WHOLE,

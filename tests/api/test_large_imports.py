@@ -1,4 +1,4 @@
-"""An import into a database that was all but empty reads no more of it for each line than for the first."""
+"""An import reads little for each line, though its session planned while the database was all but empty."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -55,11 +55,13 @@ def import_body(client: httpx.Client, body: str | bytes) -> None:
     assert response.status_code == 200, response.text
 
 
-def store_batch(client: httpx.Client, place: str) -> None:
-    """Store as few facts as are written like an import."""
-    items = [{"content": f"Saw {n} cats in {place}", "classify": False} for n in range(FEW + 1)]
+def store_few(client: httpx.Client) -> None:
+    """Store facts in batches that are written like an import, but refresh no statistics."""
     another = {"X-Agent-Id": "bob"}
-    client.post("/v1/memories/batch", json={"items": items}, headers=another).raise_for_status()
+    for place in ("Porto", "Lisbon", "Faro"):
+        contents = [f"Saw {number} cats in {place}" for number in range(FEW + 1)]
+        items = [{"content": content, "classify": False} for content in contents]
+        client.post("/v1/memories/batch", json={"items": items}, headers=another).raise_for_status()
 
 
 def assert_little_read(database_url: str) -> None:
@@ -75,6 +77,7 @@ def test_lines_are_checked_by_the_primary_key(
 ) -> None:
     monkeypatch.setattr(import_history, "_PLANNED_ANEW", 200)
     with serving(database_url) as client:
+        store_few(client)
         import_body(client, LINES)
     assert_little_read(database_url)
 
@@ -85,8 +88,6 @@ def test_a_native_export_is_checked_by_the_primary_key(
     import_body(client, LINES)
     export = exported(client, vectors=True)
     with serving(database_url) as other:
-        # Small writes, after which nobody refreshes statistics.
-        for place in ("Porto", "Lisbon", "Faro"):
-            store_batch(other, place)
+        store_few(other)
         import_body(other, export)
     assert_little_read(database_url)
