@@ -29,8 +29,6 @@ from app.turns import iterate_in_turns
 CHUNK = 500
 # Lines that are written at once. Short requests have their turns in between.
 _WRITTEN = 100
-# Lines after which Postgres plans its statements anew, and again after ten times as many.
-_PLANNED_ANEW = 1_000
 _IN_MEMORY = 8 * 2**20
 
 
@@ -120,8 +118,8 @@ class HistoryImporter:
         return results
 
     async def _encode_lines(self, lines: AsyncIterator[HistoryLine], spool: Spool) -> None:
-        # The first chunk is written at once. Postgres chooses then how it will check foreign keys,
-        # and with 150 lines in a new table it chooses a bad index.
+        # The first chunk is written at once. Postgres plans then how it checks foreign keys, and
+        # with 150 lines in a new table it would choose a bad index.
         written = CHUNK
         async for chunk in _chunk_lines(lines):
             vectors = await self._embedder.encode([line.fact.content for line in chunk])
@@ -137,9 +135,9 @@ async def _write_lines(
     results: Spool,
 ) -> int:
     """Write the lines, and return how many they were."""
+    await write.forget_plans()
     order = _LineOrder(write.last_known_at)
     count = 0
-    planned_anew = _PLANNED_ANEW
     chunk: list[HistoryLine]
     vectors: NDArray[np.float32]
     async for chunk, vectors in iterate_in_turns(encoded):
@@ -170,9 +168,6 @@ async def _write_lines(
         await write.apply(vector_of, counted=False)
         results.add(imported)
         count += len(imported)
-        if count >= planned_anew:
-            await write.forget_plans()
-            planned_anew *= 10
     return count
 
 

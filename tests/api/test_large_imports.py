@@ -7,11 +7,9 @@ from contextlib import contextmanager
 import httpx
 import numpy as np
 import psycopg
-import pytest
 from numpy.typing import NDArray
 
 from app.embedding.local import LocalEmbedder
-from app.services import import_history
 from app.settings import load_settings
 from app.store.inserts import FEW
 from support.cluster import needs_one_server
@@ -72,10 +70,7 @@ def assert_little_read(database_url: str) -> None:
     assert blocks["memories_created"] < 2 * blocks["memories_valid_until"], blocks
 
 
-def test_lines_are_checked_by_the_primary_key(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(import_history, "_PLANNED_ANEW", 200)
+def test_lines_are_checked_by_the_primary_key(database_url: str) -> None:
     with serving(database_url) as client:
         store_few(client)
         import_body(client, LINES)

@@ -7242,6 +7242,10 @@ COPY (
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+
+-- POST /v1/import (a history)
+-- app/store/engine.py
+DISCARD PLANS;
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a first fact)
 
@@ -7263,10 +7267,7 @@ SELECT json_object_agg(oid::regconfig::text, oid::bigint) AS oids FROM pg_ts_con
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/engine.py: as for GET /v1/export
-
--- POST /v1/import (an export)
--- app/store/engine.py
-DISCARD PLANS;
+-- app/store/engine.py: as for POST /v1/import (a history)
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py set_agent
