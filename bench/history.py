@@ -69,7 +69,8 @@ _REVIEWS = """
     SELECT agent_id, uuidv7(), (ARRAY['pending', 'accepted', 'rejected', 'expired'])[1 + floor(random() * 4)::int],
         CASE WHEN random() < 0.2 THEN 'constraint' ELSE 'low_confidence' END, 'UPDATE', 'Accepting ends it in favour of this fact.', id,
         jsonb_build_array(jsonb_build_object('memory_id', chain_id, 'relation', 'UPDATE', 'confidence', 0.6, 'reasoning', 'span_conflict',
-            'decided_by', 'signals', 'findings', jsonb_build_array(%(finding)s::jsonb), 'vetoes', '[]'::jsonb, 'flag', true, 'akin', true)),
+            'decided_by', 'signals', 'findings', jsonb_build_array(%(finding)s::jsonb), 'vetoes', '[]'::jsonb, 'flag', true,
+            'akin', true)),
         jsonb_build_object(chain_id, 1), created_at
     FROM memories ORDER BY md5(id::text) LIMIT %(reviews)s
 """

@@ -39,8 +39,9 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 
-# Hundreds of databases are made and dropped, and each lets Postgres write what it holds. In memory that takes a tenth of the time that
-# it takes on a busy disk. A process of tests needs a gigabyte or less.
+# Hundreds of databases are made and dropped, and each lets Postgres write what it holds. In memory
+# that takes a tenth of the time that it takes on a busy disk. A process of tests needs a gigabyte
+# or less.
 MEMORY = Path("/dev/shm")
 FREE_MEMORY = 8 * 2**30
 
@@ -102,7 +103,7 @@ def uncollected() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_networks() -> Iterator[None]:
-    """The applications of a process of tests share the networks and the tokenizer, which hold no state."""
+    """Applications share the networks and the tokenizer of a process, which hold no state."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "InferenceSession", _open_once(session.InferenceSession))
         tokenizers = MagicMock(from_file=cache(session.Tokenizer.from_file))

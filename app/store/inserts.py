@@ -51,7 +51,7 @@ async def insert_rows(
         await _insert_few(connection, table, types, written)
         return await collect_in_turns(meanwhile)
     await _copy_rows(connection, table, types, written)
-    # Postgres may have no core to spare while it writes.
+    # While Postgres writes, a short request may find no free core.
     await rest()
     moving = move_incoming(connection, table, types)
     _, made = await asyncio.gather(moving, collect_in_turns(meanwhile))

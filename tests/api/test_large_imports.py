@@ -1,4 +1,4 @@
-"""An import reads little for each line, though its session planned while the database was all but empty."""
+"""An import reads little for each line, even if its session once planned for small tables."""
 
 import json
 from collections.abc import Iterator, Sequence
