@@ -125,6 +125,7 @@ class Judge(StrEnum):
     FALLBACK = "fallback"
     SWEEP = "sweep"
     REVIEWER = "reviewer"
+    AGENT = "agent"
 
 
 class Classify(StrEnum):
@@ -156,12 +157,24 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Opinion:
+    """The relation that one judge sees, whether or not it decided; `confidence` is 0 to 1."""
+
+    decided_by: Judge
+    relation: Relation
+    confidence: float
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judgment:
     """A relation to one stored memory; `confidence` is between 0 and 1.
 
     `findings` are the signals that fired. `vetoes` say why the two facts cannot be about the same
-    thing. `flag` marks a relation that is plausible but unproven, so that a person should look.
-    `akin`: the two facts have something in common, so that a veto is worth logging.
+    thing. `flag` marks a relation that is plausible but unproven, so that somebody should be asked.
+    `akin`: the two facts have something in common, so that a veto is worth logging. `opinions` are
+    those of all judges of the memory, the overruled ones included. If judges `disagree`, one of
+    them saw a change and another none.
     """
 
     memory_id: UUID
@@ -173,6 +186,8 @@ class Judgment:
     vetoes: tuple[str, ...] = ()
     flag: bool = False
     akin: bool = True
+    opinions: tuple[Opinion, ...] = ()
+    disagree: bool = False
 
 
 @dataclass(frozen=True, slots=True)

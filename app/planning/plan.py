@@ -79,6 +79,7 @@ class ReviewSource(StrEnum):
     """The reason why a person should look."""
 
     LOW_CONFIDENCE = "low_confidence"
+    JUDGES_DISAGREE = "judges_disagree"
     SHADOW = "shadow"
     FROZEN = "frozen"
     CONSTRAINT = "constraint"

@@ -32,7 +32,15 @@ from psycopg.types.json import Jsonb
 from app.domain.dates.dated_text import DatedBy, Precision
 from app.domain.fact import FACT_FIELDS, BaseFact, DerivedSlot, Fact, Kind, Lifespan, Tier
 from app.domain.log_chain import encode_plain
-from app.domain.relation import Classify, Finding, Judge, Judgment, ModelCost, Relation
+from app.domain.relation import (
+    Classify,
+    Finding,
+    Judge,
+    Judgment,
+    ModelCost,
+    Opinion,
+    Relation,
+)
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Version
 from app.planning.audit.replay import MemoryState
@@ -236,7 +244,27 @@ def encode_judgment(judgment: Judgment) -> Json:
         "vetoes": judgment.vetoes,
         "flag": judgment.flag,
         "akin": judgment.akin,
+        "opinions": list(map(encode_opinion, judgment.opinions)),
+        "disagree": judgment.disagree,
     }
+
+
+def encode_opinion(opinion: Opinion) -> Json:
+    return {
+        "decided_by": opinion.decided_by,
+        "relation": opinion.relation,
+        "confidence": opinion.confidence,
+        "reasoning": opinion.reasoning,
+    }
+
+
+def decode_opinion(stored: Json) -> Opinion:
+    return Opinion(
+        decided_by=Judge(stored["decided_by"]),
+        relation=Relation(stored["relation"]),
+        confidence=stored["confidence"],
+        reasoning=stored["reasoning"],
+    )
 
 
 def encode_judgments(judgments: Iterable[Judgment]) -> Sequence[Json]:
@@ -254,6 +282,8 @@ def _decode_judgment(stored: Json) -> Judgment:
         vetoes=tuple(stored["vetoes"]),
         flag=stored["flag"],
         akin=stored["akin"],
+        opinions=tuple(map(decode_opinion, stored.get("opinions", ()))),
+        disagree=stored.get("disagree", False),
     )
 
 
