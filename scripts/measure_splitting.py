@@ -49,8 +49,8 @@ async def judge_texts(judge: LocalJudge, texts: Sequence[str], incoming: str) ->
         ReadCandidate(text, build_judgment(signal), SIMILARITY)
         for text, signal in zip(texts, judged, strict=True)
     ]
-    verdict = await judge.judge(incoming, candidates)
-    return [describe_effect(judgment) for judgment in verdict.judgments]
+    judgments = await judge.judge(incoming, candidates, await judge.read(incoming, texts))
+    return [describe_effect(judgment) for judgment in judgments]
 
 
 def build_judgment(signal: signals.SignalJudgment) -> Judgment:

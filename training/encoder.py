@@ -9,13 +9,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the service is not installed where torch is
 from app.embedding.local import LocalEmbedder
+from app.networks import FairThreads
 
 
 class SentenceEncoder:
     """Encodes each text once."""
 
     def __init__(self) -> None:
-        self._embedder = LocalEmbedder(threads=2)
+        self._embedder = LocalEmbedder(FairThreads(2))
         self._vectors: dict[str, np.ndarray] = {}
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:

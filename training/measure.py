@@ -21,13 +21,14 @@ from uuid import UUID
 from encoder import SentenceEncoder
 
 from app.classification import signals
-from app.classification.cascade import find_worth_reading
+from app.classification.cascade import FAR, find_worth_reading
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
 from app.classification.names import rename_alike
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, decide_operation
+from app.networks import FairThreads
 from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_scope
 
 CANDIDATES = 10
@@ -74,9 +75,9 @@ async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadS
         renamed = rename_alike(step.incoming, step.candidates[:CANDIDATES])
         texts = tuple(one.text for one in renamed)
         judgments = judge_by_signals(step.incoming, texts)
-        places = find_worth_reading(
-            step.incoming, texts, step.similarities[: len(texts)], judgments
-        )
+        near = zip(texts, judgments, step.similarities, strict=False)
+        candidates = [ReadCandidate(*each) for each in near]
+        places = find_worth_reading(step.incoming, candidates, reach=FAR)
         readings = await network.read([texts[place] for place in places], step.incoming)
         read.append(ReadStep(step, texts, judgments, dict(zip(places, readings, strict=True))))
     return read
@@ -212,7 +213,7 @@ def main() -> None:
     steps = []
     for scope in read_scopes(arguments.writers):
         steps += walk_scope(scope, encoder)
-    network = LocalNetwork(threads=2)
+    network = LocalNetwork(FairThreads(2))
     asyncio.run(
         measure_scopes(
             steps, network, with_curve=arguments.curve, with_calibration=arguments.calibration

@@ -11,7 +11,12 @@ from uuid import UUID
 
 from app.classification import signals
 from app.classification.local.judge import FINDING as LOCAL_FINDING
-from app.classification.local.judge import LocalJudge, ReadCandidate, supports_duplicate
+from app.classification.local.judge import (
+    LocalJudge,
+    ReadCandidate,
+    Thresholds,
+    supports_duplicate,
+)
 from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
 from app.classification.merge_text import join_texts
@@ -26,14 +31,14 @@ from app.domain.relation import (
     Judge,
     Judgment,
     ModelCost,
+    Opinion,
     Relation,
 )
 from app.domain.version import Memory
 from app.remote.budget import Payer
 
-# The model is asked if the local judge gives any relation at least this probability: on held-out
-# writers that is for five texts in ten, and for 19 changes in 20.
-ASK_FROM = 0.05
+# The model is asked if the cosine of the vectors is at least this high (reference 002).
+ASK_NEAR = 0.6
 # Characters. A longer text is a document rather than a fact, and reading it would block others.
 MAX_READ = 2_000
 
@@ -46,10 +51,10 @@ class Reach:
     least_similarity: float
 
 
-# With five candidates, the judge found no more changes on held-out writers, and took twice as long.
-NEAR = Reach(most=3, least_similarity=0.3)
-# Where the model may be asked, it is worth looking farther for what to ask about.
-FAR = Reach(most=6, least_similarity=-1.0)
+# Two, because it reads two at once. In most stores neither may end, and it reads no more.
+NEAR = Reach(most=2, least_similarity=0.3)
+# If the model may be asked, or if something near may end, all candidates are worth reading.
+FAR = Reach(most=20, least_similarity=-1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,10 @@ class Cascade:
             return verdict
         if not memories or not self._may_ask_model(tier):
             return verdict
-        if not _is_worth_asking(verdict.judgments, local.readings):
+        is_gated = tier is not Classify.MODEL
+        if is_gated and not _find_reason_to_ask(
+            fact, candidates, verdict.judgments, local.texts, local.readings
+        ):
             return verdict
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
@@ -203,39 +211,79 @@ class Cascade:
             has_judgment = candidate.memory.id in judgments
             if has_judgment and not _has_other_key(fact, candidate.memory.fact):
                 judged.append(candidate)
-        places = find_worth_reading(
-            fact.content,
-            [texts[candidate.memory.id].text for candidate in judged],
-            [candidate.similarity for candidate in judged],
-            [judgments[candidate.memory.id] for candidate in judged],
-            reach=reach,
+        read = [
+            ReadCandidate(texts[each.memory.id].text, judgments[each.memory.id], each.similarity)
+            for each in judged
+        ]
+        readings = await self._read_in_turns(fact.content, read, reach)
+        weighed = await self._local.judge(
+            fact.content, [read[place] for place in readings], list(readings.values())
         )
-        read: list[ReadCandidate] = []
-        for place in places:
-            memory_id = judged[place].memory.id
-            text, similarity = texts[memory_id].text, judged[place].similarity
-            read.append(ReadCandidate(text, judgments[memory_id], similarity))
-        local = await self._local.judge(fact.content, read)
-        judgments |= {judgment.memory_id: judgment for judgment in local.judgments}
-        readings = {
-            judgment.memory_id: reading
-            for judgment, reading in zip(local.judgments, local.readings, strict=True)
-        }
-        return replace(verdict, judgments=tuple(judgments.values())), readings
+        judgments |= {judgment.memory_id: judgment for judgment in weighed}
+        by_id = {judged[place].memory.id: reading for place, reading in readings.items()}
+        return replace(verdict, judgments=tuple(judgments.values())), by_id
+
+    async def _read_in_turns(
+        self, incoming: str, candidates: Sequence[ReadCandidate], reach: Reach
+    ) -> dict[int, Reading]:
+        """Return what the local judge reads of the candidates within reach, by their places.
+
+        If one of them may end, the judge reads farther: the right one may be another, and a
+        question names every one that it may concern.
+        """
+        assert self._local is not None
+        readings: dict[int, Reading] = {}
+        for nearer_first in (reach, FAR):
+            places = find_worth_reading(incoming, candidates, reach=nearer_first)
+            new = [place for place in places if place not in readings]
+            texts = [candidates[place].text for place in new]
+            readings |= zip(new, await self._local.read(incoming, texts), strict=True)
+            if not any(reading.ends >= Thresholds().chance for reading in readings.values()):
+                break
+        return dict(sorted(readings.items()))
 
     def _may_ask_model(self, tier: Classify) -> bool:
         """Return True if a model is wanted. A caller who insists on one learns if there is none."""
         return tier.asks_model and (self._model is not None or tier is Classify.MODEL)
 
 
-def _is_worth_asking(judgments: Sequence[Judgment], readings: Mapping[UUID, Reading]) -> bool:
-    """Return True if signals would change something, or if the local judge sees a chance of it.
+def _find_reason_to_ask(
+    fact: Fact,
+    candidates: Sequence[Candidate],
+    judgments: Sequence[Judgment],
+    texts: Mapping[UUID, RenamedText],
+    readings: Mapping[UUID, Reading],
+) -> bool:
+    """Return True if anything suggests that the fact concerns a candidate.
 
-    Without a reading, it is always worth asking.
+    That is a finding of the signals, a chance that the local judge sees, the same slot, near
+    vectors (reference 002), or several words in common (reference 001). What the local judge did
+    not read, such as another language, is always worth asking about.
     """
-    if not readings or any(judgment.relation.effect.changes_stored for judgment in judgments):
+    if not readings or any(judgment.findings for judgment in judgments):
         return True
-    return max(1 - reading.none for reading in readings.values()) >= ASK_FROM
+    if any(1 - reading.none >= Thresholds().chance for reading in readings.values()):
+        return True
+    for candidate in candidates:
+        stored = candidate.memory.fact
+        is_near = candidate.similarity is not None and candidate.similarity >= ASK_NEAR
+        if is_near or _is_in_same_slot(fact, stored):
+            return True
+        text = texts.get(candidate.memory.id)
+        # What is too long for the signals was not compared at all.
+        if text is None or signals.has_reason(fact.content, text.text):
+            return True
+    return False
+
+
+def _is_in_same_slot(fact: Fact, stored: StoredFact) -> bool:
+    if fact.key is not None and stored.key is not None:
+        return fact.slot == stored.slot
+    return (
+        fact.derived is not None
+        and stored.derived is not None
+        and ((fact.derived.entity, fact.derived.key) == (stored.derived.entity, stored.derived.key))
+    )
 
 
 def _states_nothing(text: str) -> bool:
@@ -251,12 +299,7 @@ def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
 
 
 def find_worth_reading(
-    incoming: str,
-    stored: Sequence[str],
-    similarities: Sequence[float | None],
-    judgments: Sequence[Judgment],
-    *,
-    reach: Reach = NEAR,
+    incoming: str, candidates: Sequence[ReadCandidate], *, reach: Reach = NEAR
 ) -> list[int]:
     """Return the places of the stored texts that the local judge reads beside the incoming one.
 
@@ -265,13 +308,16 @@ def find_worth_reading(
     """
     if not is_english(incoming) or _states_nothing(incoming):
         return []
-    nearness = [NEAR.least_similarity if value is None else value for value in similarities]
-    near = [place for place in range(len(stored)) if nearness[place] >= reach.least_similarity]
+    nearness: list[float] = []
+    for candidate in candidates:
+        similarity = candidate.similarity
+        nearness.append(NEAR.least_similarity if similarity is None else similarity)
+    near = [place for place, each in enumerate(nearness) if each >= reach.least_similarity]
     nearest = set(sorted(near, key=lambda place: -nearness[place])[: reach.most])
     places = []
-    for place, judgment in enumerate(judgments):
-        is_likely = place in nearest or judgment.relation.effect.changes_stored
-        if is_likely and not _states_nothing(stored[place]):
+    for place, candidate in enumerate(candidates):
+        is_likely = place in nearest or candidate.judgment.relation.effect.changes_stored
+        if is_likely and not _states_nothing(candidate.text):
             places.append(place)
     return places
 
@@ -467,5 +513,15 @@ def _build_model_cost(verdict: ModelVerdict) -> ModelCost:
     )
 
 
-def _join_findings(signal: Judgment, model: Judgment | None) -> Judgment:
-    return signal if model is None else replace(model, findings=signal.findings)
+def _join_findings(local: Judgment, model: Judgment | None) -> Judgment:
+    """Return the model's judgment with what the other judges found and thought."""
+    if model is None:
+        return local
+    opinion = Opinion(model.decided_by, model.relation, model.confidence, model.reasoning)
+    changes = {opinion.relation.effect.changes_stored for opinion in (*local.opinions, opinion)}
+    return replace(
+        model,
+        findings=local.findings,
+        opinions=(*local.opinions, opinion),
+        disagree=len(changes) > 1,
+    )

@@ -33,6 +33,7 @@ from app.planning.plan import Plan, ReviewSource
 from app.planning.questions import (
     OpenJudgment,
     build_follow_up_review,
+    choose_open_source,
     choose_review_source,
     plan_refusal,
     plan_separate_fact,
@@ -47,7 +48,7 @@ def plan_classified(case: StoreCase) -> Plan:
         plan = _plan_choice(case, choice)
         if plan is not None:
             return plan
-    source = ReviewSource.FALLBACK if choice.acts_on else ReviewSource.LOW_CONFIDENCE
+    source = ReviewSource.FALLBACK if choice.acts_on else choose_open_source(choice.flagged)
     return plan_separate_fact(case, usable, (*choice.acts_on, *choice.flagged), source)
 
 
@@ -197,7 +198,7 @@ def _list_unsure_ends(case: StoreCase, choice: Choice) -> list[OpenJudgment]:
     for judgment in choice.flagged:
         proposes_same = judgment.relation.effect.operation is choice.operation
         if proposes_same and case.holds_at_start(judgment):
-            source = choose_review_source(case, judgment, ReviewSource.LOW_CONFIDENCE)
+            source = choose_review_source(case, judgment, choose_open_source([judgment]))
             unsure.append((source, judgment))
     return unsure
 

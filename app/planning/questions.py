@@ -22,6 +22,9 @@ from app.planning.plan import Plan, Review, ReviewSource
 
 MAX_LINKS = 3
 
+# A question names so many memories at most.
+MAX_NAMED = 8
+
 # A judgment that is not carried out, and why a person should look at it.
 OpenJudgment = tuple[ReviewSource, Judgment]
 
@@ -99,6 +102,14 @@ def choose_review_source(
     return ReviewSource.CONSTRAINT if is_constraint else otherwise
 
 
+def choose_open_source(flagged: Sequence[Judgment]) -> ReviewSource:
+    """Return whether judges disagree about the likeliest of these, or are merely unsure."""
+    likeliest = max(flagged, key=lambda judgment: judgment.confidence, default=None)
+    if likeliest is not None and likeliest.disagree:
+        return ReviewSource.JUDGES_DISAGREE
+    return ReviewSource.LOW_CONFIDENCE
+
+
 def _build_relationships(
     case: StoreCase, ends: Sequence[OpenJudgment], judgments: Sequence[Judgment]
 ) -> list[Relationship]:
@@ -139,7 +150,9 @@ def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Re
     """Build the review of these ends; None if there are none."""
     if not open_judgments:
         return None
-    source, first = open_judgments[0]
+    source = open_judgments[0][0]
+    open_judgments = _sort_likeliest_first(open_judgments)[:MAX_NAMED]
+    first = open_judgments[0][1]
     memory_ids: list[UUID] = []
     relied_on: list[tuple[UUID, int]] = []
     for _, judgment in open_judgments:
@@ -152,6 +165,10 @@ def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Re
         judgments=tuple(judgment for _, judgment in open_judgments),
         relied_on=tuple(relied_on),
     )
+
+
+def _sort_likeliest_first(open_judgments: Sequence[OpenJudgment]) -> list[OpenJudgment]:
+    return sorted(open_judgments, key=lambda each: -each[1].confidence)
 
 
 # --- versions that may not end -----------------------------------------------------------------

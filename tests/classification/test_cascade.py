@@ -22,7 +22,8 @@ from app.domain.version import Belief, Memory
 from app.remote.budget import Payer
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-NOTHING = Reading(0.98, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0)
+NOTHING = Reading(0.99, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0)
+HARDLY_ANYTHING = Reading(0.98, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0)
 UPDATE = Reading(0.01, 0.0, 0.99, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -88,10 +89,54 @@ def test_the_local_judge_finds_what_signals_do_not() -> None:
     assert (judgment.relation, judgment.decided_by) == (Relation.UPDATE, Judge.LOCAL)
 
 
-def test_the_local_judge_stops_a_signal() -> None:
+def test_the_local_judge_stops_a_signal_and_both_are_on_record() -> None:
     network = ScriptedNetwork(NOTHING)
-    [judgment] = judge("I live in Bruges", candidate("I live in Ghent"), network=network).judgments
-    assert judgment.relation is Relation.OVERLAP
+    stored = candidate("Nobody here drinks coffee")
+    [judgment] = judge("We drank coffee at the fair", stored, network=network).judgments
+    assert (judgment.relation, judgment.disagree) == (Relation.OVERLAP, True)
+    assert [opinion.decided_by for opinion in judgment.opinions] == [Judge.SIGNALS, Judge.LOCAL]
+    assert judgment.opinions[0].relation.effect.ends_stored
+
+
+@pytest.mark.parametrize(
+    ("stored", "text"),
+    [
+        ("I live in Ghent", "I just moved to Bruges"),
+        ("We live in Ghent", "We have moved to Bruges"),
+        ("Nora works for Shell", "Nora started working for Philips"),
+    ],
+)
+def test_another_value_of_the_same_kind_is_asked_about_if_the_judges_disagree(
+    stored: str, text: str
+) -> None:
+    [judgment] = judge(text, candidate(stored), network=ScriptedNetwork(NOTHING)).judgments
+    signals = judge(text, candidate(stored)).judgments
+    assert [each.relation for each in signals] == [Relation.UPDATE]
+    assert (judgment.relation, judgment.flag, judgment.disagree) == (Relation.UPDATE, True, True)
+
+
+@pytest.mark.parametrize(
+    ("stored", "text", "acts"),
+    [
+        ("I live in Ghent", "I live in Bruges", True),
+        ("The user works for Shell.", "The user works for Philips.", True),
+        ("My rent is 900 euros", "My rent is 950 euros", True),
+        ("I live in Ghent", "I just moved to Bruges", False),
+    ],
+)
+def test_a_reliable_signal_needs_no_second_key_if_nothing_but_the_value_differs(
+    stored: str, text: str, acts: bool
+) -> None:
+    [judgment] = judge(text, candidate(stored), network=ScriptedNetwork(NOTHING)).judgments
+    assert judgment.relation is Relation.UPDATE
+    assert (not judgment.flag, judgment.decided_by) == (acts, Judge.SIGNALS)
+
+
+def test_the_same_value_in_other_letters_ends_nothing() -> None:
+    network = ScriptedNetwork(Reading(0.05, 0.87, 0.08, 0.0, 0.0, 0.0, 0.0))
+    stored = candidate("I live in New York City")
+    [judgment] = judge("I live in NYC", stored, network=network).judgments
+    assert judgment.flag or not judgment.relation.effect.ends_stored
 
 
 def test_the_nearest_few_are_read_wherever_they_stand() -> None:
@@ -103,7 +148,18 @@ def test_the_nearest_few_are_read_wherever_they_stand() -> None:
     network = ScriptedNetwork(NOTHING)
     judge("My place is in Bruges", *near, network=network)
     read = {text.split()[4] for text in network.read_texts}
-    assert read == {"2", "5", "1"}
+    assert read == {"2", "5"}
+
+
+def test_if_one_of_the_nearest_may_end_the_others_are_read_too() -> None:
+    near = [
+        candidate(f"The printer on floor {place} is broken", number=place, similarity=0.5)
+        for place in range(9)
+    ]
+    network = ScriptedNetwork(UPDATE)
+    verdict = judge("My place is in Bruges", *near, network=network)
+    assert len({text.split()[4] for text in network.read_texts}) == 9
+    assert sum(judgment.flag for judgment in verdict.judgments) == 9
 
 
 def test_a_candidate_of_the_same_slot_counts_as_near() -> None:
@@ -136,12 +192,46 @@ def test_no_reading_outranks_the_keys_of_callers(key: str | None, is_read: bool)
     assert ends == [is_read]
 
 
+FAR_OFF = candidate("The meeting room is painted green", similarity=0.2)
+
+
 def test_the_model_is_asked_only_if_something_may_change() -> None:
     model = ScriptedModel(Relation.NONE)
-    verdict = judge("My place is in Bruges", HOME, network=ScriptedNetwork(NOTHING), model=model)
+    network = ScriptedNetwork(NOTHING)
+    verdict = judge("My place is in Bruges", FAR_OFF, network=network, model=model)
     assert (model.questions, verdict.model_cost) == ([], None)
-    judge("My place is in Bruges", HOME, network=ScriptedNetwork(UPDATE), model=model)
+
+
+@pytest.mark.parametrize(
+    ("text", "stored", "reading"),
+    [
+        # A finding, though the identity veto keeps the texts apart.
+        ("Node 22 is pinned", candidate("Node 20 is pinned", similarity=0.2), None),
+        # Near vectors.
+        ("My place is in Bruges", replace(FAR_OFF, similarity=0.61), None),
+        # Three words in common.
+        ("Green paint is what the meeting room needs", FAR_OFF, None),
+        # A small chance that the local judge sees.
+        ("My place is in Bruges", FAR_OFF, HARDLY_ANYTHING),
+        # What the local judge does not read.
+        ("Ich bin nach Brügge gezogen und wohne jetzt dort", FAR_OFF, None),
+    ],
+)
+def test_any_reason_opens_the_gate_to_the_model(
+    text: str, stored: Candidate, reading: Reading | None
+) -> None:
+    model = ScriptedModel(Relation.NONE)
+    judge(text, stored, network=ScriptedNetwork(reading or NOTHING), model=model)
     assert len(model.questions) == 1
+
+
+def test_the_model_is_heard_and_those_that_it_overrules_are_on_record() -> None:
+    model = ScriptedModel(Relation.NONE)
+    network = ScriptedNetwork(UPDATE)
+    [judgment] = judge("I live in Bruges", HOME, network=network, model=model).judgments
+    judges = [opinion.decided_by for opinion in judgment.opinions]
+    assert (judgment.decided_by, judgment.disagree) == (Judge.MODEL, True)
+    assert judges[-2:] == [Judge.LOCAL, Judge.MODEL]
 
 
 @pytest.mark.parametrize("tier", [Classify.CASCADE, Classify.SIGNALS])

@@ -7,6 +7,7 @@ high probability.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,8 +17,14 @@ from app.classification.local.reading import Reading
 from app.classification.signals.correction import is_correction
 from app.classification.signals.finding import SEEN_BY_SIGNALS_ALONE
 from app.classification.signals.lexicon import CONFIDENCE
+from app.classification.signals.named_values import find_only_bearer
+from app.classification.signals.same_frame import (
+    RELIABLE,
+    differs_in_value_only,
+    has_values_of_one_kind,
+)
 from app.classification.signals.scope import is_about_another
-from app.domain.relation import Finding, Judge, Judgment, Relation
+from app.domain.relation import Finding, Judge, Judgment, Opinion, Relation
 
 FINDING = "local_judge"
 
@@ -49,16 +56,25 @@ class Thresholds:
     other fact has at least the similarity `near`, nothing shows that this one stands out, and the
     judge needs `act_alone`. From `duplicate`, it takes two texts for the same. If they share most
     words, one of the other words may decide, and it needs `duplicate_alike`. From `with_reason`, it
-    accepts what a signal says, and ends a fact if the text says of itself that it corrects. From
-    `ask`, and where two facts are about equally likely, it leaves a review.
+    accepts what a signal says, ends a fact if the text says of itself that it corrects, and takes a
+    fact for a copy of another. From `named`, it ends a fact if the text names a value of it that no
+    other fact has.
+
+    A question names every fact from `ask`. If one fact is plainly repeated or ended, it names only
+    others from `ask_beside`. From `objected`, the judge asks about an ending that a signal sees.
+    From `chance`, more candidates are worth reading, and a model is worth asking.
     """
 
-    act: float = 0.9
+    act: float = 0.95
     act_alone: float = 0.97
     near: float = 0.35
     with_reason: float = 0.7
-    margin: float = 0.6
-    ask: float = 0.3
+    named: float = 0.8
+    margin: float = 0.2
+    ask: float = 0.1
+    ask_beside: float = 0.7
+    objected: float = 0.05
+    chance: float = 0.02
     duplicate: float = 0.88
     duplicate_alike: float = 0.97
 
@@ -75,26 +91,39 @@ class ReadCandidate:
     similarity: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class LocalVerdict:
-    """A judgment on each candidate, and what the network read of it, in order."""
-
-    judgments: tuple[Judgment, ...] = ()
-    readings: tuple[Reading, ...] = ()
-
-
 class LocalJudge:
     """Judges the likeliest candidates of a fact, after the signals."""
 
     def __init__(self, network: LocalNetwork) -> None:
         self._network = network
 
-    async def judge(self, incoming: str, candidates: Sequence[ReadCandidate]) -> LocalVerdict:
+    async def read(self, incoming: str, stored: Sequence[str]) -> list[Reading]:
+        """Return what the network reads of the incoming text beside each stored one."""
+        return await self._network.read(stored, incoming)
+
+    async def judge(
+        self, incoming: str, candidates: Sequence[ReadCandidate], readings: Sequence[Reading]
+    ) -> list[Judgment]:
+        """Return a judgment on each candidate from its reading. Copies of a fact end with it."""
         if not candidates:
-            return LocalVerdict()
-        readings = await self._network.read([candidate.text for candidate in candidates], incoming)
-        judgments = weigh_readings(incoming, candidates, readings)
-        return LocalVerdict(tuple(judgments), tuple(readings))
+            return []
+        weighed = _Weighed(incoming, candidates, readings, Thresholds())
+        copies = await self._find_copies(weighed)
+        return replace(weighed, copies=copies).judge()
+
+    async def _find_copies(self, weighed: "_Weighed") -> tuple[int, ...]:
+        """Return the places of the candidates that say the same as the likeliest one to end.
+
+        Only those are compared with it that are likely to end themselves.
+        """
+        likeliest, thresholds = weighed.likeliest, weighed.thresholds
+        if weighed.readings[likeliest].ends < thresholds.with_reason:
+            return ()
+        others = [place for place in weighed.list_likely() if place != likeliest]
+        stored = [weighed.candidates[place].text for place in others]
+        compared = await self._network.read(stored, weighed.candidates[likeliest].text)
+        pairs = zip(others, compared, strict=True)
+        return tuple(p for p, reading in pairs if reading.duplicate >= thresholds.with_reason)
 
 
 def weigh_readings(
@@ -102,28 +131,30 @@ def weigh_readings(
     candidates: Sequence[ReadCandidate],
     readings: Sequence[Reading],
     thresholds: Thresholds | None = None,
+    *,
+    copies: Sequence[int] = (),
 ) -> list[Judgment]:
-    """Return a judgment on each candidate, from the signals' judgment and the reading of it."""
+    """Return a judgment on each candidate, from the signals' judgment and the reading of it.
+
+    `copies` are the places of the candidates that say the same as the likeliest one to end.
+    """
     thresholds = thresholds or Thresholds()
-    judgments = []
-    for candidate, reading in zip(candidates, readings, strict=True):
-        judgments.append(_check_signal(candidate.judgment, reading, thresholds))
-    if any(_acts(judgment) for judgment in judgments):
-        return judgments
-    own = _find_ending(incoming, candidates, judgments, readings, thresholds)
-    own = own or _find_duplicate(incoming, candidates, readings, thresholds)
-    if own is not None:
-        candidate = candidates[own.place]
-        judgments[own.place] = _build_judgment(judgments[own.place], own, candidate.text, incoming)
-    return judgments
+    return _Weighed(incoming, candidates, readings, thresholds, tuple(copies)).judge()
 
 
 def _acts(judgment: Judgment) -> bool:
     return judgment.relation.effect.changes_stored and not judgment.flag
 
 
-def _check_signal(judgment: Judgment, reading: Reading, thresholds: Thresholds) -> Judgment:
-    """Return the signals' judgment, or none in its place if the judge does not read the same."""
+def _check_signal(
+    incoming: str, candidate: ReadCandidate, reading: Reading, thresholds: Thresholds
+) -> Judgment:
+    """Return the signals' judgment, with the judge's objection if it does not read the same.
+
+    A reliable signal acts all the same if nothing but the value differs. If the judge sees a chance
+    of the ending, or if both values are of one kind, the objection leaves a question.
+    """
+    judgment = candidate.judgment
     if any(finding.name in SEEN_BY_SIGNALS_ALONE for finding in judgment.findings):
         return judgment
     if judgment.relation.effect.ends_stored:
@@ -134,15 +165,40 @@ def _check_signal(judgment: Judgment, reading: Reading, thresholds: Thresholds) 
         return judgment
     if agreement >= thresholds.with_reason:
         return judgment
-    if judgment.relation.effect.ends_stored and _sees_the_same_matter(reading, thresholds):
-        return replace(judgment, flag=True)
+    judgment = replace(judgment, disagree=True)
+    if judgment.relation.effect.ends_stored:
+        if _stands_alone(incoming, candidate, reading, thresholds):
+            return judgment
+        if _is_worth_asking(incoming, candidate, reading, thresholds):
+            return replace(judgment, flag=True)
     reasoning = f"the local judge objects ({agreement:.2f}) to {judgment.reasoning}"
     return replace(judgment, relation=Relation.OVERLAP, reasoning=reasoning, flag=False)
 
 
-def _sees_the_same_matter(reading: Reading, thresholds: Thresholds) -> bool:
-    """Return True if the judge gives an ending or a repetition enough to ask about it."""
-    return max(reading.ends, reading.duplicate) >= thresholds.ask
+def _stands_alone(
+    incoming: str, candidate: ReadCandidate, reading: Reading, thresholds: Thresholds
+) -> bool:
+    """Return True if a reliable signal sees an ending, and nothing but the value differs.
+
+    "NYC" after "New York City" may be the same value, which the judge sees.
+    """
+    may_repeat = reading.duplicate >= thresholds.objected
+    is_reliable = _is_reliable(candidate.judgment) and not may_repeat
+    return is_reliable and differs_in_value_only(candidate.text, incoming)
+
+
+def _is_reliable(judgment: Judgment) -> bool:
+    return any(finding.name in RELIABLE for finding in judgment.findings)
+
+
+def _is_worth_asking(
+    incoming: str, candidate: ReadCandidate, reading: Reading, thresholds: Thresholds
+) -> bool:
+    """Return True if an objection to an ending that a signal sees should be asked about."""
+    least = thresholds.ask if candidate.judgment.flag else thresholds.objected
+    if max(reading.ends, reading.duplicate) >= least:
+        return True
+    return _is_reliable(candidate.judgment) and has_values_of_one_kind(candidate.text, incoming)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,34 +211,148 @@ class _OwnFinding:
     flag: bool = False
 
 
-def _find_ending(
-    incoming: str,
-    candidates: Sequence[ReadCandidate],
-    judgments: Sequence[Judgment],
-    readings: Sequence[Reading],
-    thresholds: Thresholds,
-) -> _OwnFinding | None:
-    """Return the ending of the likeliest candidate, if there is one."""
-    order = sorted(range(len(readings)), key=lambda place: -readings[place].ends)
-    best = order[0]
-    probability = readings[best].ends
-    if probability < thresholds.ask:
-        return None
-    next_best = readings[order[1]].ends if len(order) > 1 else 0.0
-    stands_out = probability - next_best >= thresholds.margin
-    reason = _weigh_reason(incoming, judgments[best])
-    is_alone = not any(_is_near(candidates[place], thresholds) for place in order[1:])
-    least = thresholds.act_alone if is_alone else thresholds.act
-    if reason:
-        least = thresholds.with_reason
-    relation = readings[best].ending_relation
-    if relation is Relation.RETRACTION and judgments[best].relation is not Relation.RETRACTION:
-        # A retraction would not store the incoming text, which may say more than what ended.
-        relation = Relation.UPDATE
-    confidence = 1 - (1 - calibrate(probability)) * (1 - reason)
-    is_unsure = not stands_out or probability < least
-    is_unsure = is_unsure or is_about_another(candidates[best].text, incoming)
-    return _OwnFinding(best, relation, confidence, flag=is_unsure)
+@dataclass(frozen=True)  # without slots, so that what signals and judge agree on is made once
+class _Weighed:
+    """The candidates of an incoming text with their readings.
+
+    `copies` are the places of the candidates that say the same as the likeliest one to end.
+    """
+
+    incoming: str
+    candidates: Sequence[ReadCandidate]
+    readings: Sequence[Reading]
+    thresholds: Thresholds
+    copies: tuple[int, ...] = ()
+
+    @cached_property
+    def checked(self) -> list[Judgment]:
+        """The judgments of the signals, with the objections of the judge."""
+        checked = []
+        for candidate, reading in zip(self.candidates, self.readings, strict=True):
+            checked.append(_check_signal(self.incoming, candidate, reading, self.thresholds))
+        return checked
+
+    @cached_property
+    def likeliest(self) -> int:
+        """The place of the fact that signals end, or else of the likeliest one to end."""
+        acting = set(self._list_acting())
+        places = range(len(self.readings))
+        return max(places, key=lambda place: (place in acting, self.readings[place].ends))
+
+    def list_likely(self) -> list[int]:
+        """Return the places of all facts whose ending is likely enough to ask about."""
+        places = range(len(self.readings))
+        return [place for place in places if self.readings[place].ends >= self.thresholds.ask]
+
+    def judge(self) -> list[Judgment]:
+        """Return the final judgment on each candidate."""
+        judgments = list(self.checked)
+        for own in self._find_own():
+            text = self.candidates[own.place].text
+            judgments[own.place] = _build_judgment(judgments[own.place], own, text, self.incoming)
+        return [
+            _note_opinions(candidate.judgment, judgment, reading, self.thresholds)
+            for candidate, judgment, reading in zip(
+                self.candidates, judgments, self.readings, strict=True
+            )
+        ]
+
+    def _find_own(self) -> list[_OwnFinding]:
+        """Return what the judge adds to the signals: an ending, a repetition, or questions."""
+        if any(_acts(judgment) for judgment in self.checked):
+            return self._find_others(self._list_acting())
+        likeliest = self._find_likeliest()
+        if likeliest is not None and not likeliest.flag:
+            return [likeliest, *self._find_others([likeliest.place])]
+        repetition = self._find_duplicate()
+        if repetition is not None:
+            return [repetition]
+        return [self._build_ending(place, flag=True) for place in self.list_likely()]
+
+    def _list_acting(self) -> list[int]:
+        """Return the places of the facts that signals end."""
+        checked = enumerate(self.checked)
+        return [p for p, each in checked if _acts(each) and each.relation.effect.ends_stored]
+
+    def _find_others(self, ended: Sequence[int]) -> list[_OwnFinding]:
+        """Return the copies of the ended facts, which end too, and what else may have ended."""
+        if not ended:
+            return []
+        others: list[_OwnFinding] = []
+        for place, reading in enumerate(self.readings):
+            if place in ended:
+                continue
+            if place in self.copies:
+                others.append(self._build_ending(place))
+            elif reading.ends >= self.thresholds.ask_beside:
+                others.append(self._build_ending(place, flag=True))
+        return others
+
+    def _find_likeliest(self) -> _OwnFinding | None:
+        """Return the ending of the likeliest candidate; it acts unless it is flagged."""
+        thresholds, best = self.thresholds, self.likeliest
+        probability = self.readings[best].ends
+        if probability < thresholds.ask:
+            return None
+        others = [place for place in range(len(self.readings)) if place != best]
+        near = [place for place in others if _is_near(self.candidates[place], thresholds)]
+        rivals = [self.readings[place].ends for place in near if place not in self.copies]
+        stands_out = probability - max(rivals, default=0.0) >= thresholds.margin
+        reason = _weigh_reason(self.incoming, self.checked[best])
+        is_alone = not near
+        least = thresholds.act_alone if is_alone else thresholds.act
+        if not is_alone and self._names_value_of(best):
+            stands_out, least = True, thresholds.named
+        if reason:
+            least = thresholds.with_reason
+        is_unsure = not stands_out or probability < least
+        is_unsure = is_unsure or is_about_another(self.candidates[best].text, self.incoming)
+        return self._build_ending(best, flag=is_unsure)
+
+    def _names_value_of(self, best: int) -> bool:
+        """Return True if the incoming text names a value that this candidate alone has."""
+        texts = [candidate.text for candidate in self.candidates]
+        return find_only_bearer(texts, self.incoming) == best
+
+    def _build_ending(self, place: int, *, flag: bool = False) -> _OwnFinding:
+        reading, judgment = self.readings[place], self.checked[place]
+        relation = reading.ending_relation
+        if relation is Relation.RETRACTION and judgment.relation is not Relation.RETRACTION:
+            # A retraction would not store the incoming text, which may say more than what ended.
+            relation = Relation.UPDATE
+        reason = _weigh_reason(self.incoming, judgment)
+        confidence = 1 - (1 - calibrate(reading.ends)) * (1 - reason)
+        return _OwnFinding(place, relation, confidence, flag=flag)
+
+    def _find_duplicate(self) -> _OwnFinding | None:
+        """Return the likeliest repetition, if there is one. What a signal would end is none.
+
+        Beside a likely ending nothing is a repetition.
+        """
+        readings, thresholds = self.readings, self.thresholds
+        if max(reading.ends for reading in readings) >= thresholds.ask_beside:
+            return None
+        best = max(range(len(readings)), key=lambda place: readings[place].duplicate)
+        candidate, probability = self.candidates[best], readings[best].duplicate
+        one_word_may_decide = differs_in_few_words(candidate.text, self.incoming)
+        least = thresholds.duplicate_alike if one_word_may_decide else thresholds.duplicate
+        if probability < least or candidate.judgment.relation.effect.ends_stored:
+            return None
+        return _OwnFinding(best, Relation.DUPLICATE, probability)
+
+
+def _note_opinions(
+    signal: Judgment, judgment: Judgment, reading: Reading, thresholds: Thresholds
+) -> Judgment:
+    """Return the judgment with the opinions of the signals and of the network, if they have any."""
+    opinions: list[Opinion] = []
+    if signal.findings:
+        opinion = Opinion(signal.decided_by, signal.relation, signal.confidence, signal.reasoning)
+        opinions.append(opinion)
+    if signal.findings or 1 - reading.none >= thresholds.objected:
+        relation, probability = reading.likeliest
+        opinions.append(Opinion(Judge.LOCAL, relation, probability, reading.describe()))
+    return replace(judgment, opinions=tuple(opinions)) if opinions else judgment
 
 
 def _is_near(candidate: ReadCandidate, thresholds: Thresholds) -> bool:
@@ -203,22 +373,6 @@ def calibrate(probability: float) -> float:
     """Return how often an ending that is read with this probability is right."""
     read, right = zip(*CALIBRATION, strict=True)
     return round(float(np.interp(probability, read, right)), 3)
-
-
-def _find_duplicate(
-    incoming: str,
-    candidates: Sequence[ReadCandidate],
-    readings: Sequence[Reading],
-    thresholds: Thresholds,
-) -> _OwnFinding | None:
-    """Return the likeliest repetition, if there is one. What a signal would end is none."""
-    best = max(range(len(readings)), key=lambda place: readings[place].duplicate)
-    probability = readings[best].duplicate
-    one_word_may_decide = differs_in_few_words(candidates[best].text, incoming)
-    least = thresholds.duplicate_alike if one_word_may_decide else thresholds.duplicate
-    if probability < least or candidates[best].judgment.relation.effect.ends_stored:
-        return None
-    return _OwnFinding(best, Relation.DUPLICATE, probability)
 
 
 def supports_duplicate(

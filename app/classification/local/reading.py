@@ -21,6 +21,20 @@ class Reading:
     complement: float
     part: float
 
+    @property
+    def likeliest(self) -> tuple[Relation, float]:
+        """The likeliest relation with its probability. What is ended in part is an update."""
+        if self.ends >= max(self.none, self.duplicate, self.complement, self.part):
+            return self.ending_relation, self.ends
+        others = {
+            Relation.NONE: self.none,
+            Relation.DUPLICATE: self.duplicate,
+            Relation.COMPLEMENT: self.complement,
+            Relation.UPDATE: self.part,
+        }
+        relation = max(others, key=lambda each: others[each])
+        return relation, others[relation]
+
     def describe(self) -> str:
         """Return the two likeliest relations with their probabilities, as "update 0.81"."""
         probabilities = {name: getattr(self, name) for name in self.__slots__}

@@ -4,7 +4,7 @@ Every reason is a named signal with a measured reliability. An identity veto com
 """
 
 from app.classification.signals.correction import is_correction
-from app.classification.signals.judge import judge_candidates
+from app.classification.signals.judge import has_reason, judge_candidates
 from app.classification.signals.prepare import prepare_text
 from app.classification.signals.relation import SignalJudgment, StatedSlot, Statement
 from app.classification.signals.renames import rename_text
@@ -19,6 +19,7 @@ __all__ = [
     "derive_fact_slot",
     "derive_slot",
     "find_speech",
+    "has_reason",
     "is_correction",
     "judge_candidates",
     "prepare_text",

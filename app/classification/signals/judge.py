@@ -43,6 +43,7 @@ SIGNALS: tuple[Signal, ...] = (
     find_rename,
 )
 FLAG_AT = 0.3
+MANY_SHARED = 3
 
 
 def judge_candidates(incoming: Statement, candidates: Sequence[Statement]) -> list[SignalJudgment]:
@@ -51,6 +52,17 @@ def judge_candidates(incoming: Statement, candidates: Sequence[Statement]) -> li
     judged = [_judge_pair(i, pair) for i, pair in enumerate(pairs)]
     judged = _closest_denials(_closest_retractions(judged, pairs), pairs)
     return _spare_namesakes(judged)
+
+
+def has_reason(incoming: str, stored: str) -> bool:
+    """Return True if signals find anything, whatever keeps the texts apart, or words are shared.
+
+    Reference 001 compares from three words of content in common.
+    """
+    pair = Pair(parse_text(incoming), parse_text(stored), Statement(incoming), Statement(stored))
+    if len(pair.shared) >= MANY_SHARED:
+        return True
+    return any(True for signal in SIGNALS for _ in signal(pair))
 
 
 def _judge_pair(place: int, pair: Pair) -> SignalJudgment:

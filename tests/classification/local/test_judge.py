@@ -1,5 +1,7 @@
 """Two keys: signals and the local judge together decide what neither may decide alone."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -18,8 +20,11 @@ THRESHOLDS = Thresholds(
     act_alone=0.9,
     near=0.35,
     with_reason=0.7,
+    named=0.75,
     margin=0.3,
     ask=0.5,
+    ask_beside=0.7,
+    objected=0.3,
     duplicate=0.8,
     duplicate_alike=0.97,
 )
@@ -39,9 +44,14 @@ def by_signals(relation: Relation = Relation.NONE, *, number: int = 1, **more: b
     return Judgment(UUID(int=number), relation, 0.95, "a reason", Judge.SIGNALS, findings, **more)
 
 
-def weigh(*read: tuple[Judgment, Reading], near: float | None = 0.6) -> list[Judgment]:
+def weigh(
+    *read: tuple[Judgment, Reading], near: float | None = 0.6, copies: Sequence[int] = ()
+) -> list[Judgment]:
+    """The judgments, without the opinions that led to them."""
     candidates = [ReadCandidate("I live in Ghent", judgment, near) for judgment, _ in read]
-    return weigh_readings(NEW, candidates, [reading for _, reading in read], THRESHOLDS)
+    readings = [reading for _, reading in read]
+    judgments = weigh_readings(NEW, candidates, readings, THRESHOLDS, copies=copies)
+    return [replace(judgment, opinions=()) for judgment in judgments]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +70,7 @@ def test_a_signal_acts_if_the_judge_reads_the_same(relation: Relation, read: Rea
 @pytest.mark.parametrize(
     ("relation", "read"),
     [
-        (Relation.UPDATE, reading(update=0.49)),
+        (Relation.UPDATE, reading(update=0.29)),
         (Relation.RETRACTION, reading(part=0.9)),
         (Relation.DUPLICATE, reading(duplicate=0.69)),
         (Relation.DUPLICATE, reading(complement=0.9)),
@@ -70,7 +80,7 @@ def test_to_a_signal_that_the_judge_does_not_read_it_objects(
     relation: Relation, read: Reading
 ) -> None:
     [judgment] = weigh((by_signals(relation), read))
-    assert judgment.relation is Relation.OVERLAP
+    assert (judgment.relation, judgment.disagree) == (Relation.OVERLAP, True)
     assert judgment.reasoning.startswith("the local judge objects")
 
 
@@ -90,6 +100,20 @@ def test_a_fact_that_stands_out_from_near_ones_needs_less_than_one_that_stands_a
     [alone] = weigh((one, reading(update=0.85)), near=near)
     [likelier, _] = weigh((one, reading(update=0.85)), (other, reading(update=0.1)), near=near)
     assert (alone.flag, likelier.flag is not acts) == (True, True)
+
+
+def test_all_judges_are_on_record_whoever_wins() -> None:
+    stored = ReadCandidate("I live in Ghent", by_signals(Relation.UPDATE), 0.6)
+    [judgment] = weigh_readings(NEW, [stored], [reading(update=0.1)], THRESHOLDS)
+    signal, judge = judgment.opinions
+    assert (signal.decided_by, signal.relation, signal.confidence) == (
+        Judge.SIGNALS,
+        Relation.UPDATE,
+        0.95,
+    )
+    assert (judge.decided_by, judge.relation) == (Judge.LOCAL, Relation.NONE)
+    [silent] = weigh_readings(NEW, [replace(stored, judgment=by_signals())], [reading()])
+    assert silent.opinions == ()
 
 
 @pytest.mark.parametrize(
@@ -149,17 +173,48 @@ def test_the_relation_is_the_likeliest_that_ends() -> None:
     assert judgment.confidence == calibrate(0.95)
 
 
-def test_of_two_candidates_that_are_close_the_likelier_is_asked_about() -> None:
+def test_of_two_candidates_that_are_close_both_are_asked_about() -> None:
     one, other = by_signals(number=1), by_signals(number=2)
-    [likelier, second] = weigh((one, reading(update=0.95)), (other, reading(update=0.7)))
-    assert (likelier.relation, likelier.flag, second) == (Relation.UPDATE, True, other)
-    [first, second] = weigh((one, reading(update=0.5)), (other, reading(update=0.95)))
-    assert (first, second.decided_by, second.relation) == (one, Judge.LOCAL, Relation.UPDATE)
+    judgments = weigh((one, reading(update=0.95)), (other, reading(update=0.7)))
+    assert [(each.relation, each.flag) for each in judgments] == [(Relation.UPDATE, True)] * 2
+    [first, second] = weigh((one, reading(update=0.49)), (other, reading(update=0.95)))
+    assert (first, second.decided_by, second.flag) == (one, Judge.LOCAL, False)
 
 
-def test_beside_a_signal_that_acts_the_judge_adds_nothing() -> None:
+def test_a_copy_of_what_ends_ends_too_and_is_no_rival() -> None:
+    one, other = by_signals(number=1), by_signals(number=2)
+    judgments = weigh((one, reading(update=0.95)), (other, reading(update=0.9)), copies=[1])
+    assert [(each.relation, each.flag) for each in judgments] == [(Relation.UPDATE, False)] * 2
+
+
+def test_a_copy_of_what_a_signal_ends_ends_too() -> None:
     acting, other = by_signals(Relation.UPDATE, number=1), by_signals(number=2)
-    assert weigh((acting, reading(update=0.7)), (other, reading(update=0.99))) == [acting, other]
+    judgments = weigh((acting, reading(update=0.8)), (other, reading(update=0.6)), copies=[1])
+    assert [each.flag for each in judgments] == [False, False]
+    assert judgments[1].relation is Relation.UPDATE
+
+
+def test_beside_a_signal_that_acts_only_a_sure_ending_is_asked_about() -> None:
+    acting, other = by_signals(Relation.UPDATE, number=1), by_signals(number=2)
+    assert weigh((acting, reading(update=0.7)), (other, reading(update=0.69))) == [acting, other]
+    [first, second] = weigh((acting, reading(update=0.7)), (other, reading(update=0.99)))
+    assert (first, second.relation, second.flag) == (acting, Relation.UPDATE, True)
+
+
+@pytest.mark.parametrize(
+    ("texts", "acts"),
+    [
+        (["CI runs on CircleCI", "The team likes its CI"], True),
+        (["CI runs on CircleCI", "CircleCI sends the bills"], False),
+        (["CI runs on Jenkins", "The team likes its CI"], False),
+    ],
+)
+def test_a_value_that_one_fact_alone_has_is_a_second_key(texts: list[str], acts: bool) -> None:
+    candidates = [ReadCandidate(text, by_signals(number=n), 0.6) for n, text in enumerate(texts)]
+    readings = [reading(update=0.78), reading(update=0.6)]
+    incoming = "We switched from CircleCI to Buildkite"
+    [judgment, _] = weigh_readings(incoming, candidates, readings, THRESHOLDS)
+    assert (judgment.relation, judgment.flag) == (Relation.UPDATE, not acts)
 
 
 def test_what_says_the_same_is_found() -> None:
