@@ -140,7 +140,7 @@ _STATES = (
         JsonField(field.path, Erasure.REMOVED)
         for field in _list_judgments("[].review.judgments[].")
     ),
-    *_list_fields("[].settled.", "review_id", "before", "after"),
+    *_list_fields("[].settled.", "review_id", "before", "after", "chosen[]"),
     JsonField("[].settled.note", Erasure.REMOVED),
     # The receipt of an erasure: a digest under a key that the service does not keep.
     *_list_fields("[].", "erased_at", "hmac"),

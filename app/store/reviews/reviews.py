@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.version import Belief
-from app.planning.plan import Plan, Review
+from app.planning.plan import Plan, Review, ReviewSource
 from app.planning.reviews import Proposal
 from app.store.bounded import bound_page
 from app.store.engine import fetch_rows
@@ -270,6 +270,7 @@ def proposal_from_row(row: Mapping[str, Any]) -> Proposal:
         judgments=decode_judgments(row["judgments"]),
         relied_on=decode_relied_on(row["relied_on"]),
         corrections=decode_corrections(row["said"]),
+        source=ReviewSource(row["source"]),
     )
 
 
