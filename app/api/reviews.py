@@ -90,7 +90,9 @@ async def list_reviews(
             max_bytes=services.settings.max_answer_bytes,
             after=decode_position(query.cursor),
         )
-    items = [ReviewOut.from_row(row) for row in rows[: query.limit]]
+        shown = [reviews.stored_review_from_row(row) for row in rows[: query.limit]]
+        questions = await reviews.read_questions(connection, agent, shown)
+    items = list(map(ReviewOut.from_row, rows, questions))
     next_cursor = build_next_cursor(rows, query.limit)
     answer = ReviewsAnswer.model_construct(items=items, next_cursor=next_cursor)
     return respond_with_answer(answer, view=query.view)
@@ -116,10 +118,12 @@ async def get_review(
     """One review, with the memories it is about before and after accepting it now."""
     async with begin_for_agent(services.engine, agent) as connection:
         row = await reviews.find_review_row(connection, agent, review_id)
-    if row is None:
-        raise UnknownReview(review_id)
+        if row is None:
+            raise UnknownReview(review_id)
+        review = reviews.stored_review_from_row(row)
+        [question] = await reviews.read_questions(connection, agent, [review])
     preview = await services.reviews.preview_accept(agent, review_id)
-    answer = ReviewDetailOut.from_preview(row, preview, services.half_lives)
+    answer = ReviewDetailOut.from_preview(row, question, preview, services.half_lives)
     return respond_with_answer(answer, view=view)
 
 

@@ -213,6 +213,8 @@ class Proposal:
         foreign = [memory_id for memory_id in chosen if memory_id not in self.targets]
         if foreign:
             raise NotCandidates(self.review_id, foreign)
+        if set(chosen) == set(self.targets) and not self.is_choice:
+            return self
         judgments = tuple(j for j in self.judgments if j.memory_id in chosen)
         kept = {*chosen, self.memory_id}
         return replace(
@@ -267,8 +269,7 @@ def plan_accept(
     Raise NotCandidates, and CannotAccept if the memories concerned have changed too much.
     """
     settled = proposal.to_review_decision(ReviewStatus.ACCEPTED, note, chosen)
-    if chosen is not None:
-        proposal = proposal.narrow_to(chosen)
+    proposal = proposal.narrow_to(_list_left(proposal, chains) if chosen is None else chosen)
     surest = max(proposal.judgments, key=lambda judgment: judgment.confidence, default=None)
     decision = Decision(
         relation=proposal.relation if proposal.targets else Relation.NONE,
@@ -285,6 +286,13 @@ def plan_accept(
         merged=merged,
     )
     return plan.with_settled_review(settled)
+
+
+def _list_left(proposal: Proposal, chains: Chains) -> Sequence[UUID]:
+    """Return the targets that were neither withdrawn nor erased; all of them if none is left."""
+    versions = [chains.get_version(i) for i in proposal.targets]
+    left = [v.id for v in versions if not v.belief.void and v.erased_at is None]
+    return left or proposal.targets
 
 
 def plan_proposed(

@@ -1,0 +1,254 @@
+"""Questions that name several memories: each is chosen on its own, and what is settled closes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+
+from app.settings import load_settings
+from support.builders import contents, decide, list_ended, problem, remembered, store
+from support.databases import fresh_database
+from support.doctor_check import assert_agent_healthy
+from support.openapi_check import keeps_to_the_document
+from support.scripted_model import ScriptedModel, every
+from support.service import running
+from support.urls import name_of
+
+CARS = ("The car is parked at Station Road", "The car stands in Station Road", "The car is red")
+MOVED = "The car is parked at Mill Lane in Station Road"
+
+
+@pytest.fixture(scope="module")
+def unsure(server_url: str, template_url: str) -> Iterator[tuple[str, str]]:
+    """A service whose model takes every candidate for replaced, and is not sure of any."""
+    with (
+        fresh_database(server_url, template=name_of(template_url)) as url,
+        ScriptedModel(every("UPDATE", 0.5)) as model,
+        running(load_settings(database_url=url, llm_base_url=model.url)) as address,
+    ):
+        yield url, address
+
+
+@pytest.fixture
+def asking(unsure: tuple[str, str]) -> Iterator[httpx.Client]:
+    headers, hooks = {"X-Agent-Id": f"asking-{uuid4().hex}"}, {"response": [keeps_to_the_document]}
+    with httpx.Client(base_url=unsure[1], headers=headers, event_hooks=hooks, timeout=60) as client:
+        yield client
+        assert_agent_healthy(client)
+
+
+def ask(
+    client: httpx.Client, *texts: str, content: str = MOVED
+) -> tuple[list[str], dict[str, Any]]:
+    """Store the texts and a fact that asks about them; return their ids and the review."""
+    ids = remembered(client, *texts)
+    answer = store(client, content, classify="model")
+    assert answer["review_id"], answer
+    return ids, read(client, answer["review_id"])
+
+
+def read(client: httpx.Client, review_id: str) -> dict[str, Any]:
+    response = client.get(f"/v1/reviews/{review_id}")
+    assert response.is_success, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def accept(client: httpx.Client, review_id: str, memories: Sequence[str] | None) -> httpx.Response:
+    body = {} if memories is None else {"memories": list(memories)}
+    return client.post(f"/v1/reviews/{review_id}/accept", json=body)
+
+
+def name_candidates(review: dict[str, Any]) -> dict[str, str]:
+    return {each["content"]: each["letter"] for each in review["candidates"]}
+
+
+# --- choosing ------------------------------------------------------------------------------------
+
+
+def test_a_question_shows_the_texts_of_all_that_it_may_concern(asking: httpx.Client) -> None:
+    ids, found = ask(asking, *CARS)
+    assert (found["source"], found["content"]) == ("low_confidence", MOVED)
+    assert {each["memory_id"] for each in found["candidates"]} == set(ids)
+    letters = name_candidates(found)
+    assert sorted(letters.values()) == ["a", "b", "c"]
+    assert found["sentence"].startswith(f"Which of these does “{MOVED}” end: (a) “")
+    for text, letter in letters.items():
+        assert f"({letter}) “{text}”" in found["sentence"]
+    [listed] = asking.get("/v1/reviews", params={"view": "brief"}).json()["items"]
+    assert listed["sentence"] == found["sentence"]
+    assert not any(memory_id in found["sentence"] for memory_id in ids)
+
+
+def test_accepting_a_choice_needs_to_say_which(asking: httpx.Client) -> None:
+    ids, found = ask(asking, *CARS[:2])
+    refused = problem(accept(asking, found["id"], None), 422)
+    assert refused["type"] == "urn:palimpsest:problem:choice-needed"
+    assert {c["id"]: c["content"] for c in refused["candidates"]} == dict(
+        zip(ids, CARS, strict=False)
+    )
+    assert "memories" in refused["detail"]
+    assert read(asking, found["id"])["status"] == "pending"
+
+
+@pytest.mark.parametrize("places", [(0,), (1, 2), (0, 1, 2)])
+def test_only_what_is_chosen_ends(asking: httpx.Client, places: tuple[int, ...]) -> None:
+    ids, found = ask(asking, *CARS)
+    response = accept(asking, found["id"], [ids[place] for place in places])
+    assert response.is_success, response.text
+    assert set(list_ended(response.json())) == {ids[place] for place in places}
+    spared = {text for place, text in enumerate(CARS) if place not in places}
+    assert contents(asking) == spared | {MOVED}
+
+
+def test_none_of_these_ends_nothing(asking: httpx.Client) -> None:
+    _, found = ask(asking, *CARS)
+    assert decide(asking, found["id"], "reject")["operation"] == "NOOP"
+    assert contents(asking) == {*CARS, MOVED}
+
+
+def test_the_same_choice_again_is_the_same_as_once_and_another_is_refused(
+    asking: httpx.Client,
+) -> None:
+    ids, found = ask(asking, *CARS)
+    first, again = (accept(asking, found["id"], [ids[0], ids[2]]).json() for _ in range(2))
+    assert (again["log_id"], list_ended(again)) == (first["log_id"], list_ended(first))
+    assert accept(asking, found["id"], [ids[2], ids[0]]).json()["log_id"] == first["log_id"]
+    for other in ([ids[0]], [ids[1]], ids):
+        refused = problem(accept(asking, found["id"], other), 409)
+        assert refused["type"] == "urn:palimpsest:problem:already-decided"
+    problem(asking.post(f"/v1/reviews/{found['id']}/reject"), 409)
+
+
+def test_what_a_question_does_not_name_cannot_be_chosen(asking: httpx.Client) -> None:
+    ids, found = ask(asking, *CARS[:2])
+    [foreign] = remembered(asking, "Has a dog")
+    for chosen in ([foreign], [ids[0], foreign], [found["memory_id"]]):
+        refused = problem(accept(asking, found["id"], chosen), 422)
+        assert refused["type"] == "urn:palimpsest:problem:no-candidate"
+    assert accept(asking, found["id"], []).status_code == 422
+
+
+def test_many_decisions_at_once_take_a_choice_each(asking: httpx.Client) -> None:
+    ids, found = ask(asking, *CARS[:2])
+    call = {"decision": "accept", "ids": [found["id"]]}
+    [without] = asking.post("/v1/reviews/decide", json=call).json()["results"]
+    assert without["result"]["status"] == 422
+    assert len(without["result"]["candidates"]) == 2
+    chosen = call | {"memories": {found["id"]: [ids[1]]}}
+    [decided] = asking.post("/v1/reviews/decide", json=chosen).json()["results"]
+    assert list_ended(decided["result"]) == [ids[1]]
+
+
+def test_a_choice_is_undone_and_made_again_in_another_way(asking: httpx.Client) -> None:
+    ids, found = ask(asking, *CARS[:2])
+    accepted = accept(asking, found["id"], [ids[0]]).json()
+    assert asking.post(f"/v1/log/{accepted['log_id']}/revert").is_success
+    assert read(asking, found["id"])["status"] == "pending"
+    assert list_ended(accept(asking, found["id"], [ids[1]]).json()) == [ids[1]]
+
+
+# --- what another decision has settled ------------------------------------------------------------
+
+
+def retract(client: httpx.Client, memory_id: str, **said: Any) -> dict[str, Any]:
+    response = client.post(f"/v1/memories/{memory_id}/retract", json=said)
+    assert response.is_success, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def erase(client: httpx.Client, memory_id: str) -> None:
+    response = client.delete(f"/v1/memories/{memory_id}", params={"erase": True})
+    assert response.is_success, response.text
+
+
+def supersede(client: httpx.Client, memory_id: str) -> None:
+    response = client.post(f"/v1/memories/{memory_id}/supersede", json={"content": "It was sold"})
+    assert response.is_success, response.text
+
+
+ENDS = {
+    "retract": retract,
+    "withdraw": lambda client, memory_id: retract(client, memory_id, never_true=True),
+    "erase": erase,
+    "supersede": supersede,
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_question_whose_candidates_have_all_ended_is_overtaken(
+    asking: httpx.Client, end: str
+) -> None:
+    ids, found = ask(asking, *CARS[:2])
+    ENDS[end](asking, ids[0])
+    left = read(asking, found["id"])
+    assert left["status"] == "pending"
+    assert name_candidates(left) == {CARS[1]: name_candidates(found)[CARS[1]]}
+    assert CARS[0] not in str(left["sentence"])
+    ENDS[end](asking, ids[1])
+    assert read(asking, found["id"])["status"] == "overtaken"
+    assert asking.get("/v1/reviews", params={"status": "pending"}).json()["items"] == []
+
+
+@pytest.mark.parametrize("end", ["withdraw", "retract", "erase"])
+def test_a_question_whose_fact_was_taken_back_is_overtaken(asking: httpx.Client, end: str) -> None:
+    _, found = ask(asking, *CARS[:2])
+    ENDS[end](asking, found["memory_id"])
+    assert read(asking, found["id"])["status"] == "overtaken"
+
+
+def test_a_fact_that_was_replaced_may_still_have_ended_something(asking: httpx.Client) -> None:
+    ids, found = ask(asking, *CARS[:2])
+    supersede(asking, found["memory_id"])
+    assert read(asking, found["id"])["status"] == "pending"
+    moved = problem(accept(asking, found["id"], [ids[0]]), 409)
+    assert moved["type"] == "urn:palimpsest:problem:moved"
+    assert list_ended(accept(asking, found["id"], [ids[0]]).json()) == [ids[0]]
+
+
+def test_an_accepted_question_overtakes_the_others_until_it_is_undone(asking: httpx.Client) -> None:
+    [car], first = ask(asking, CARS[0])
+    second_text = "The car is parked at Hill Street, Station Road"
+    second = read(asking, store(asking, second_text, classify="model")["review_id"])
+    assert {each["memory_id"] for each in second["candidates"]} == {car, first["memory_id"]}
+    both = [each["memory_id"] for each in second["candidates"]]
+    accepted = accept(asking, second["id"], both).json()
+    closed = read(asking, first["id"])
+    assert closed["status"] == "overtaken"
+    entry = asking.get(f"/v1/log/{closed['decision_log_id']}").json()
+    assert (entry["operation"], entry["decided_by"]) == ("NOOP", "rule")
+    assert entry["reasoning"] == "Another decision has settled what the review asks."
+    assert asking.post(f"/v1/log/{accepted['log_id']}/revert").is_success
+    assert {read(asking, each["id"])["status"] for each in (first, second)} == {"pending"}
+    assert asking.get("/v1/doctor").json()["problems"] == []
+
+
+def test_the_store_of_an_overtaken_question_can_be_undone(asking: httpx.Client) -> None:
+    ids = remembered(asking, CARS[0])
+    answer = store(asking, MOVED, classify="model")
+    retract(asking, ids[0])
+    assert read(asking, answer["review_id"])["status"] == "overtaken"
+    assert asking.post(f"/v1/log/{answer['log_id']}/revert").is_success
+
+
+# --- erased texts ---------------------------------------------------------------------------------
+
+
+def test_erased_texts_leave_the_questions(asking: httpx.Client, unsure: tuple[str, str]) -> None:
+    secret = "The car stands in Zanzibar Road"
+    ids, found = ask(asking, CARS[0], secret)
+    erase(asking, ids[1])
+    for shown in (read(asking, found["id"]), asking.get("/v1/reviews").json()):
+        assert "Zanzibar" not in str(shown)
+    agent = asking.headers["X-Agent-Id"]
+    with psycopg.connect(unsure[0]) as connection:
+        [kept] = connection.execute(
+            "SELECT count(*) FROM reviews WHERE agent_id = %s AND reviews::text LIKE %s",
+            (agent, "%Zanzibar%"),
+        ).fetchall()
+    assert kept == (0,)
+    assert list_ended(accept(asking, found["id"], [ids[0]]).json()) == [ids[0]]
