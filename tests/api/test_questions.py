@@ -2,59 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import psycopg
 import pytest
 
-from app.settings import load_settings
 from support.builders import contents, decide, list_ended, problem, remembered, store
-from support.databases import fresh_database
-from support.doctor_check import assert_agent_healthy
-from support.openapi_check import keeps_to_the_document
-from support.scripted_model import ScriptedModel, every
-from support.service import running
-from support.urls import name_of
-
-CARS = ("The car is parked at Station Road", "The car stands in Station Road", "The car is red")
-MOVED = "The car is parked at Mill Lane in Station Road"
+from support.questions import CARS, MOVED, ask, open_agent, open_unsure, read_review
 
 
 @pytest.fixture(scope="module")
 def unsure(server_url: str, template_url: str) -> Iterator[tuple[str, str]]:
-    """A service whose model takes every candidate for replaced, and is not sure of any."""
-    with (
-        fresh_database(server_url, template=name_of(template_url)) as url,
-        ScriptedModel(every("UPDATE", 0.5)) as model,
-        running(load_settings(database_url=url, llm_base_url=model.url)) as address,
-    ):
-        yield url, address
+    with open_unsure(server_url, template_url) as service:
+        yield service
 
 
 @pytest.fixture
 def asking(unsure: tuple[str, str]) -> Iterator[httpx.Client]:
-    headers, hooks = {"X-Agent-Id": f"asking-{uuid4().hex}"}, {"response": [keeps_to_the_document]}
-    with httpx.Client(base_url=unsure[1], headers=headers, event_hooks=hooks, timeout=60) as client:
+    with open_agent(unsure[1]) as client:
         yield client
-        assert_agent_healthy(client)
-
-
-def ask(
-    client: httpx.Client, *texts: str, content: str = MOVED
-) -> tuple[list[str], dict[str, Any]]:
-    """Store the texts and a fact that asks about them; return their ids and the review."""
-    ids = remembered(client, *texts)
-    answer = store(client, content, classify="model")
-    assert answer["review_id"], answer
-    return ids, read(client, answer["review_id"])
-
-
-def read(client: httpx.Client, review_id: str) -> dict[str, Any]:
-    response = client.get(f"/v1/reviews/{review_id}")
-    assert response.is_success, response.text
-    found: dict[str, Any] = response.json()
-    return found
 
 
 def accept(client: httpx.Client, review_id: str, memories: Sequence[str] | None) -> httpx.Response:
@@ -91,7 +57,7 @@ def test_accepting_a_choice_needs_to_say_which(asking: httpx.Client) -> None:
         zip(ids, CARS, strict=False)
     )
     assert "memories" in refused["detail"]
-    assert read(asking, found["id"])["status"] == "pending"
+    assert read_review(asking, found["id"])["status"] == "pending"
 
 
 @pytest.mark.parametrize("places", [(0,), (1, 2), (0, 1, 2)])
@@ -147,7 +113,7 @@ def test_a_choice_is_undone_and_made_again_in_another_way(asking: httpx.Client) 
     ids, found = ask(asking, *CARS[:2])
     accepted = accept(asking, found["id"], [ids[0]]).json()
     assert asking.post(f"/v1/log/{accepted['log_id']}/revert").is_success
-    assert read(asking, found["id"])["status"] == "pending"
+    assert read_review(asking, found["id"])["status"] == "pending"
     assert list_ended(accept(asking, found["id"], [ids[1]]).json()) == [ids[1]]
 
 
@@ -185,12 +151,12 @@ def test_a_question_whose_candidates_have_all_ended_is_overtaken(
 ) -> None:
     ids, found = ask(asking, *CARS[:2])
     ENDS[end](asking, ids[0])
-    left = read(asking, found["id"])
+    left = read_review(asking, found["id"])
     assert left["status"] == "pending"
     assert name_candidates(left) == {CARS[1]: name_candidates(found)[CARS[1]]}
     assert CARS[0] not in str(left["sentence"])
     ENDS[end](asking, ids[1])
-    assert read(asking, found["id"])["status"] == "overtaken"
+    assert read_review(asking, found["id"])["status"] == "overtaken"
     assert asking.get("/v1/reviews", params={"status": "pending"}).json()["items"] == []
 
 
@@ -198,13 +164,13 @@ def test_a_question_whose_candidates_have_all_ended_is_overtaken(
 def test_a_question_whose_fact_was_taken_back_is_overtaken(asking: httpx.Client, end: str) -> None:
     _, found = ask(asking, *CARS[:2])
     ENDS[end](asking, found["memory_id"])
-    assert read(asking, found["id"])["status"] == "overtaken"
+    assert read_review(asking, found["id"])["status"] == "overtaken"
 
 
 def test_a_fact_that_was_replaced_may_still_have_ended_something(asking: httpx.Client) -> None:
     ids, found = ask(asking, *CARS[:2])
     supersede(asking, found["memory_id"])
-    assert read(asking, found["id"])["status"] == "pending"
+    assert read_review(asking, found["id"])["status"] == "pending"
     moved = problem(accept(asking, found["id"], [ids[0]]), 409)
     assert moved["type"] == "urn:palimpsest:problem:moved"
     assert list_ended(accept(asking, found["id"], [ids[0]]).json()) == [ids[0]]
@@ -213,17 +179,17 @@ def test_a_fact_that_was_replaced_may_still_have_ended_something(asking: httpx.C
 def test_an_accepted_question_overtakes_the_others_until_it_is_undone(asking: httpx.Client) -> None:
     [car], first = ask(asking, CARS[0])
     second_text = "The car is parked at Hill Street, Station Road"
-    second = read(asking, store(asking, second_text, classify="model")["review_id"])
+    second = read_review(asking, store(asking, second_text, classify="model")["review_id"])
     assert {each["memory_id"] for each in second["candidates"]} == {car, first["memory_id"]}
     both = [each["memory_id"] for each in second["candidates"]]
     accepted = accept(asking, second["id"], both).json()
-    closed = read(asking, first["id"])
+    closed = read_review(asking, first["id"])
     assert closed["status"] == "overtaken"
     entry = asking.get(f"/v1/log/{closed['decision_log_id']}").json()
     assert (entry["operation"], entry["decided_by"]) == ("NOOP", "rule")
     assert entry["reasoning"] == "Another decision has settled what the review asks."
     assert asking.post(f"/v1/log/{accepted['log_id']}/revert").is_success
-    assert {read(asking, each["id"])["status"] for each in (first, second)} == {"pending"}
+    assert {read_review(asking, each["id"])["status"] for each in (first, second)} == {"pending"}
     assert asking.get("/v1/doctor").json()["problems"] == []
 
 
@@ -231,7 +197,7 @@ def test_the_store_of_an_overtaken_question_can_be_undone(asking: httpx.Client) 
     ids = remembered(asking, CARS[0])
     answer = store(asking, MOVED, classify="model")
     retract(asking, ids[0])
-    assert read(asking, answer["review_id"])["status"] == "overtaken"
+    assert read_review(asking, answer["review_id"])["status"] == "overtaken"
     assert asking.post(f"/v1/log/{answer['log_id']}/revert").is_success
 
 
@@ -242,7 +208,7 @@ def test_erased_texts_leave_the_questions(asking: httpx.Client, unsure: tuple[st
     secret = "The car stands in Zanzibar Road"
     ids, found = ask(asking, CARS[0], secret)
     erase(asking, ids[1])
-    for shown in (read(asking, found["id"]), asking.get("/v1/reviews").json()):
+    for shown in (read_review(asking, found["id"]), asking.get("/v1/reviews").json()):
         assert "Zanzibar" not in str(shown)
     agent = asking.headers["X-Agent-Id"]
     with psycopg.connect(unsure[0]) as connection:
