@@ -98,6 +98,11 @@ def print_page(
 ) -> None:
     """Print a row per item of a list. Standard error says whether the list goes on."""
     print_table(headings, list(map(format_item, answer["items"])))
+    note_more(answer)
+
+
+def note_more(answer: Mapping[str, Any]) -> None:
+    """Say on standard error if a list goes on."""
     if answer["next_cursor"]:
         print("There are more: take a higher --limit, or narrower filters.", file=sys.stderr)
 
