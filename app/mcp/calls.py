@@ -41,7 +41,11 @@ async def store(client: AsyncClient, arguments: Arguments) -> Answer:
 
 async def search(client: AsyncClient, arguments: Arguments) -> Answer:
     answer = await client.search(**(SEARCH_DEFAULTS | arguments))
-    hits = [_shorten(result["memory"]) | {"score": result["score"]} for result in answer["results"]]
+    hits = [
+        _shorten(result["memory"])
+        | {"score": result["score"], "in_question": bool(result["in_question"])}
+        for result in answer["results"]
+    ]
     text = "\n".join(map(_write_line, hits)) or "Nothing is known about it."
     fields = {"results": hits, "as_of": answer["as_of"], "known_at": answer["known_at"]}
     return Answer(text, fields)
@@ -195,4 +199,5 @@ def _write_line(memory: Mapping[str, Any]) -> str:
     until = str(memory["valid_until"] or "now")[:10]
     mark = "" if memory["status"] == "current" else f" ({memory['status']})"
     stale = " (stale: what it rests on has ended)" if memory["stale"] else ""
-    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}"
+    asked = " (in question)" if memory.get("in_question") else ""
+    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}{asked}"

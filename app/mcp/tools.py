@@ -101,7 +101,7 @@ SEARCH = _build_tool(
     },
     {
         "results": _describe(
-            _OBJECTS, "id, content, valid_from, valid_until, status, score, stale"
+            _OBJECTS, "id, content, valid_from, valid_until, status, score, stale, in_question"
         ),
         "as_of": _TEXT,
         "known_at": _TEXT,

@@ -115,6 +115,7 @@ def _list_findings(prefix: str, *, removed: bool) -> tuple[JsonField, ...]:
 def _list_judgments(prefix: str) -> tuple[JsonField, ...]:
     return (
         *_list_fields(prefix, "memory_id", "relation", "confidence", "decided_by", "flag", "akin"),
+        JsonField(f"{prefix}disagree"),
         JsonField(f"{prefix}reasoning", Erasure.REMOVED),
         JsonField(f"{prefix}vetoes[]", Erasure.REMOVED),
         *_list_findings(f"{prefix}findings[].", removed=True),

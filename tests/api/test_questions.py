@@ -201,6 +201,40 @@ def test_the_store_of_an_overtaken_question_can_be_undone(asking: httpx.Client) 
     assert asking.post(f"/v1/log/{answer['log_id']}/revert").is_success
 
 
+# --- what is in question --------------------------------------------------------------------------
+
+
+def find_in_question(client: httpx.Client, **params: Any) -> dict[str, list[str]]:
+    """Return the reviews by the texts that a search shows in question."""
+    found = client.get("/v1/search", params={"q": "the car", **params}).json()["results"]
+    asked = {
+        result.get("memory", result)["content"]: result.get("in_question", []) for result in found
+    }
+    return {content: reviews for content, reviews in asked.items() if reviews}
+
+
+def read_marked_lines(client: httpx.Client, **params: Any) -> str:
+    text: str = client.get("/v1/context", params=params).json()["text"]
+    return "".join(line for line in text.splitlines() if line.endswith("(in question)"))
+
+
+def test_searches_and_contexts_mark_what_is_in_question(asking: httpx.Client) -> None:
+    ids, found = ask(asking, *CARS[:2])
+    remembered(asking, "The car needs oil")
+    known_at = asking.get("/v1/log").json()["items"][0]["created_at"]
+    asked = {text: [found["id"]] for text in (*CARS[:2], MOVED)}
+    assert find_in_question(asking) == find_in_question(asking, view="brief") == asked
+    for params in ({}, {"query": "where is the car?"}):
+        marked = read_marked_lines(asking, **params)
+        assert all(text in marked for text in asked)
+        assert "oil" not in marked
+    assert find_in_question(asking, known_at=known_at) == {}
+    assert read_marked_lines(asking, known_at=known_at) == ""
+    assert accept(asking, found["id"], [ids[0]]).is_success
+    assert find_in_question(asking) == {}
+    assert read_marked_lines(asking) == ""
+
+
 # --- erased texts ---------------------------------------------------------------------------------
 
 

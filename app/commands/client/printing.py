@@ -61,7 +61,9 @@ def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:
     """Print a row per hit of a search, with its score."""
     rows = []
     for hit in hits:
-        rows.append([f"{hit['score']:.3f}", *_format_memory(hit["memory"])])
+        status, *others = _format_memory(hit["memory"])
+        status += ", in question" if hit["in_question"] else ""
+        rows.append([f"{hit['score']:.3f}", status, *others])
     headings = ["score", *MEMORY_HEADINGS] if rows else MEMORY_HEADINGS
     print_table(headings, rows)
 

@@ -26,6 +26,7 @@ from app.store.log.state import (
     decode_findings,
     decode_incoming,
     decode_judgments,
+    decode_relied_ids,
     decode_relied_on,
     encode_incoming,
     encode_judgments,
@@ -175,6 +176,32 @@ async def find_named_memories(
         for row in rows
         if row["erased_at"] is None
     }
+
+
+# List the reviews that wait and concern these memories, oldest first.
+_WAITING_ABOUT = """
+    SELECT id, memory_id, relied_on
+    FROM reviews
+    WHERE agent_id = :agent AND status = 'pending'
+      AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
+    ORDER BY created_at, id
+"""
+
+
+async def find_waiting_reviews(
+    connection: AsyncConnection, agent: AgentId, memory_ids: Collection[UUID]
+) -> dict[UUID, list[UUID]]:
+    """Return, for each of these memories that are in question, the reviews that wait.
+
+    For an agent without reviews that wait, one look into an index says so.
+    """
+    values = {"agent": agent, "ids": list(memory_ids), "named": list(map(str, memory_ids))}
+    waiting: dict[UUID, list[UUID]] = {}
+    for row in await fetch_rows(connection, _WAITING_ABOUT, values):
+        concerned = {row["memory_id"], *decode_relied_ids(row["relied_on"])}
+        for memory_id in concerned.intersection(memory_ids):
+            waiting.setdefault(memory_id, []).append(row["id"])
+    return waiting
 
 
 async def read_questions(
