@@ -175,6 +175,21 @@ _PROBLEMS = [
         "{fact} To change your mind, revert the operation that decided it.",
     ),
     _Row(
+        errors.ChoiceNeeded,
+        422,
+        "choice-needed",
+        "The review names several memories",
+        '{fact} Accept it with {{"memories": [ids]}}, the ids of those that it is right about; '
+        "reject it if it is right about none. `candidates` lists them with their texts.",
+    ),
+    _Row(
+        errors.NotCandidates,
+        422,
+        "no-candidate",
+        "The review does not name this memory",
+        "{fact} GET /v1/reviews/ID lists what it names.",
+    ),
+    _Row(
         errors.CannotAccept,
         409,
         "cannot-accept",
@@ -448,6 +463,9 @@ def _collect_members(error: errors.PalimpsestError) -> dict[str, Any]:
             return {"resume_after": str(log_id), "archived_until": format_time(until)}
         case errors.SelectionArchived():
             return {"archived_until": format_time(error.until)}
+        case errors.ChoiceNeeded(candidates=candidates):
+            listed = [{"id": str(i), "content": text} for i, text in candidates.items()]
+            return {"candidates": listed}
         case errors.Conflict():
             return {"memory_ids": [str(i) for i in error.memory_ids]}
         case errors.NotYetKnown(settled_until=until):

@@ -35,6 +35,7 @@ from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.problems import build_problem, problem_of, respond_with_problem
 from app.api.responses import respond_with_answer
 from app.api.schemas.reviews import (
+    AcceptRequest,
     DecideRequest,
     DecisionRequest,
     ReportQuery,
@@ -89,7 +90,9 @@ async def list_reviews(
             max_bytes=services.settings.max_answer_bytes,
             after=decode_position(query.cursor),
         )
-    items = [ReviewOut.from_row(row) for row in rows[: query.limit]]
+        shown = [reviews.stored_review_from_row(row) for row in rows[: query.limit]]
+        questions = await reviews.read_questions(connection, agent, shown)
+    items = list(map(ReviewOut.from_row, rows, questions))
     next_cursor = build_next_cursor(rows, query.limit)
     answer = ReviewsAnswer.model_construct(items=items, next_cursor=next_cursor)
     return respond_with_answer(answer, view=query.view)
@@ -115,10 +118,12 @@ async def get_review(
     """One review, with the memories it is about before and after accepting it now."""
     async with begin_for_agent(services.engine, agent) as connection:
         row = await reviews.find_review_row(connection, agent, review_id)
-    if row is None:
-        raise UnknownReview(review_id)
+        if row is None:
+            raise UnknownReview(review_id)
+        review = reviews.stored_review_from_row(row)
+        [question] = await reviews.read_questions(connection, agent, [review])
     preview = await services.reviews.preview_accept(agent, review_id)
-    answer = ReviewDetailOut.from_preview(row, preview, services.half_lives)
+    answer = ReviewDetailOut.from_preview(row, question, preview, services.half_lives)
     return respond_with_answer(answer, view=view)
 
 
@@ -168,15 +173,23 @@ class Decider:
     services: ServicesDep
     caller: CallerDep
     review_id: ReviewPath
-    body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None
     view: ViewDep = View.FULL
 
-    async def decide_review(self, *, accept: bool) -> Response:
-        render = partial(_render_decision, half_lives=self.services.half_lives, view=self.view)
-        reviews = self.services.reviews
-        decide = reviews.accept if accept else reviews.reject
-        note = self.body.note if self.body else None
-        return render(await decide(self.caller.build_call(render), self.review_id, note=note))
+    async def accept_review(self, body: AcceptRequest) -> Response:
+        call = self.caller.build_call(self._render)
+        accept = self.services.reviews.accept
+        return self._render(
+            await accept(call, self.review_id, note=body.note, chosen=body.memories)
+        )
+
+    async def reject_review(self, body: DecisionRequest) -> Response:
+        call = self.caller.build_call(self._render)
+        return self._render(
+            await self.services.reviews.reject(call, self.review_id, note=body.note)
+        )
+
+    def _render(self, outcome: Outcome | OutdatedReview) -> Response:
+        return _render_decision(outcome, self.services.half_lives, self.view)
 
 
 def _render_decision(
@@ -200,18 +213,25 @@ _DECISION = {
     responses=_DECISION,
     response_model=None,
     description=(
-        "Do what the review proposes. Where its memories changed since, 409 shows a fresh "
-        "proposal. Accepting again is the same as once."
+        "Do what the review proposes. If the question leaves a choice, `memories` names what it is "
+        "right about. Where its memories changed since, 409 shows a fresh proposal. Accepting "
+        "again is the same as once."
     ),
 )
-async def accept(decider: DeciderDep) -> Response:
-    return await decider.decide_review(accept=True)
+async def accept(
+    decider: DeciderDep,
+    body: Annotated[AcceptRequest | None, Body(openapi_examples=examples.ACCEPTANCE)] = None,
+) -> Response:
+    return await decider.accept_review(body or AcceptRequest())
 
 
 @router.post("/{review_id}/reject", responses=_DECISION, response_model=None)
-async def reject(decider: DeciderDep) -> Response:
+async def reject(
+    decider: DeciderDep,
+    body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None,
+) -> Response:
     """Leave everything as it is. The decision is logged; rejecting again is the same as once."""
-    return await decider.decide_review(accept=False)
+    return await decider.reject_review(body or DecisionRequest())
 
 
 @router.post(
@@ -239,6 +259,7 @@ async def decide(
         review_ids,
         accept=body.decision == "accept",
         note=body.note,
+        choices=body.memories or {},
     )
     return render(decisions)
 

@@ -33,7 +33,8 @@ class PageCall:
     """A request for a page, and all that its answer needs.
 
     `client` calls the API with the key of the viewer, for the agent of the page. `viewer` is the
-    answer of `GET /v1/actor`. `form` holds the fields of a POST.
+    answer of `GET /v1/actor`. `form` holds the fields of a POST. `waiting` says how many reviews
+    wait, empty if none does.
     """
 
     request: Request
@@ -42,6 +43,7 @@ class PageCall:
     form: ImmutableMultiDict[str, str]
     needs_key: bool
     now: datetime
+    waiting: str = ""
 
     @property
     def parameters(self) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """The routes of the console, below `/ui`."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -65,6 +66,8 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/erasures", "POST", settings.erase),
     ("/story", "POST", story.store),
 )
+# Reviews that are counted for the bar of each page.
+_MOST_COUNTED = 100
 # Whatever else is asked for below the console.
 _ELSEWHERE = "/{rest:path}"
 # What is known of whoever calls before the API has said it.
@@ -110,6 +113,8 @@ class _Console:
             call = self._build_call(request, client, await client.get_actor(), form)
             if call.agent is None and answer is not agents.show:
                 return RedirectResponse(f"{PATH}/agents", 303)
+            if call.agent and request.method == "GET":
+                call = replace(call, waiting=await _count_waiting_reviews(client))
             return await answer(call)
         except Unauthorized:
             response = ask_for_key(request)
@@ -132,6 +137,14 @@ class _Console:
             needs_key=self._seal is not None,
             now=read_now(),
         )
+
+
+async def _count_waiting_reviews(client: AsyncClient) -> str:
+    """Return how many reviews wait, up to a hundred; empty if none does."""
+    page = await client.list_reviews(status="pending", limit=_MOST_COUNTED).page()
+    if page["next_cursor"]:
+        return f"{_MOST_COUNTED}+"
+    return str(len(page["items"]) or "")
 
 
 def _build_route(path: str, method: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:

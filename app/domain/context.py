@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from app.domain.fact import Kind
 from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS
@@ -28,6 +29,7 @@ _LAST_LINE = f"{CONTEXT_ENDS}\n"
 _MARKS = re.compile("|".join(map(re.escape, (CONTEXT_BEGINS, CONTEXT_ENDS))))
 
 _CHECK = " (check: what it rests on has changed)"
+_IN_QUESTION = " (in question)"
 
 # Characters that do not show but reach a model: controls, bidi and tag characters, private use. The
 # joiners that scripts need stay.
@@ -37,11 +39,15 @@ _JOINERS = "\u200c\u200d"
 
 @dataclass(frozen=True, slots=True)
 class ContextItem:
-    """A memory with its text (see `render_memory_text`); `usefulness` (0 to 1) places it."""
+    """A memory with its text (see `render_memory_text`); `usefulness` (0 to 1) places it.
+
+    `in_question` names the reviews that wait and concern the memory.
+    """
 
     memory: Memory
     text: str
     usefulness: float
+    in_question: tuple[UUID, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -49,10 +55,11 @@ class ContextItem:
 
     @property
     def line(self) -> str:
-        """Return the text as a line with its dates and, if the memory is stale, a mark."""
+        """Return the text as a line with its dates, and marks if it is stale or in question."""
         belief = self.memory.belief
         until = f", until {belief.valid_until.date()}" if belief.valid_until else ""
         mark = _CHECK if self.memory.stale_because else ""
+        mark += _IN_QUESTION if self.in_question else ""
         return f"- {self.text} ({_describe_start(self.memory)}{until}){mark}\n"
 
 

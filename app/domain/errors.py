@@ -5,7 +5,7 @@ advice in the words of a surface: `api/problems.py` advises callers, and `app/ad
 person who runs the service.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import ceil
 from uuid import UUID
@@ -311,10 +311,29 @@ class UnknownReview(PalimpsestError):
 
 
 class AlreadyDecided(Conflict):
-    """The review was decided the other way, or has expired."""
+    """The review was decided in another way, or is closed."""
 
     def __init__(self, review_id: UUID, status: str) -> None:
         super().__init__(f"Review {review_id} is {status} already.")
+
+
+class ChoiceNeeded(PalimpsestError):
+    """The review names several memories, and the call does not say which of them it means.
+
+    `candidates` holds their texts by id; None for one that was erased.
+    """
+
+    def __init__(self, review_id: UUID, candidates: Mapping[UUID, str | None]) -> None:
+        super().__init__(f"Review {review_id} names {len(candidates)} memories.")
+        self.candidates = candidates
+
+
+class NotCandidates(PalimpsestError):
+    """The call chooses memories that the review does not name."""
+
+    def __init__(self, review_id: UUID, memory_ids: Sequence[UUID]) -> None:
+        named = ", ".join(map(str, memory_ids[:MOST_NAMED]))
+        super().__init__(f"Review {review_id} does not name {named}.")
 
 
 class CannotAccept(Conflict):

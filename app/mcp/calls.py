@@ -41,7 +41,11 @@ async def store(client: AsyncClient, arguments: Arguments) -> Answer:
 
 async def search(client: AsyncClient, arguments: Arguments) -> Answer:
     answer = await client.search(**(SEARCH_DEFAULTS | arguments))
-    hits = [_shorten(result["memory"]) | {"score": result["score"]} for result in answer["results"]]
+    hits = [
+        _shorten(result["memory"])
+        | {"score": result["score"], "in_question": bool(result["in_question"])}
+        for result in answer["results"]
+    ]
     text = "\n".join(map(_write_line, hits)) or "Nothing is known about it."
     fields = {"results": hits, "as_of": answer["as_of"], "known_at": answer["known_at"]}
     return Answer(text, fields)
@@ -100,7 +104,7 @@ async def review(client: AsyncClient, arguments: Arguments) -> Answer:
     if "decision" in arguments:
         return await _decide(client, arguments)
     page = await client.list_reviews(status="pending", limit=20).page()
-    waiting = [{"review_id": item["id"], "sentence": item["sentence"]} for item in page["items"]]
+    waiting = [_shorten_review(item) for item in page["items"]]
     text = "\n".join(f"- [{item['review_id']}] {item['sentence']}" for item in waiting)
     return Answer(text or "Nothing waits.", {"waiting": waiting})
 
@@ -108,11 +112,37 @@ async def review(client: AsyncClient, arguments: Arguments) -> Answer:
 async def _decide(client: AsyncClient, arguments: Arguments) -> Answer:
     if "review_id" not in arguments:
         raise ValueError("A decision needs review_id.")
-    choose = client.accept if arguments["decision"] == "accept" else client.reject
-    answer = await choose(arguments["review_id"], note=arguments.get("note"))
+    review_id, note = arguments["review_id"], arguments.get("note")
+    answer: Mapping[str, Any]
+    if arguments["decision"] == "accept":
+        memories = await _find_chosen(client, review_id, arguments.get("memories"))
+        answer = await client.accept(review_id, note=note, memories=memories)
+    else:
+        answer = await client.reject(review_id, note=note)
     written = _list_written(answer)
     fields = written | {"decided": arguments["decision"]}
     return Answer(_describe_write(written, f"{arguments['decision']}ed"), fields)
+
+
+async def _find_chosen(
+    client: AsyncClient, review_id: str, chosen: list[str] | None
+) -> list[str] | None:
+    """Return the ids of the candidates that are named by their letters or ids."""
+    if not chosen:
+        return None
+    candidates = (await client.get_review(review_id))["candidates"]
+    ids = {each["letter"]: each["memory_id"] for each in candidates}
+    return [ids.get(name.strip("() ").lower(), name) for name in chosen]
+
+
+def _shorten_review(review: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("letter", "memory_id", "content")
+    candidates = [{name: each[name] for name in names} for each in review["candidates"]]
+    return {
+        "review_id": review["id"],
+        "sentence": review["sentence"],
+        "candidates": candidates,
+    }
 
 
 async def may_review(client: AsyncClient) -> bool:
@@ -169,4 +199,5 @@ def _write_line(memory: Mapping[str, Any]) -> str:
     until = str(memory["valid_until"] or "now")[:10]
     mark = "" if memory["status"] == "current" else f" ({memory['status']})"
     stale = " (stale: what it rests on has ended)" if memory["stale"] else ""
-    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}"
+    asked = " (in question)" if memory.get("in_question") else ""
+    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}{asked}"

@@ -101,7 +101,7 @@ SEARCH = _build_tool(
     },
     {
         "results": _describe(
-            _OBJECTS, "id, content, valid_from, valid_until, status, score, stale"
+            _OBJECTS, "id, content, valid_from, valid_until, status, score, stale, in_question"
         ),
         "as_of": _TEXT,
         "known_at": _TEXT,
@@ -177,9 +177,18 @@ CAPTURE = _build_tool(
 )
 REVIEW = _build_tool(
     "memory_review",
-    "List changes that wait for a person, or decide one as the person says.",
-    {"review_id": _TEXT, "decision": {"enum": ["accept", "reject"]}, "note": _TEXT},
-    {"waiting": _describe(_OBJECTS, "review_id, sentence"), "decided": _MAYBE, **_WRITTEN},
+    "List questions that wait for a person, or decide one as the person says.",
+    {
+        "review_id": _TEXT,
+        "decision": {"enum": ["accept", "reject"]},
+        "memories": _describe(_TEXTS, "letters accepted of (a), (b) …; reject: none of them"),
+        "note": _TEXT,
+    },
+    {
+        "waiting": _describe(_OBJECTS, "review_id, sentence, candidates"),
+        "decided": _MAYBE,
+        **_WRITTEN,
+    },
     destroys=True,
 )
 

@@ -96,6 +96,7 @@ class ReviewStatus(StrEnum):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     EXPIRED = "expired"
+    OVERTAKEN = "overtaken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +120,16 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class ReviewDecision:
-    """A review that an operation decides, with its states before and after."""
+    """A review that an operation decides, with its states before and after.
+
+    `chosen` are the memories that were picked from those that the review names; None means all.
+    """
 
     review_id: UUID
     before: ReviewStatus
     after: ReviewStatus
     note: str | None = None
+    chosen: tuple[UUID, ...] | None = None
 
     def to_reverted(self) -> "ReviewDecision":
         """Return the decision that takes this one back."""

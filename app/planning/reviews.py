@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.errors import CannotAccept
+from app.domain.errors import CannotAccept, NotCandidates
 from app.domain.fact import Fact, Kind, Tier
 from app.domain.relation import (
     Decision,
@@ -42,6 +42,9 @@ from app.planning.plan import (
 # The claims of a memory that a plan can correct without ending the memory.
 _CORRECTABLE = ("valid_from", "said_until")
 
+
+# The judges may be right about some of what these reviews name, and wrong about the rest.
+_CHOICES = (ReviewSource.LOW_CONFIDENCE, ReviewSource.JUDGES_DISAGREE)
 
 # A fact leaves one review; a sweep finds the other questions that it raises.
 OTHER_QUESTION_OPEN = "another question about it was left open"
@@ -177,7 +180,7 @@ class Proposal:
 
     `memory_id` is the fact that was stored apart for the review. `relied_on` holds the memories
     concerned with the revisions that the proposal was made from. `corrections` are the values that
-    accepting writes to the one memory concerned.
+    accepting writes to the one memory concerned. Of a choice, accepting ends only what is chosen.
     """
 
     review_id: UUID
@@ -188,6 +191,12 @@ class Proposal:
     judgments: tuple[Judgment, ...]
     relied_on: tuple[tuple[UUID, int], ...]
     corrections: dict[str, Any] | None = None
+    source: ReviewSource | None = None
+
+    @property
+    def is_choice(self) -> bool:
+        """Return True if the review names several memories and may be right about some of them."""
+        return self.source in _CHOICES and len(self.targets) > 1
 
     @property
     def targets(self) -> tuple[UUID, ...]:
@@ -199,9 +208,41 @@ class Proposal:
         """Return the targets and the fact that was stored for the review."""
         return (*self.targets, self.memory_id) if self.memory_id else self.targets
 
-    def to_review_decision(self, status: ReviewStatus, note: str | None) -> ReviewDecision:
+    def narrow_to(self, chosen: Sequence[UUID]) -> "Proposal":
+        """Return the proposal about these of its targets alone. Raise NotCandidates for others."""
+        foreign = [memory_id for memory_id in chosen if memory_id not in self.targets]
+        if foreign:
+            raise NotCandidates(self.review_id, foreign)
+        if set(chosen) == set(self.targets) and not self.is_choice:
+            return self
+        judgments = tuple(j for j in self.judgments if j.memory_id in chosen)
+        kept = {*chosen, self.memory_id}
+        return replace(
+            self,
+            relation=_combine_relations(judgments, is_stored=self.memory_id is not None),
+            judgments=judgments,
+            relied_on=tuple(relied for relied in self.relied_on if relied[0] in kept),
+        )
+
+    def to_review_decision(
+        self,
+        status: ReviewStatus,
+        note: str | None,
+        chosen: Sequence[UUID] | None = None,
+    ) -> ReviewDecision:
         """Return the decision that gives the pending review this status."""
-        return ReviewDecision(self.review_id, ReviewStatus.PENDING, status, note)
+        picked = None if chosen is None else tuple(i for i in self.targets if i in chosen)
+        return ReviewDecision(self.review_id, ReviewStatus.PENDING, status, note, picked)
+
+
+def _combine_relations(judgments: Sequence[Judgment], *, is_stored: bool) -> Relation:
+    """Return the relation of all judgments; if they differ, one by which each memory ends.
+
+    Memories end in favour of the fact that was stored for the review, if it was.
+    """
+    relations = {judgment.relation for judgment in judgments}
+    relation = relations.pop() if len(relations) == 1 else Relation.UPDATE
+    return Relation.RETRACTION if relation.effect.ends_stored and not is_stored else relation
 
 
 def find_moved_memories(proposal: Proposal, chains: Chains) -> list[UUID]:
@@ -220,16 +261,20 @@ def plan_accept(
     now: datetime,
     merged: PreparedMerge | None = None,
     note: str | None = None,
+    chosen: Sequence[UUID] | None = None,
+    by: Judge = Judge.REVIEWER,
 ) -> Plan:
-    """Plan what the proposal comes to now.
+    """Plan what the proposal comes to now, for the chosen memories or all that it names.
 
-    Raise CannotAccept if the memories concerned have changed too much.
+    Raise NotCandidates, and CannotAccept if the memories concerned have changed too much.
     """
+    settled = proposal.to_review_decision(ReviewStatus.ACCEPTED, note, chosen)
+    proposal = proposal.narrow_to(_list_left(proposal, chains) if chosen is None else chosen)
     surest = max(proposal.judgments, key=lambda judgment: judgment.confidence, default=None)
     decision = Decision(
         relation=proposal.relation if proposal.targets else Relation.NONE,
         confidence=surest.confidence if surest else 1.0,
-        decided_by=Judge.REVIEWER,
+        decided_by=by,
         reasoning=note or proposal.sentence,
         findings=surest.findings if surest else (),
     )
@@ -240,7 +285,14 @@ def plan_accept(
         now=now,
         merged=merged,
     )
-    return plan.with_settled_review(proposal.to_review_decision(ReviewStatus.ACCEPTED, note))
+    return plan.with_settled_review(settled)
+
+
+def _list_left(proposal: Proposal, chains: Chains) -> Sequence[UUID]:
+    """Return the targets that were neither withdrawn nor erased; all of them if none is left."""
+    versions = [chains.get_version(i) for i in proposal.targets]
+    left = [v.id for v in versions if not v.belief.void and v.erased_at is None]
+    return left or proposal.targets
 
 
 def plan_proposed(

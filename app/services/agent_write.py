@@ -30,7 +30,8 @@ from app.planning.hints import (
     find_plan_line,
     find_proposal_targets,
 )
-from app.planning.plan import Plan, list_inserted_memories
+from app.planning.overtaken import find_turned_memories, is_overtaken, plan_overtaking
+from app.planning.plan import Plan, ReviewStatus, list_inserted_memories
 from app.planning.staleness import StaleMemory
 from app.services import metrics
 from app.services.idempotency import UNKEYED, Idempotency, Result_contra
@@ -40,6 +41,7 @@ from app.store.chains import LockedAgent, Starting
 from app.store.log.chain import LogChain
 from app.store.log.closures import count_closures
 from app.store.memories import Point
+from app.store.reviews import reviews
 from app.store.reviews.rejections import find_rejected
 from app.store.roles import Role
 from app.store.rows import CallInfo
@@ -292,10 +294,39 @@ class AgentWrite(Generic[Result_contra]):
             request=info or self._call.info,
             log_chain=self.log_chain,
         )
+        await self._settle_overtaken_reviews(plans)
         if counted:
             self._applied += plans
             self._logged += logged
         return logged
+
+    async def _settle_overtaken_reviews(self, plans: Sequence[Plan]) -> None:
+        """Close the reviews that the plans have settled, and open again what they have undone.
+
+        Plans that end no stored memory, and revive none, read nothing here.
+        """
+        turned = find_turned_memories(plans)
+        if not turned:
+            return
+        found = await reviews.list_open_reviews_about(self.connection, self.agent, turned)
+        ids = {memory_id for each in found for memory_id in each.proposal.ids}
+        named = await reviews.find_named_memories(self.connection, self.agent, ids)
+        settling: list[Plan] = []
+        for each in found:
+            is_waiting = each.status == ReviewStatus.PENDING
+            now = self.next_known_time()
+            if is_overtaken(each.proposal, named, now) == is_waiting:
+                settling.append(plan_overtaking(each.proposal, is_waiting=is_waiting, now=now))
+                self.use_known_time(now)
+        await apply.apply_plans(
+            self.connection,
+            self.agent,
+            settling,
+            vectors={},
+            language=self._get_setup().language_oid,
+            request=CallInfo(request_id=self._call.info.request_id),
+            log_chain=self.log_chain,
+        )
 
     async def read_back(self, also_ids: Iterable[UUID] = ()) -> dict[UUID, Memory]:
         """Return the memories to answer with, and those of `also_ids`.

@@ -28,6 +28,7 @@ from app.store import memories as memory_store
 from app.store.columns import Filters
 from app.store.memories import Point, Ranked, Ranking
 from app.store.reads import Reads
+from app.store.reviews.reviews import find_waiting_reviews
 from app.store.value_lines import list_value_lines
 from app.store.walks import find_few
 
@@ -79,25 +80,35 @@ class ContextComposer:
         """
         limit = _choose_row_limit(budget)
         ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
-        strong = await self._reads.run(
-            agent,
-            lambda connection: self._list_strongest(connection, agent, filters, point, ranking),
-            known_at=point.known_at,
-        )
+
+        async def read_strongest(
+            connection: AsyncConnection,
+        ) -> tuple[Ranked, Mapping[UUID, Sequence[UUID]]]:
+            ranked = await self._list_strongest(connection, agent, filters, point, ranking)
+            if point.known_at is not None:
+                return ranked, {}
+            ids = [memory.id for memory in ranked.memories]
+            return ranked, await find_waiting_reviews(connection, agent, ids)
+
+        strong, in_question = await self._reads.run(agent, read_strongest, known_at=point.known_at)
         moment = strong.moment
         near: list[Memory] = []
         ranks: dict[UUID, int] | None = None
         if query:
-            near = await self._find_nearest(
+            near, asked = await self._find_nearest(
                 agent,
                 query,
                 filters,
                 point,
                 moment,
             )
+            in_question = {**in_question, **asked}
             ranks = {memory.id: rank for rank, memory in enumerate(near)}
         memories = {memory.id: memory for memory in (*strong.memories, *near)}
-        items = [self._build_item(memory, moment, ranks) for memory in memories.values()]
+        items = [
+            self._build_item(memory, moment, ranks, in_question.get(memory.id, ()))
+            for memory in memories.values()
+        ]
         context = compose_context(items, budget=budget, holding=strong.live)
         shown = [item.memory for item in context.items]
         self._usage.note_uses(agent, [memory.id for memory in shown])
@@ -160,8 +171,8 @@ class ContextComposer:
         filters: Filters,
         point: Point,
         moment: Moment,
-    ) -> list[Memory]:
-        """Return the memories nearest to the query, nearest first.
+    ) -> tuple[list[Memory], Mapping[UUID, Sequence[UUID]]]:
+        """Return the memories nearest to the query, nearest first, and the reviews about them.
 
         Beliefs that are younger than the moment are left out, so that both reads show one picture.
         """
@@ -173,18 +184,21 @@ class ContextComposer:
             Point(moment.as_of, point.known_at),
         )
         near = [hit.memory for hit in nearest.hits]
-        return [memory for memory in near if _get_known_since(memory) <= moment.known_at]
+        known = [memory for memory in near if _get_known_since(memory) <= moment.known_at]
+        return known, nearest.in_question
 
     def _build_item(
         self,
         memory: Memory,
         moment: Moment,
         ranks: Mapping[UUID, int] | None,
+        in_question: Sequence[UUID],
     ) -> ContextItem:
         usefulness = compute_strength(memory, moment.as_of, self._half_lives)
         if ranks is not None:
             usefulness = score_usefulness(usefulness, ranks.get(memory.id))
-        return ContextItem(memory, render_memory_text(memory), usefulness)
+        text = render_memory_text(memory)
+        return ContextItem(memory, text, usefulness, tuple(in_question))
 
 
 def _get_known_since(memory: Memory) -> datetime:

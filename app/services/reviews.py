@@ -1,6 +1,6 @@
 """Deciding reviews: prepare what takes time, lock, see whether anything moved, plan, apply."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -14,6 +14,7 @@ from app.domain.chains import Chains
 from app.domain.errors import (
     AlreadyDecided,
     CannotAccept,
+    ChoiceNeeded,
     PalimpsestError,
     Unavailable,
     UnknownLogEntry,
@@ -56,7 +57,7 @@ from app.store.chains import read_chains
 from app.store.engine import begin_for_agent, read_clock
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
-from app.store.log.state import Incoming
+from app.store.log.state import Incoming, decode_settled
 from app.store.memories import Point
 from app.store.reviews import reviews
 from app.store.reviews.reviews import ReviewFilters, StoredReview
@@ -134,18 +135,25 @@ class ReviewDecider:
         review_id: UUID,
         *,
         note: str | None,
+        chosen: Sequence[UUID] | None = None,
+        by: Judge = Judge.REVIEWER,
     ) -> Acceptance:
         """Do what the review proposes to the memories as they are now.
 
+        `chosen` are the memories, among those that the review names, about which it is right; None
+        means all, which a review that leaves a choice does not take.
         If these memories changed since the proposal, nothing is done, and the proposal is made
-        afresh. Accepting again returns the first result.
-        Raises UnknownReview, AlreadyDecided, CannotAccept, AgentFrozen.
+        afresh. Accepting the same again returns the first result.
+        Raises UnknownReview, AlreadyDecided, ChoiceNeeded, NotCandidates, CannotAccept,
+        AgentFrozen.
         """
         await self.expire_overdue(call.agent)
         review = await self._read_review(call.agent, review_id)
         if review.incoming and review.status == ReviewStatus.PENDING:
+            if _narrow(review.proposal, chosen).targets != review.proposal.targets:
+                raise CannotAccept(review_id, "a store that was held back is carried out whole")
             return await self._release_store(call, review, review.incoming, note=note)
-        merge = await self._prepare_merge(call.agent, review.proposal)
+        merge = await self._prepare_merge(call.agent, _narrow(review.proposal, chosen))
         encoder = self._embedder.name if merge.vectors else None
         async with agent_write(
             self._engine,
@@ -156,18 +164,22 @@ class ReviewDecider:
         ) as write:
             review = await _get_review(write.connection, call.agent, review_id)
             if review.status != ReviewStatus.PENDING:
-                return await _keep_first_outcome(write, review, ReviewStatus.ACCEPTED)
-            proposal = review.proposal
+                return await _keep_first_outcome(write, review, ReviewStatus.ACCEPTED, chosen)
+            if chosen is None and review.proposal.is_choice:
+                raise await _ask_to_choose(write, review.proposal)
+            proposal = _narrow(review.proposal, chosen)
             chains = await write.read_chains(ids=proposal.ids)
             changed = find_moved_memories(proposal, chains)
             if changed:
-                return await self._propose_afresh(write, proposal, merge, changed)
+                return await self._propose_afresh(write, review.proposal, chosen, merge, changed)
             plan = plan_accept(
-                proposal,
+                review.proposal,
                 chains,
                 now=write.next_known_time(),
                 merged=merge.merged,
                 note=note,
+                chosen=chosen,
+                by=by,
             )
             return await _carry_out(write, plan, merge.vectors)
 
@@ -177,6 +189,7 @@ class ReviewDecider:
         review_id: UUID,
         *,
         note: str | None,
+        by: Judge = Judge.REVIEWER,
     ) -> Outcome:
         """Leave every memory as it is. Raises UnknownReview, AlreadyDecided.
 
@@ -192,7 +205,7 @@ class ReviewDecider:
                 review.proposal,
                 ReviewStatus.REJECTED,
                 now=write.next_known_time(),
-                by=Judge.REVIEWER,
+                by=by,
                 note=note or "Rejected: everything stays as it is.",
             )
             return await _carry_out(write, plan, {})
@@ -204,18 +217,23 @@ class ReviewDecider:
         *,
         accept: bool,
         note: str | None,
+        choices: Mapping[UUID, Sequence[UUID]],
     ) -> list[Decided]:
         """Decide several reviews, each in a transaction of its own.
 
-        A retry before the answer is kept decides nothing twice.
+        `choices` holds the memories that are chosen, by review. A retry before the answer is kept
+        decides nothing twice.
         """
         one_call: Call[Acceptance] = Call(call.agent, call.info)
-        decide = self.accept if accept else self.reject
         decided: list[Decided] = []
         for review_id in review_ids:
             try:
                 result: Acceptance | PalimpsestError
-                result = await decide(one_call, review_id, note=note)
+                if accept:
+                    chosen = choices.get(review_id)
+                    result = await self.accept(one_call, review_id, note=note, chosen=chosen)
+                else:
+                    result = await self.reject(one_call, review_id, note=note)
             except PalimpsestError as problem:
                 result = problem
             decided.append((review_id, result))
@@ -382,28 +400,40 @@ class ReviewDecider:
         self,
         write: AgentWrite[Acceptance],
         proposal: Proposal,
+        chosen: Sequence[UUID] | None,
         merge: _ReadyMerge,
         changed: list[UUID],
     ) -> OutdatedReview:
         """Let the proposal rely on the memories as they are now, and show it again."""
-        revisions: dict[UUID, int] = {}
-        for memory_id in proposal.ids:
-            revisions[memory_id] = write.chains.get_version(memory_id).revision
+        chains = await write.read_chains(ids=proposal.ids)
+        revisions = {i: chains.get_version(i).revision for i in proposal.ids}
         await reviews.set_relied_revisions(
             write.connection,
             write.agent,
             proposal.review_id,
             revisions,
         )
-        before = await _find_memories(write.connection, write.agent, proposal.ids)
+        narrowed = _narrow(proposal, chosen)
+        before = await _find_memories(write.connection, write.agent, narrowed.ids)
         preview = _preview_proposal(
-            proposal,
-            write.chains,
+            narrowed,
+            chains,
             before,
             merge,
             now=write.next_known_time(),
         )
         return OutdatedReview(proposal.review_id, changed, preview)
+
+
+def _narrow(proposal: Proposal, chosen: Sequence[UUID] | None) -> Proposal:
+    return proposal if chosen is None else proposal.narrow_to(chosen)
+
+
+async def _ask_to_choose(write: AgentWrite[Acceptance], proposal: Proposal) -> ChoiceNeeded:
+    """Return the error that lists what can be chosen."""
+    named = await _find_memories(write.connection, write.agent, proposal.targets)
+    texts = list_texts(proposal.targets, {memory.id: memory for memory in named})
+    return ChoiceNeeded(proposal.review_id, texts)
 
 
 async def _carry_out(
@@ -486,6 +516,7 @@ async def _keep_first_outcome(
     write: AgentWrite[Acceptance],
     review: StoredReview,
     wanted: ReviewStatus,
+    chosen: Sequence[UUID] | None = None,
 ) -> Outcome:
     """Return the first result, and keep it. Raises AlreadyDecided if the decision was another."""
     log_id = review.decision_log_id
@@ -495,6 +526,9 @@ async def _keep_first_outcome(
     if row is None:
         await archived_log.refuse_archived(write.connection, write.agent, [log_id])
         raise UnknownLogEntry(log_id)
+    first = decode_settled(row["after_state"])
+    if first and not _is_same_choice(review.proposal, first.chosen, chosen):
+        raise AlreadyDecided(review.proposal.review_id, review.status)
     plan = reviews.plan_from_log_row(row, review.proposal)
     target = row["target_memory_id"]
     ids = [*plan.superseded, target] if target else list(plan.superseded)
@@ -508,3 +542,15 @@ async def _keep_first_outcome(
     )
     await write.keep(outcome)
     return outcome
+
+
+def _is_same_choice(
+    proposal: Proposal, first: Sequence[UUID] | None, chosen: Sequence[UUID] | None
+) -> bool:
+    """Return True if both choose the same memories. Whoever chooses none takes the first choice."""
+    everything = proposal.targets
+    if chosen is None and proposal.is_choice:
+        return True
+    return set(everything if first is None else first) == set(
+        everything if chosen is None else chosen
+    )

@@ -1,7 +1,9 @@
 """Finding memories by meaning and words, by id, and by slot. What is found counts as used."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.errors import NoPreference, UnknownMemory
@@ -15,6 +17,7 @@ from app.store.columns import Filters
 from app.store.memories import Point
 from app.store.ranking import ANY_SCORE
 from app.store.reads import Reads
+from app.store.reviews.reviews import find_waiting_reviews
 from app.store.search import Hits, Query
 
 
@@ -72,7 +75,10 @@ class Searcher:
         filters: Filters,
         point: Point,
     ) -> Hits:
-        """Return the nearest memories, best first, for a caller who counts what it uses of them."""
+        """Return the nearest memories, best first, for a caller who counts what it uses of them.
+
+        What reviews ask is a matter of the present: reads of an earlier known time leave it out.
+        """
         vector = None
         if question.mode != "text":
             [vector] = await self._embedder.encode([question.text])
@@ -88,13 +94,18 @@ class Searcher:
             self._max_answer_bytes,
         )
         index = await self._indexes.find_index(agent)
-        return await self._reads.run(
-            agent,
-            lambda connection: search.search_memories(
+
+        async def read(connection: AsyncConnection) -> Hits:
+            hits = await search.search_memories(
                 connection, agent, query, filters, point, index=index, exact=question.exact
-            ),
-            known_at=point.known_at,
-        )
+            )
+            found = [hit.memory.id for hit in hits.hits]
+            if point.known_at is not None or not found:
+                return hits
+            waiting = await find_waiting_reviews(connection, agent, found)
+            return replace(hits, in_question=waiting)
+
+        return await self._reads.run(agent, read, known_at=point.known_at)
 
     async def get_memory(
         self,

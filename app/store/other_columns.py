@@ -115,6 +115,7 @@ def _list_findings(prefix: str, *, removed: bool) -> tuple[JsonField, ...]:
 def _list_judgments(prefix: str) -> tuple[JsonField, ...]:
     return (
         *_list_fields(prefix, "memory_id", "relation", "confidence", "decided_by", "flag", "akin"),
+        JsonField(f"{prefix}disagree"),
         JsonField(f"{prefix}reasoning", Erasure.REMOVED),
         JsonField(f"{prefix}vetoes[]", Erasure.REMOVED),
         *_list_findings(f"{prefix}findings[].", removed=True),
@@ -140,7 +141,7 @@ _STATES = (
         JsonField(field.path, Erasure.REMOVED)
         for field in _list_judgments("[].review.judgments[].")
     ),
-    *_list_fields("[].settled.", "review_id", "before", "after"),
+    *_list_fields("[].settled.", "review_id", "before", "after", "chosen[]"),
     JsonField("[].settled.note", Erasure.REMOVED),
     # The receipt of an erasure: a digest under a key that the service does not keep.
     *_list_fields("[].", "erased_at", "hmac"),

@@ -307,6 +307,18 @@ _WAITS_ON = """
     AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
 """
 
+# A question whose fact stands waits on for the candidates that are left.
+_HAS_CANDIDATES_LEFT = """
+    NOT :everything
+    AND source IN ('low_confidence', 'judges_disagree')
+    AND NOT coalesce(memory_id = ANY(:ids), false)
+    AND EXISTS (
+        SELECT FROM jsonb_array_elements(judgments) AS j
+        JOIN memories m ON m.agent_id = :agent AND m.id = CAST(j ->> 'memory_id' AS uuid)
+        WHERE m.erased_at IS NULL
+    )
+"""
+
 # Reviews that may quote an erased text.
 _QUOTING_REVIEW = f"""
     :everything
@@ -323,7 +335,11 @@ _QUOTING_REVIEW = f"""
 # A proposal about an erased memory can no longer be made or read.
 _REDACT_REVIEWS = f"""
     UPDATE reviews SET
-        status = CASE WHEN status = 'pending' AND NOT ({_WAITS_ON}) THEN 'expired' ELSE status END,
+        status = CASE
+            WHEN status = 'pending' AND NOT ({_WAITS_ON}) AND NOT ({_HAS_CANDIDATES_LEFT})
+                THEN 'overtaken'
+            ELSE status
+        END,
         note = NULL,
         said = said - CAST(:texts AS text[]),
         incoming = CASE
@@ -332,7 +348,10 @@ _REDACT_REVIEWS = f"""
         END,
         judgments = (
             SELECT coalesce(
-                jsonb_agg(j || '{{"reasoning": "", "findings": [], "vetoes": []}}'), '[]'
+                jsonb_agg(
+                    j || '{{"reasoning": "", "findings": [], "vetoes": [], "opinions": []}}'
+                ),
+                '[]'
             )
             FROM jsonb_array_elements(judgments) AS j
         )

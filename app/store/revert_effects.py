@@ -36,21 +36,22 @@ _MARK_OPERATIONS = (
 """
 )
 
-# A review that an undone operation left expires. If the operation stands again, the review waits
-# again, unless a memory that it is about was erased since. A review is as old as the operation
-# that left it, and an index finds it by that time.
+# A review that an undone operation left is overtaken. If the operation stands again, the review
+# waits again, unless a memory that it is about was erased since. A review is as old as the
+# operation that left it, and an index finds it by that time. Older versions let it expire.
 _CHANGE_REVIEWS = (
     _UNDONE
     + b"""
     UPDATE reviews r SET
-        status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
+        status = CASE WHEN undone.is_undone THEN 'overtaken' ELSE 'pending' END,
         decided_at = CASE WHEN undone.is_undone THEN CAST(%(now)s AS timestamptz) END,
         decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
     FROM undone
     WHERE r.agent_id = %(agent)s
       AND r.created_at = undone.created_at
       AND r.log_id = undone.id
-      AND r.status = CASE WHEN undone.is_undone THEN 'pending' ELSE 'expired' END
+      AND (r.status = 'pending') = undone.is_undone
+      AND r.status IN ('pending', 'overtaken', 'expired')
       AND (
           undone.is_undone
           OR r.decision_log_id IN (SELECT id FROM undone) AND NOT EXISTS (

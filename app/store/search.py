@@ -4,9 +4,10 @@ A search is exact: it looks at every live memory of the agent. Only a large agen
 index, if the caller does not ask for more.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,13 +53,15 @@ from app.store.ranking import (
 class Hits:
     """Memories found, best first. `is_cut`: others were found, for which no bytes were left.
 
-    `is_approximate`: they were found by an index, which may have missed one.
+    `is_approximate`: they were found by an index, which may have missed one. `in_question` holds
+    the reviews that wait, by the memory that they concern.
     """
 
     moment: Moment
     hits: list[Hit]
     is_cut: bool = False
     is_approximate: bool = False
+    in_question: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

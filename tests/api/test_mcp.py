@@ -21,6 +21,8 @@ from app.mcp.server import Context, build_server
 from app.mcp.tools import CAPTURE, INSTRUCTIONS, REVIEW, SEARCH, STORE, TOOLS
 from app.settings import load_settings
 from palimpsest_client import AsyncClient, Client, Retries
+from support.builders import contents
+from support.questions import CARS, MOVED, ask, open_agent, open_unsure
 from support.service import running
 
 ROOT_KEY = "root-" + "k" * 40
@@ -142,6 +144,26 @@ def test_what_waits_is_listed(server: Any) -> None:
         assert get_fields(await host.call_tool("memory_review", {}))["waiting"] == []
 
     talk(server, work)
+
+
+def test_a_question_shows_its_texts_and_is_accepted_by_letters(
+    server_url: str, template_url: str
+) -> None:
+    with open_unsure(server_url, template_url) as (_, address), open_agent(address) as client:
+        ids, found = ask(client, *CARS)
+
+        async def work(host: Host) -> None:
+            [waiting] = get_fields(await host.call_tool("memory_review", {}))["waiting"]
+            assert waiting["sentence"] == found["sentence"]
+            letters = {each["memory_id"]: each["letter"] for each in waiting["candidates"]}
+            decision = {"review_id": found["id"], "decision": "accept"}
+            refused = await host.call_tool("memory_review", decision)
+            assert refused.is_error
+            decision["memories"] = [f"({letters[ids[0]]})", letters[ids[2]]]
+            assert get_fields(await host.call_tool("memory_review", decision))["log_id"]
+
+        talk(serve_over(address, client.headers["X-Agent-Id"]), work)
+        assert contents(client) == {CARS[1], MOVED}
 
 
 def test_turns_are_captured(server: Any) -> None:

@@ -89,7 +89,7 @@ def test_a_review_goes_with_the_store_that_left_it_and_comes_back_with_it(
     undone = revert(client, stored["log_id"])
     gone = client.get(path).json()
     assert (gone["status"], gone["decided_at"], gone["decision_log_id"]) == (
-        "expired",
+        "overtaken",
         undone["known_at"],
         undone["log_id"],
     )
@@ -113,7 +113,7 @@ def test_a_review_about_what_was_erased_does_not_wait_again(client: httpx.Client
     undone = revert(client, stored["log_id"])
     assert client.delete(f"/v1/memories/{old['id']}", params={"erase": True}).is_success
     revert(client, undone["log_id"])
-    assert client.get(f"/v1/reviews/{stored['review_id']}").json()["status"] == "expired"
+    assert client.get(f"/v1/reviews/{stored['review_id']}").json()["status"] == "overtaken"
 
 
 @pytest.mark.parametrize("times", [2, 3, 4, 5])

@@ -48,7 +48,7 @@ def test_a_review_is_shown_with_what_accepting_will_do(client: httpx.Client) -> 
     old, answer = trusted(client)
     found = review(client, answer["review_id"])
     assert (found["status"], found["source"], found["relation"]) == ("pending", "trust", "UPDATE")
-    assert old["id"] in found["sentence"]
+    assert found["sentence"] == "Does “Uses Emacs as editor” end “Uses Vim as editor”?"
     before, after = ({m["id"]: m for m in found[side]} for side in ("before", "after"))
     assert (before[old["id"]]["status"], after[old["id"]]["status"]) == ("current", "superseded")
     assert after[old["id"]]["superseded_by"] == answer["memory"]["id"]
@@ -112,10 +112,11 @@ def test_where_memories_moved_accepting_shows_a_fresh_proposal_first(client: htt
 def test_what_makes_no_sense_any_more_is_not_accepted(client: httpx.Client) -> None:
     old, flagged = trusted(client)
     client.post(f"/v1/memories/{old['id']}/retract", json={"never_true": True})
-    assert review(client, flagged["review_id"])["obstacle"]
-    for _ in range(2):
-        problem(client.post(f"/v1/reviews/{flagged['review_id']}/accept"), 409)
-    assert decide(client, flagged["review_id"], "reject")["operation"] == "NOOP"
+    found = review(client, flagged["review_id"])
+    assert found["obstacle"]
+    assert found["status"] == "overtaken"
+    for decision in ("accept", "reject"):
+        problem(client.post(f"/v1/reviews/{flagged['review_id']}/{decision}"), 409)
 
 
 def test_a_decision_can_be_undone_and_made_again(client: httpx.Client) -> None:
@@ -391,7 +392,7 @@ def test_deciding_again_under_a_key_is_answered_the_same_from_then_on(
 
 
 def test_a_frozen_agent_keeps_stores_back_and_writes_nothing(client: httpx.Client) -> None:
-    first = send(client, editor("Vim"))["memory"]
+    send(client, editor("Vim"))
     logged = len(client.get("/v1/log").json()["items"])
     mode(client, "frozen")
     response = client.post("/v1/memories", json=editor("Emacs"))
@@ -399,7 +400,9 @@ def test_a_frozen_agent_keeps_stores_back_and_writes_nothing(client: httpx.Clien
     assert (response.status_code, answer["operation"], answer["memory"]) == (202, None, None)
     held = review(client, answer["review_id"])
     assert (held["source"], held["held"]["fact"]["content"]) == ("frozen", "Uses Emacs as editor")
-    assert first["id"] in held["sentence"]
+    assert held["sentence"] == (
+        "Is “Uses Emacs as editor” to be stored? It would end “Uses Vim as editor”."
+    )
     batch = client.post(
         "/v1/memories/batch", json={"items": [editor("Nano"), {"content": ""}]}
     ).json()["results"]
@@ -417,8 +420,8 @@ def test_what_a_frozen_batch_holds_back_relies_on_nothing_that_is_not_stored(
     ).json()["results"]
     held = [review(client, result["review_id"]) for result in batch]
     assert [(r["judgments"], r["sentence"]) for r in held] == [
-        ([], "Accepting stores this fact.")
-    ] * 3
+        ([], f"Is “Uses {name} as editor” to be stored?") for name in ("Vim", "Vim", "Emacs")
+    ]
     mode(client, "live")
     answers = [decide(client, r["id"], "accept") for r in held]
     assert [a["operation"] for a in answers] == ["ADD", "NOOP", "UPDATE"]
@@ -554,7 +557,7 @@ def test_what_was_held_back_is_proposed_afresh_where_what_it_was_to_end_has_move
         ("Uses Nano as editor", "current"),
     ]
     assert contents(client) == {"Uses Emacs as editor"}
-    assert emacs in review(client, later)["sentence"]
+    assert "Uses Emacs as editor" in review(client, later)["sentence"]
     assert list_ended(decide(client, later, "accept")) == [emacs]
 
 
@@ -589,12 +592,12 @@ def test_what_is_held_back_outlives_the_erasure_of_what_it_would_have_ended_but_
     assert (
         review(client, again["review_id"])["status"],
         review(client, again["review_id"])["held"],
-    ) == ("expired", None)
+    ) == ("overtaken", None)
     assert client.post("/v1/erasures", json={"session_id": "monday"}).status_code == 200
     assert (
         review(client, held["review_id"])["status"],
         review(client, held["review_id"])["held"],
-    ) == ("expired", None)
+    ) == ("overtaken", None)
 
 
 def test_what_was_held_back_and_rejected_is_never_stored(client: httpx.Client) -> None:

@@ -123,7 +123,8 @@ def _leave_review(client: httpx.Client) -> tuple[str, str]:
 def test_reviews_in_brief_are_shown_and_decided(client: httpx.Client) -> None:
     review_id, trusted = _leave_review(client)
     [item] = client.get("/v1/reviews", params=BRIEF).json()["items"]
-    assert item.keys() == {"id", "status", "source", "sentence", "memory_id", "created_at"}
+    names = {"id", "status", "source", "sentence", "candidates", "memory_id", "created_at"}
+    assert item.keys() == names
 
     shown = client.get(f"/v1/reviews/{review_id}", params=BRIEF).json()
     assert shown.keys() == item.keys() | {"before", "after"}

@@ -245,7 +245,7 @@ def test_enter_in_a_field_decides_nothing(page: Page, service: str, field: str) 
 
 def test_a_change_is_reviewed_and_undone_by_mouse(page: Page, service: str) -> None:
     page.goto(f"/ui/reviews?agent={offer_change(service)}")
-    page.get_by_role("button", name="Accept", exact=True).first.click()
+    page.get_by_role("button", name="Yes, it ended", exact=True).first.click()
     page.get_by_role("link", name="Log").click()
     page.get_by_role("checkbox").first.check()
     page.get_by_role("button", name=re.compile("Undo")).click()

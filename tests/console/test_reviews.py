@@ -8,6 +8,7 @@ import pytest
 
 from app.console.pages.reviews import PAGE
 from support.builders import store
+from support.questions import CARS, MOVED, ask, open_agent, open_unsure
 
 
 def agent_of(client: httpx.Client) -> dict[str, str]:
@@ -194,12 +195,60 @@ def test_a_page_that_was_used_before_decides_again(client: httpx.Client) -> None
 
 
 def test_reviews_are_narrowed_and_stay_so(client: httpx.Client, waiting: dict[str, Any]) -> None:
-    assert "Lisbon" in show(client, relation="UPDATE", source="shadow")
-    assert "Lisbon" not in show(client, source="frozen")
-    assert "Lisbon" in show(client, relation="shadow", source="UPDATE")
+    assert "Lisbon" in show(client, source="shadow")
+    assert "sunny" not in show(client, source="frozen")
+    assert "Lisbon" in show(client, source="nonsense")
     narrow = {**agent_of(client), "source": "shadow"}
     answer = client.post("/ui/reviews/decide", params=narrow, data={"reject": waiting["review_id"]})
     assert "source=shadow" in answer.headers["location"]
+
+
+def test_filters_show_only_where_there_is_something_with_its_number(
+    client: httpx.Client, waiting: dict[str, Any]
+) -> None:
+    assert "Asked because of" not in show(client)
+    client.patch(f"/v1/agents/{client.headers['X-Agent-Id']}", json={"mode": "live"})
+    store(client, "I live in Evora", key="city", trust=10)
+    assert "Asked because of" in show(client)
+    chips = re.findall(r'class="chip" href="[^"]*source=(\w+)">([^<]+)</a>', show(client))
+    assert chips == [("shadow", "shadow mode 1"), ("trust", "less trusted 1")]
+
+
+def test_each_page_says_how_many_reviews_wait(
+    client: httpx.Client, waiting: dict[str, Any]
+) -> None:
+    for path in ("/ui", "/ui/log", "/ui/reviews"):
+        assert re.search(r'Reviews <span [^>]*title="waiting">1</span>', show(client, path)), path
+    decide(client, reject=waiting["review_id"])
+    assert 'title="waiting"' not in show(client, "/ui")
+
+
+def test_questions_about_the_same_fact_stand_together(client: httpx.Client) -> None:
+    first, second = offer_changes(client, 2)
+    again = store(client, "Box 0 is green", entity="box 0", key="colour")["review_id"]
+    places = [show(client).index(f'name="accept" value="{i}"') for i in (again, first, second)]
+    assert places == sorted(places)
+
+
+def test_each_candidate_of_a_question_is_ticked_on_its_own(
+    server_url: str, template_url: str
+) -> None:
+    with open_unsure(server_url, template_url) as (_, address), open_agent(address) as client:
+        client.event_hooks = {}
+        ids, found = ask(client, *CARS)
+        page = show(client)
+        assert "Which of these ended?" in page
+        assert "None of these" in page
+        for each in ids:
+            assert f'name="memory" value="{found["id"]}/{each}"' in page
+        without = decide(client, accept=found["id"])
+        assert without.status_code == 409
+        assert "Tick what ended" in without.text
+        assert "Accept with this text" not in show(client, f"/ui/reviews/{found['id']}")
+        assert edit(client, found["id"], "Something else").status_code == 422
+        ticked = [f"{found['id']}/{each}" for each in (ids[0], ids[2])]
+        assert decide(client, accept=found["id"], memory=ticked).status_code == 303
+        assert list_contents(client) == {CARS[1], MOVED}
 
 
 def test_an_empty_inbox_says_what_lands_there(client: httpx.Client) -> None:

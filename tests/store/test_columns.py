@@ -232,8 +232,12 @@ def write_reviews(client: httpx.Client, model: ScriptedModel) -> None:
         for name in ("Anna", "Ben", "Cleo")
     ]
     note = {"note": "A zebra note"}
-    for review_id, decision in zip(waiting, ("accept", "reject"), strict=False):
-        client.post(f"/v1/reviews/{review_id}/{decision}", json=note).raise_for_status()
+    [named, *_] = client.get(f"/v1/reviews/{waiting[0]}").json()["candidates"]
+    chosen = note | {"memories": [named["memory_id"]]}
+    for review_id, decision, body in zip(
+        waiting, ("accept", "reject"), (chosen, note), strict=False
+    ):
+        client.post(f"/v1/reviews/{review_id}/{decision}", json=body).raise_for_status()
     model.then(every("NONE"))
     short = {"content": "The zebra visit is on Monday", "lifespan": "session"}
     store(client, **{**TEXTS, **short})

@@ -59,10 +59,15 @@ class BriefResult(BriefMemory):
     """A memory found, and how well it matches."""
 
     score: float
+    in_question: list[UUID] = Field([], description="The reviews that wait and concern it.")
 
     @classmethod
     def from_result(cls, result: ResultOut) -> Self:
-        return cls.model_construct(**_shorten_memory(result.memory), score=round(result.score, 4))
+        return cls.model_construct(
+            **_shorten_memory(result.memory),
+            score=round(result.score, 4),
+            in_question=result.in_question,
+        )
 
 
 class BriefSearchAnswer(BriefAnswer):

@@ -1,6 +1,6 @@
 """Reviews and reverts in brief."""
 
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -14,9 +14,22 @@ from app.api.answers.brief import (
 )
 from app.api.answers.problem import Problem
 from app.api.answers.reverts import RevertAnswer, RevertsAnswer
-from app.api.answers.reviews import DecideAnswer, DecidedOut, ReviewDetailOut, ReviewsAnswer
+from app.api.answers.reviews import (
+    DecideAnswer,
+    DecidedOut,
+    ReviewDetailOut,
+    ReviewOut,
+    ReviewsAnswer,
+)
 from app.api.times import Time
 from app.planning.plan import ReviewSource, ReviewStatus
+
+
+class BriefCandidate(BriefAnswer):
+    """A stored memory that the question may concern; `sentence` has its text."""
+
+    letter: str
+    memory_id: UUID
 
 
 class BriefReview(BriefAnswer):
@@ -25,10 +38,21 @@ class BriefReview(BriefAnswer):
     id: UUID
     status: ReviewStatus
     source: ReviewSource
-    sentence: str = Field(description="What accepting will do.")
+    sentence: str = Field(description="The question, with both texts.")
+    candidates: list[BriefCandidate] = Field([], description="What the question may concern.")
     memory_id: UUID | None = Field(None, description="The fact that was stored beside, for now.")
     note: str | None = Field(None, description="What the person said who decided it.")
     created_at: Time
+
+    @classmethod
+    def from_review(cls, review: ReviewOut) -> Self:
+        return cls.model_construct(**_shorten_review(review))
+
+
+def _shorten_review(review: ReviewOut) -> dict[str, Any]:
+    values = {name: getattr(review, name) for name in BriefReview.model_fields}
+    candidates = [BriefCandidate.from_attributes(each) for each in review.candidates]
+    return values | {"candidates": candidates}
 
 
 class BriefReviewsAnswer(BriefAnswer):
@@ -39,7 +63,7 @@ class BriefReviewsAnswer(BriefAnswer):
 
     @classmethod
     def from_answer(cls, answer: ReviewsAnswer) -> Self:
-        items = [BriefReview.from_attributes(review) for review in answer.items]
+        items = list(map(BriefReview.from_review, answer.items))
         return cls.model_construct(items=items, next_cursor=answer.next_cursor)
 
 
@@ -52,7 +76,7 @@ class BriefReviewDetail(BriefReview):
 
     @classmethod
     def from_detail(cls, answer: ReviewDetailOut) -> Self:
-        values = dict(BriefReview.from_attributes(answer)) | {
+        values = _shorten_review(answer) | {
             "before": [BriefMemory.from_answer(memory) for memory in answer.before],
             "after": [BriefMemory.from_answer(memory) for memory in answer.after],
             "obstacle": answer.obstacle,

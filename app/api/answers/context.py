@@ -1,6 +1,7 @@
 """The answer of the route of contexts."""
 
 from typing import Self
+from uuid import UUID
 
 from pydantic import Field
 
@@ -23,6 +24,9 @@ class ContextItemOut(AnswerBase):
     memory: MemoryOut
     line: str
     usefulness: float
+    in_question: list[UUID] = Field(
+        description="The reviews that wait and ask whether it ended, or whether it ends another."
+    )
     hints: list[HintOut] = Field(
         description="`unstable_slot`, `flip_flop`: ask before acting on it."
     )
@@ -35,6 +39,7 @@ class ContextItemOut(AnswerBase):
             memory=memory,
             line=item.line.rstrip("\n"),
             usefulness=round(item.usefulness, 6),
+            in_question=list(item.in_question),
             hints=[HintOut.from_hint(hint) for hint in hints],
         )
 

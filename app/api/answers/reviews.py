@@ -16,6 +16,7 @@ from app.domain.relation import Judgment, Relation
 from app.domain.strength import HalfLives
 from app.domain.version import Memory
 from app.planning.plan import ReviewSource, ReviewStatus
+from app.planning.question_text import Question
 from app.services.reviews import Preview
 from app.store.reviews.reviews import proposal_from_row
 
@@ -42,6 +43,17 @@ class JudgmentOut(AnswerBase):
         )
 
 
+class CandidateOut(AnswerBase):
+    """A stored memory that the question may concern."""
+
+    letter: str = Field(description="Its letter in `sentence`, which it keeps.")
+    memory_id: UUID
+    content: str | None = Field(description="Its text; null once it is erased.")
+    relation: Relation
+    confidence: float
+    valid_from: Time | None
+
+
 class ReviewOut(AnswerBase):
     """A change that waits for a person, or waited."""
 
@@ -49,7 +61,14 @@ class ReviewOut(AnswerBase):
     status: ReviewStatus
     source: ReviewSource
     relation: Relation
-    sentence: str = Field(description="What accepting will do.")
+    sentence: str = Field(description="The question, with both texts.")
+    content: str | None = Field(description="The text of what is new; null once it is erased.")
+    candidates: list[CandidateOut] = Field(
+        description=(
+            "What the question may concern, likeliest first. While it waits, only what no other "
+            "decision has ended."
+        )
+    )
     judgments: list[JudgmentOut]
     memory_id: UUID | None = Field(description="The fact that was stored beside, for now.")
     held: dict[str, Any] | None = Field(description="The store that a frozen agent keeps back.")
@@ -60,15 +79,21 @@ class ReviewOut(AnswerBase):
     decided_at: Time | None
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.from_values(collect_review_values(row))
+    def from_row(cls, row: Mapping[str, Any], question: Question) -> Self:
+        return cls.from_values(collect_review_values(row, question))
 
 
-def collect_review_values(row: Mapping[str, Any]) -> dict[str, Any]:
+def collect_review_values(row: Mapping[str, Any], question: Question) -> dict[str, Any]:
     """Return the values of a review by the names of their fields."""
     judgments = proposal_from_row(row).judgments
-    answered = [JudgmentOut.from_judgment(judgment) for judgment in judgments]
-    return {**row, "judgments": answered, "held": row["incoming"]}
+    return {
+        **row,
+        "sentence": question.sentence,
+        "content": question.content,
+        "candidates": [CandidateOut.from_attributes(each) for each in question.candidates],
+        "judgments": [JudgmentOut.from_judgment(judgment) for judgment in judgments],
+        "held": row["incoming"],
+    }
 
 
 class ReviewDetailOut(ReviewOut):
@@ -79,8 +104,11 @@ class ReviewDetailOut(ReviewOut):
     obstacle: str | None = Field(description="Why it cannot be accepted as things are.")
 
     @classmethod
-    def from_preview(cls, row: Mapping[str, Any], preview: Preview, half_lives: HalfLives) -> Self:
-        values = collect_review_values(row) | collect_preview_values(preview, half_lives)
+    def from_preview(
+        cls, row: Mapping[str, Any], question: Question, preview: Preview, half_lives: HalfLives
+    ) -> Self:
+        values = collect_review_values(row, question)
+        values |= collect_preview_values(preview, half_lives)
         return cls.from_values(values)
 
 

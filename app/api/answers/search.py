@@ -1,7 +1,9 @@
 """Answers of searches."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, Self
+from uuid import UUID
 
 from pydantic import Field
 
@@ -21,15 +23,21 @@ class ResultOut(AnswerBase):
     score: float
     scores: dict[str, float] = Field(description="`vector`: cosine; `text`: rank of the words.")
     why: str
+    in_question: list[UUID] = Field(
+        description="The reviews that wait and ask whether it ended, or whether it ends another."
+    )
 
     @classmethod
-    def from_hit(cls, hit: Hit, as_of: datetime, half_lives: HalfLives) -> Self:
+    def from_hit(
+        cls, hit: Hit, as_of: datetime, half_lives: HalfLives, in_question: Sequence[UUID]
+    ) -> Self:
         memory = MemoryOut.from_memory(hit.memory, as_of, half_lives)
         return cls.model_construct(
             memory=memory,
             score=hit.score,
             scores=hit.scores,
             why=_explain_hit(hit.memory, memory.status),
+            in_question=list(in_question),
         )
 
 
@@ -80,7 +88,11 @@ class SearchAnswer(AnswerBase):
         cls, hits: Hits, sort: Literal["score", "strength"], half_lives: HalfLives
     ) -> Self:
         moment = hits.moment
-        results = [ResultOut.from_hit(hit, moment.as_of, half_lives) for hit in hits.hits]
+        asked = [hits.in_question.get(hit.memory.id, ()) for hit in hits.hits]
+        results = [
+            ResultOut.from_hit(hit, moment.as_of, half_lives, in_question)
+            for hit, in_question in zip(hits.hits, asked, strict=True)
+        ]
         if sort == "strength":
             results.sort(key=lambda result: result.memory.strength, reverse=True)
         return cls.model_construct(

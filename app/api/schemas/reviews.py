@@ -48,6 +48,21 @@ class DecisionRequest(StrictRequest):
     note: Content | None = None
 
 
+MemoryIds = Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIMIT)]
+
+
+class AcceptRequest(DecisionRequest):
+    """An acceptance, and what it is about if the review names several memories."""
+
+    memories: MemoryIds | None = Field(
+        default=None,
+        description=(
+            "The ids of the candidates that the review is right about. A review that leaves a "
+            "choice needs them."
+        ),
+    )
+
+
 class DecideRequest(StrictRequest):
     __doc__ = (
         "Several decisions at once: these reviews, or the newest pending ones that match, `limit` "
@@ -58,12 +73,18 @@ class DecideRequest(StrictRequest):
     ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIMIT)] | None = None
     filter: ReviewFilterFields | None = None
     limit: PageSize | None = Field(None, description="With filter: how many at most.")
+    memories: dict[UUID, MemoryIds] | None = Field(
+        None,
+        description="To accept: the candidates that are chosen, by the id of their review.",
+    )
     note: Content | None = None
 
     @model_validator(mode="after")
     def _check_selection(self) -> Self:
         if (self.ids is None) == (self.filter is None):
             raise ValueError("give either ids, or a filter with a limit")
+        if self.memories and self.decision == "reject":
+            raise ValueError("memories go with accept; rejecting is about all that a review names")
         if (self.filter is None) != (self.limit is None):
             raise ValueError(
                 "give limit together with filter: how many reviews may be decided at most"

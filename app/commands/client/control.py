@@ -1,20 +1,24 @@
 """`palimpsest reviews`, `revert`, `forget` and `mode`: what a person decides."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from app.commands.client.calling import Failure, Service, drop_unset, takes_service
 from app.commands.client.printing import (
     format_minute,
     make_console,
+    note_more,
     print_change,
     print_json,
     print_memories,
-    print_page,
     print_reverts,
 )
+
+if TYPE_CHECKING:
+    from palimpsest_client import Client
 
 reviews = typer.Typer(
     help="Changes that wait for a person: list, show, accept, reject.", no_args_is_help=True
@@ -28,13 +32,13 @@ Note = Annotated[str | None, typer.Option(help="Why, for the log.", show_default
 @takes_service
 def list_reviews(
     status: Annotated[
-        str | None, typer.Option(help="pending, accepted, rejected, expired; or all.")
+        str | None, typer.Option(help="pending, accepted, rejected, overtaken, expired; or all.")
     ] = "pending",
     source: Annotated[
         str | None,
         typer.Option(
-            help="Why they wait: low_confidence, shadow, frozen, constraint, cap, trust, "
-            "sweep, fallback."
+            help="Why they wait: low_confidence, judges_disagree, shadow, frozen, constraint, "
+            "cap, trust, sweep, fallback."
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
@@ -47,19 +51,12 @@ def list_reviews(
         answer = client.list_reviews(status=chosen, source=source, limit=limit).page()
     if service.as_json:
         return print_json(answer)
-    headings = ["status", "since", "source", "relation", "accepting", "id"]
-    print_page(answer, headings, _format_review)
-
-
-def _format_review(review: Mapping[str, Any]) -> list[str]:
-    return [
-        review["status"],
-        format_minute(review["created_at"]),
-        review["source"],
-        review["relation"],
-        review["sentence"],
-        review["id"],
-    ]
+    console = make_console()
+    for review in answer["items"]:
+        console.print(f"[bold]{escape(review['sentence'])}[/bold]")
+        asked = format_minute(review["created_at"])
+        console.print(f"  {review['status']} since {asked}, {review['source']}: {review['id']}")
+    note_more(answer)
 
 
 @reviews.command()
@@ -75,7 +72,10 @@ def show(
     if service.as_json:
         return print_json(review)
     console = make_console()
-    console.print(f"[bold]{review['status']}[/bold] {review['sentence']}")
+    console.print(f"[bold]{review['status']}[/bold] {escape(review['sentence'])}")
+    for one in review["candidates"]:
+        text = escape(one["content"] or "(erased)")
+        console.print(f"({one['letter']}) {text} {one['memory_id']}")
     for judgment in review["judgments"]:
         console.print(_format_judgment(judgment), markup=False)
     for side, memories in (("before", review["before"]), ("after", review["after"])):
@@ -94,14 +94,30 @@ def _format_judgment(judgment: Mapping[str, Any]) -> str:
 @takes_service
 def accept(
     review_id: ReviewId,
+    chosen: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LETTER]...",
+            help="What ended, of a review that names several: its letters or ids.",
+            show_default=False,
+        ),
+    ] = None,
     note: Note = None,
     *,
     service: Service,
 ) -> None:
     """Do what a review proposes."""
     with service.connect() as client:
-        answer = client.accept(review_id, note=note)
+        memories = _find_chosen(client, review_id, chosen) if chosen else None
+        answer = client.accept(review_id, note=note, memories=memories)
     print_json(answer) if service.as_json else print_change(answer)
+
+
+def _find_chosen(client: "Client", review_id: str, chosen: list[str]) -> list[str]:
+    """Return the ids of the candidates that are named by their letters or ids."""
+    candidates = client.get_review(review_id)["candidates"]
+    ids = {one["letter"]: one["memory_id"] for one in candidates}
+    return [ids.get(name, name) for name in chosen]
 
 
 @reviews.command()

@@ -61,7 +61,9 @@ def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:
     """Print a row per hit of a search, with its score."""
     rows = []
     for hit in hits:
-        rows.append([f"{hit['score']:.3f}", *_format_memory(hit["memory"])])
+        status, *others = _format_memory(hit["memory"])
+        status += ", in question" if hit["in_question"] else ""
+        rows.append([f"{hit['score']:.3f}", status, *others])
     headings = ["score", *MEMORY_HEADINGS] if rows else MEMORY_HEADINGS
     print_table(headings, rows)
 
@@ -98,6 +100,11 @@ def print_page(
 ) -> None:
     """Print a row per item of a list. Standard error says whether the list goes on."""
     print_table(headings, list(map(format_item, answer["items"])))
+    note_more(answer)
+
+
+def note_more(answer: Mapping[str, Any]) -> None:
+    """Say on standard error if a list goes on."""
     if answer["next_cursor"]:
         print("There are more: take a higher --limit, or narrower filters.", file=sys.stderr)
 

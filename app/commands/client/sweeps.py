@@ -1,7 +1,7 @@
 """`palimpsest sweep`: start a sweep and follow it to its end, or cancel one."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from palimpsest_client.models import SlotRequest, SweepOut
 
 OPEN = ("queued", "running")
+_AT_ONCE = 200  # memories that are read in one call
 PATIENCE = 60  # seconds without a worker that takes the sweep up
 
 
@@ -55,10 +56,11 @@ def sweep(
             answer = client.start_sweep(slot=slot, since=since, dry_run=dry_run)
         if not (cancel or detach):
             answer = _follow_sweep(client, answer)
+        texts = {} if service.as_json else _read_texts(client, answer["findings"])
     if service.as_json:
         print_json(answer)
     else:
-        _print_sweep(answer)
+        _print_sweep(answer, texts)
     if answer["status"] == "failed":
         raise Failure(f"the sweep failed: {answer['error']}")
 
@@ -122,24 +124,39 @@ def _read_progress(client: "Client") -> dict[str, int]:
     return {sweep["id"]: sweep["examined"] for sweep in sweeps if sweep["status"] == "running"}
 
 
-def _print_sweep(sweep: Mapping[str, Any]) -> None:
+def _read_texts(client: "Client", findings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the texts of the memories in the findings by their ids; those of erased ones lack."""
+    named = [memory_id for one in findings for memory_id in (one["memory_id"], *one["others"])]
+    ids = list(dict.fromkeys(filter(None, named)))
+    texts: dict[str, str] = {}
+    for first in range(0, len(ids), _AT_ONCE):
+        some = ids[first : first + _AT_ONCE]
+        pages = client.list_memories(ids=some, include_superseded=True, limit=_AT_ONCE)
+        texts |= {one["id"]: one["content"] for one in pages.page()["items"] if one["content"]}
+    return texts
+
+
+def _print_sweep(sweep: Mapping[str, Any], texts: Mapping[str, str]) -> None:
     dry_run = " (dry run)" if sweep["dry_run"] else ""
     counts = ", ".join(f"{number} {name}" for name, number in sweep["counts"].items())
     make_console().print(
         f"[bold]{sweep['status']}[/bold]{dry_run} sweep {sweep['id']}: "
         f"{sweep['examined']} examined; {counts}"
     )
-    rows = list(map(_format_finding, sweep["findings"]))
+    rows = [_format_finding(finding, texts) for finding in sweep["findings"]]
     if rows:
-        print_table(["operation", "", "relation", "confidence", "in favour of", "others"], rows)
+        print_table(["operation", "confidence", "in favour of", "ends"], rows)
 
 
-def _format_finding(finding: Mapping[str, Any]) -> list[str]:
+def _format_finding(finding: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
+    others = [_quote(memory_id, texts) for memory_id in finding["others"]]
     return [
-        finding["operation"],
-        "asks" if finding["review"] else "",
-        finding["relation"],
+        "asks" if finding["review"] else finding["operation"],
         f"{finding['confidence']:.2f}",
-        finding["memory_id"] or "",
-        " ".join(finding["others"]),
+        _quote(finding["memory_id"], texts) if finding["memory_id"] else "",
+        ", ".join(others),
     ]
+
+
+def _quote(memory_id: str, texts: Mapping[str, str]) -> str:
+    return f"“{texts[memory_id]}”" if memory_id in texts else "(erased)"

@@ -7,7 +7,7 @@ document.addEventListener("keydown", (event) => {
   const sibling = { j: item.nextElementSibling, k: item.previousElementSibling }[event.key];
   if (sibling) {
     sibling.focus();
-  } else if (/^[arux]$/.test(event.key)) {
+  } else if (/^[arux1-8]$/.test(event.key)) {
     const own = item.querySelector(`[data-key=${event.key}]`);
     (own ?? document.querySelector(`[data-key=${event.key}]`))?.click();
   }

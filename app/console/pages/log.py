@@ -42,6 +42,7 @@ JUDGES = {
     Judge.FALLBACK: "caution: no judge was sure",
     Judge.SWEEP: "a sweep",
     Judge.REVIEWER: "a reviewer",
+    Judge.AGENT: "the agent",
 }
 
 

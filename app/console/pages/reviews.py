@@ -1,5 +1,6 @@
 """Changes that wait for a person: look at them, decide one or several, and take it back."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,6 @@ from uuid import uuid4
 from markupsafe import Markup
 from starlette.responses import Response
 
-from app.console.memories import Memory, find_memories
 from app.console.page_call import PageCall
 from app.console.word_difference import MOST_WORDS, mark_difference
 from palimpsest_client import PalimpsestError
@@ -17,97 +17,118 @@ PAGE = 25
 # Words of a text that are compared in the list, where many reviews stand below one another.
 _WORDS_IN_LIST = 120
 _LONGEST_TEXT = 16_000
+# Reviews that are looked through for what a list can be narrowed to.
+_MOST_COUNTED = 200
 # Statuses of a fact that can be replaced.
 _HOLDING = ("current", "scheduled", "covered")
-_STATUSES = ("pending", "accepted", "rejected", "expired")
-_RELATIONS = ("UPDATE", "CONTRADICTION", "RETRACTION", "DUPLICATE", "COMPLEMENT", "OVERLAP")
-# Why a person is asked, by the source of a review.
+_STATUSES = ("pending", "accepted", "rejected", "overtaken", "expired")
+# Why a person is asked, by the source of a review: in short, and in a sentence.
 REASONS = {
-    "low_confidence": "The judgment was not sure enough.",
-    "constraint": "It would end a constraint, which only a person may.",
-    "shadow": "The agent is in shadow mode: every change is asked for.",
-    "frozen": "The agent was frozen when it came, so nothing was written.",
-    "cap": "More would end at once than the settings allow.",
-    "trust": "What it would end has more trust than what is new.",
-    "sweep": "A sweep found it.",
-    "fallback": "The judge could not be asked.",
+    "low_confidence": ("not sure", "The judgment was not sure enough."),
+    "judges_disagree": ("judges disagree", "One judge saw a change, and another saw none."),
+    "constraint": ("a constraint", "It would end a constraint, which only a person may."),
+    "shadow": ("shadow mode", "The agent is in shadow mode: every change is asked for."),
+    "frozen": ("came while frozen", "The agent was frozen when it came, so nothing was written."),
+    "cap": ("many at once", "More would end at once than the settings allow."),
+    "trust": ("less trusted", "What it would end has more trust than what is new."),
+    "sweep": ("found by a sweep", "A sweep found it."),
+    "fallback": ("no judge answered", "The judge could not be asked."),
 }
-_FILTERS = {"relation": _RELATIONS, "source": tuple(REASONS)}
+# The judges may be right about some of what these reviews name.
+_CHOICES = ("low_confidence", "judges_disagree")
+# The words of the buttons, by what accepting does.
+_ENDS = ("UPDATE", "CONTRADICTION", "RETRACTION")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """A review with the texts that it is about; `old` and `new` have their differences marked."""
+class Card:
+    """A review as a page asks about it.
+
+    `old` has the text of each candidate in their order; in it and in `new` the differences are
+    marked if there is one candidate. `yes` and `no` are the words of the buttons. Of a choice,
+    each candidate is ticked on its own.
+    """
 
     review: Mapping[str, Any]
-    old: Markup
+    old: Sequence[Markup]
     new: Markup
-    old_id: str | None
     reason: str
+    is_choice: bool
+    yes: str
+    no: str
 
 
 async def show(call: PageCall) -> Response:
-    """Show the reviews of a status, newest first."""
+    """Show the reviews of a status, newest first; those about the same fact stand together."""
     status = call.choose("status", _STATUSES)
-    filters = _read_filters(call)
+    source = _read_source(call)
     page = await call.client.list_reviews(
-        status=status,
-        relation=filters.get("relation"),
-        source=filters.get("source"),
-        limit=PAGE,
-        cursor=call.parameters.get("cursor"),
+        status=status, source=source, limit=PAGE, cursor=call.parameters.get("cursor")
     ).page()
     return call.render(
         "reviews.html",
         status=status,
         statuses=_STATUSES,
-        filters=filters,
-        choices=_FILTERS,
-        comparisons=await _compare(call, page["items"], _WORDS_IN_LIST),
+        source=source,
+        sources=await _count_sources(call, status),
+        cards=[build_card(review, _WORDS_IN_LIST) for review in _group(page["items"])],
         more=page["next_cursor"],
         undoable=call.request.query_params.getlist("log_id"),
     )
 
 
-def _read_filters(call: PageCall) -> dict[str, str]:
+def _read_source(call: PageCall) -> str | None:
     """Return what the reviews are narrowed to; an unknown value narrows nothing."""
-    filters = {name: call.parameters.get(name, "") for name in _FILTERS}
-    return {name: value for name, value in filters.items() if value in _FILTERS[name]}
+    source = call.parameters.get("source", "")
+    return source if source in REASONS else None
 
 
-async def _compare(
-    call: PageCall, reviews: Sequence[Mapping[str, Any]], most_words: int
-) -> list[Comparison]:
-    ids = [review["memory_id"] for review in reviews]
-    ids += [judgment["memory_id"] for review in reviews for judgment in review["judgments"][:1]]
-    memories = await find_memories(call, ids)
-    return [build_comparison(review, memories, most_words) for review in reviews]
+async def _count_sources(call: PageCall, status: str) -> list[tuple[str, str, int]]:
+    """Return the sources of the newest reviews, each in words and with their number."""
+    page = await call.client.list_reviews(status=status, limit=_MOST_COUNTED).page()
+    counts = Counter[str](review["source"] for review in page["items"])
+    return [(source, REASONS[source][0], counts[source]) for source in REASONS if counts[source]]
 
 
-def build_comparison(
-    review: Mapping[str, Any], memories: Mapping[str, Memory], most_words: int
-) -> Comparison:
-    old_id = review["judgments"][0]["memory_id"] if review["judgments"] else None
-    stored = memories.get(review["memory_id"] or "", review["held"] or {})
-    old_text = memories.get(old_id or "", {}).get("content", "")
-    old, new = mark_difference(old_text, stored.get("content"), most_words)
-    return Comparison(
+def _group(reviews: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the reviews so that those about the same stored fact follow one another."""
+    places: dict[str, int] = {}
+
+    def find_place(review: Mapping[str, Any]) -> int:
+        about = review["candidates"][0]["memory_id"] if review["candidates"] else review["id"]
+        return places.setdefault(about, len(places))
+
+    return sorted(reviews, key=find_place)
+
+
+def build_card(review: Mapping[str, Any], most_words: int) -> Card:
+    olds = [each["content"] for each in review["candidates"]]
+    pairs = [mark_difference(old, review["content"], most_words) for old in olds]
+    [new, _] = mark_difference(review["content"], review["content"], most_words)
+    is_choice = _is_choice(review)
+    ends = review["relation"] in _ENDS
+    return Card(
         review=review,
-        old=old,
-        new=new,
-        old_id=old_id,
-        reason=REASONS.get(review["source"], review["source"]),
+        old=[old for old, _ in pairs],
+        new=pairs[0][1] if len(pairs) == 1 else new,
+        reason=REASONS[review["source"]][1],
+        is_choice=is_choice,
+        yes="Yes, it ended" if ends else "Yes",
+        no="None of these" if is_choice else "No, both are true" if ends else "No",
     )
+
+
+def _is_choice(review: Mapping[str, Any]) -> bool:
+    return review["source"] in _CHOICES and len(review["judgments"]) > 1
 
 
 async def show_one(call: PageCall) -> Response:
     """Show a review, and what accepting it now would do."""
     review = await call.client.get_review(call.request.path_params["review_id"])
-    [comparison] = await _compare(call, [review], MOST_WORDS)
     return call.render(
         "review.html",
         review=review,
-        comparison=comparison,
+        card=build_card(review, MOST_WORDS),
         changes=_list_changes(review),
         new_text=_find_editable_text(review),
         idempotency_key=uuid4().hex,
@@ -124,8 +145,10 @@ def _list_changes(review: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Ma
 def _find_editable_text(review: Mapping[str, Any]) -> str | None:
     """Return the text of the new fact, None if accepting leaves nothing whose text could change.
 
-    Accepting a duplicate or a retraction withdraws the new text.
+    Accepting a duplicate or a retraction withdraws the new text. A choice comes first.
     """
+    if _is_choice(review):
+        return None
     texts = [
         memory["content"]
         for memory in review["after"]
@@ -147,7 +170,8 @@ async def decide(call: PageCall) -> Response:
     if not ids:
         return call.render_problem(422, "Nothing is chosen", "Choose at least one review.")
     note = call.form.get("note", "").strip() or None
-    answer = await call.client.decide(decision, ids=ids, note=note)
+    memories = _read_choices(call, ids) if decision == "accept" else None
+    answer = await call.client.decide(decision, ids=ids, note=note, memories=memories)
     results: Sequence[Mapping[str, Any]] = answer["results"]
     log_ids = [one["result"]["log_id"] for one in results if one["result"].get("log_id")]
     failed = [one for one in results if "detail" in one["result"]]
@@ -156,7 +180,7 @@ async def decide(call: PageCall) -> Response:
         return call.render(
             "decided.html", 409, failed=failed, count=len(ids), done=done, undoable=log_ids
         )
-    return call.lead_to("/ui/reviews", done=done, log_id=log_ids, **_read_filters(call))
+    return call.lead_to("/ui/reviews", done=done, log_id=log_ids, source=_read_source(call))
 
 
 def _read_decision(call: PageCall) -> tuple[str | None, list[str]]:
@@ -165,6 +189,16 @@ def _read_decision(call: PageCall) -> tuple[str | None, list[str]]:
         if one := call.form.get(decision):
             return decision, [one] if one != "chosen" else call.form.getlist("review_id")
     return None, []
+
+
+def _read_choices(call: PageCall, ids: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return the candidates that are ticked, by their review."""
+    choices: dict[str, list[str]] = {}
+    for ticked in call.form.getlist("memory"):
+        review_id, _, memory_id = ticked.partition("/")
+        if review_id in ids:
+            choices.setdefault(review_id, []).append(memory_id)
+    return choices or None
 
 
 async def edit(call: PageCall) -> Response:

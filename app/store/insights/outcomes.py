@@ -170,7 +170,7 @@ def _build_signals(start: str, led_to_by_signals: str) -> str:
             name,
             count(*) FILTER (WHERE status = 'accepted') AS accepted,
             count(*) FILTER (WHERE status = 'rejected') AS rejected,
-            count(*) FILTER (WHERE status = 'expired') AS expired,
+            count(*) FILTER (WHERE status IN ('expired', 'overtaken')) AS expired,
             count(*) FILTER (WHERE status = 'pending') AS pending
         FROM proposed
         GROUP BY name

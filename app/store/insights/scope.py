@@ -59,7 +59,7 @@ def where_known_in_window(column: str) -> str:
     """
 
 
-_STATUSES = ("pending", "accepted", "rejected", "expired")
+_STATUSES = ("pending", "accepted", "rejected", "expired", "overtaken")
 # All statuses of reviews. The index of their known times begins with the status.
 REVIEW_STATUSES = f"({', '.join(map(repr, _STATUSES))})"
 

@@ -370,20 +370,25 @@ def decode_corrections(stored: Json | None) -> dict[str, Any] | None:
 
 
 def _encode_review_decision(decision: ReviewDecision) -> Json:
-    return {
+    stored: dict[str, Any] = {
         "review_id": decision.review_id,
         "before": decision.before,
         "after": decision.after,
         "note": decision.note,
     }
+    if decision.chosen is not None:
+        stored["chosen"] = list(decision.chosen)
+    return stored
 
 
 def _decode_review_decision(stored: Json) -> ReviewDecision:
+    chosen = stored.get("chosen")
     return ReviewDecision(
         review_id=UUID(stored["review_id"]),
         before=ReviewStatus(stored["before"]),
         after=ReviewStatus(stored["after"]),
         note=stored["note"],
+        chosen=None if chosen is None else tuple(map(UUID, chosen)),
     )
 
 

@@ -1,6 +1,6 @@
 """The rows of reviews: changes that wait for a person, and stores that wait."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -12,10 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.version import Belief
-from app.planning.plan import Plan, Review
+from app.planning.overtaken import has_ended
+from app.planning.plan import Plan, Review, ReviewSource, ReviewStatus
+from app.planning.question_text import NamedMemory, Question, build_question
 from app.planning.reviews import Proposal
 from app.store.bounded import bound_page
-from app.store.engine import fetch_rows
+from app.store.engine import fetch_rows, read_clock
+from app.store.fragments import list_belief_columns
 from app.store.log.state import (
     Incoming,
     decode_beliefs,
@@ -23,6 +26,7 @@ from app.store.log.state import (
     decode_findings,
     decode_incoming,
     decode_judgments,
+    decode_relied_ids,
     decode_relied_on,
     encode_incoming,
     encode_judgments,
@@ -30,6 +34,7 @@ from app.store.log.state import (
     to_jsonb,
 )
 from app.store.memories import After
+from app.store.rows import belief_from_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,89 @@ async def list_overdue_reviews(
     """Return reviews that have been waiting since before that time, a thousand at most."""
     rows = await fetch_rows(connection, _OVERDUE, {"agent": agent, "before": before})
     return list(map(stored_review_from_row, rows))
+
+
+# List the reviews that wait, or were overtaken, in favour of these memories or about them.
+_OPEN_ABOUT = """
+    SELECT *
+    FROM reviews
+    WHERE agent_id = :agent AND status IN ('pending', 'overtaken') AND incoming IS NULL
+      AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
+    ORDER BY created_at, id
+"""
+
+
+async def list_open_reviews_about(
+    connection: AsyncConnection, agent: AgentId, memory_ids: Collection[UUID]
+) -> list[StoredReview]:
+    """Return the reviews that a change of these memories may close or open again."""
+    values = {"agent": agent, "ids": list(memory_ids), "named": list(map(str, memory_ids))}
+    return list(map(stored_review_from_row, await fetch_rows(connection, _OPEN_ABOUT, values)))
+
+
+# Read the texts of memories that reviews name, and what is believed about them.
+_NAMED = f"""
+    SELECT m.id, m.content, m.erased_at, {list_belief_columns("m")}
+    FROM memories m
+    WHERE m.agent_id = :agent AND m.id = ANY(:ids)
+"""
+
+
+async def find_named_memories(
+    connection: AsyncConnection, agent: AgentId, memory_ids: Collection[UUID]
+) -> dict[UUID, NamedMemory]:
+    """Return the memories among these that are not erased."""
+    if not memory_ids:
+        return {}
+    rows = await fetch_rows(connection, _NAMED, {"agent": agent, "ids": list(memory_ids)})
+    return {
+        row["id"]: NamedMemory(row["content"], belief_from_row(row))
+        for row in rows
+        if row["erased_at"] is None
+    }
+
+
+# List the reviews that wait and concern these memories, oldest first.
+_WAITING_ABOUT = """
+    SELECT id, memory_id, relied_on
+    FROM reviews
+    WHERE agent_id = :agent AND status = 'pending'
+      AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
+    ORDER BY created_at, id
+"""
+
+
+async def find_waiting_reviews(
+    connection: AsyncConnection, agent: AgentId, memory_ids: Collection[UUID]
+) -> dict[UUID, list[UUID]]:
+    """Return, for each of these memories that are in question, the reviews that wait.
+
+    For an agent without reviews that wait, one look into an index says so.
+    """
+    values = {"agent": agent, "ids": list(memory_ids), "named": list(map(str, memory_ids))}
+    waiting: dict[UUID, list[UUID]] = {}
+    for row in await fetch_rows(connection, _WAITING_ABOUT, values):
+        concerned = {row["memory_id"], *decode_relied_ids(row["relied_on"])}
+        for memory_id in concerned.intersection(memory_ids):
+            waiting.setdefault(memory_id, []).append(row["id"])
+    return waiting
+
+
+async def read_questions(
+    connection: AsyncConnection, agent: AgentId, found: Sequence[StoredReview]
+) -> list[Question]:
+    """Return the question of each review. One that waits asks only about what still stands."""
+    ids = {memory_id for review in found for memory_id in review.proposal.ids}
+    named = await find_named_memories(connection, agent, ids)
+    now = await read_clock(connection)
+    questions: list[Question] = []
+    for review in found:
+        held = review.incoming.fact.content if review.incoming else None
+        targets = set(review.proposal.targets)
+        ended = {i for i in targets if i not in named or has_ended(named[i].belief, now)}
+        gone = ended if review.status == ReviewStatus.PENDING and ended != targets else set()
+        questions.append(build_question(review.proposal, named, frozenset(gone), held_content=held))
+    return questions
 
 
 # Set the revisions that a proposal relies on.
@@ -270,6 +358,7 @@ def proposal_from_row(row: Mapping[str, Any]) -> Proposal:
         judgments=decode_judgments(row["judgments"]),
         relied_on=decode_relied_on(row["relied_on"]),
         corrections=decode_corrections(row["said"]),
+        source=ReviewSource(row["source"]),
     )
 
 

@@ -135,12 +135,13 @@ def _memory_to_examine_from_row(row: Mapping[str, Any]) -> MemoryToExamine:
 
 
 # List pairs of memories about which a person was asked: reviews in favour of the one that concern
-# the other. A review that expired was not answered and does not count.
+# the other. A review that was closed unanswered does not count.
 _REVIEWED_PAIRS = """
     SELECT DISTINCT r.memory_id, CAST(other AS uuid) AS other
     FROM reviews r
     CROSS JOIN LATERAL jsonb_object_keys(r.relied_on) AS other
-    WHERE r.agent_id = :agent AND r.memory_id = ANY(:ids) AND r.status <> 'expired'
+    WHERE r.agent_id = :agent AND r.memory_id = ANY(:ids)
+      AND r.status NOT IN ('expired', 'overtaken')
 """
 
 # List pairs of memories of which a change was undone, by operations in the log or archived. If a

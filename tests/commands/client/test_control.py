@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from support.questions import CARS, ask, open_agent, open_unsure
 from support.service_process import palimpsest
 
 
@@ -19,7 +20,9 @@ def test_reviews_are_listed_shown_accepted_and_undone(words: tuple[str, ...]) ->
     stored = palimpsest("store", "I moved to Lisbon", *words)
     assert "waits for a person: review" in stored.stdout
     [waiting] = json.loads(palimpsest("reviews", "list", "--json", *words).stdout)["items"]
-    assert waiting["id"] in palimpsest("reviews", "list", *words).stdout
+    listed = palimpsest("reviews", "list", *words).stdout
+    assert waiting["id"] in listed
+    assert "Does “I moved to Lisbon” end “I live in Porto”?" in listed
     shown = palimpsest("reviews", "show", waiting["id"], *words).stdout
     assert shown.index("before") < shown.index("after")
     assert "UPDATE" in shown
@@ -32,6 +35,25 @@ def test_reviews_are_listed_shown_accepted_and_undone(words: tuple[str, ...]) ->
     assert "REVERT" in undone.stdout
     rejected = palimpsest("reviews", "reject", waiting["id"], *words)
     assert "NOOP" in rejected.stdout
+
+
+def test_what_ended_is_named_by_its_letter(server_url: str, template_url: str) -> None:
+    with open_unsure(server_url, template_url) as (_, address), open_agent(address) as client:
+        agent = client.headers["X-Agent-Id"]
+        words = ("--url", address, "--agent", agent)
+        ids, found = ask(client, *CARS)
+        letters = {each["memory_id"]: each["letter"] for each in found["candidates"]}
+        shown = palimpsest("reviews", "show", found["id"], *words).stdout
+        assert f"({letters[ids[1]]}) {CARS[1]}" in shown
+        without = palimpsest("reviews", "accept", found["id"], *words)
+        assert without.returncode == 1
+        accepted = palimpsest(
+            "reviews", "accept", found["id"], letters[ids[0]], ids[2], "--json", *words
+        )
+        assert {each["id"] for each in json.loads(accepted.stdout)["superseded"]} == {
+            ids[0],
+            ids[2],
+        }
 
 
 def test_a_frozen_agent_says_what_it_keeps_back(words: tuple[str, ...]) -> None:

@@ -42,6 +42,8 @@ def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path)
         assert "done (dry run)" in tried.stdout, (
             tried.stdout + tried.stderr + service.log.read_text()
         )
+        assert "“Uses Vim as editor”" in tried.stdout
+        assert "“Uses Nano as editor”" in tried.stdout
         done = palimpsest("sweep", *words)
         assert "1 superseded" in done.stdout, done.stdout + done.stderr
         assert "SUPERSEDE" in done.stdout

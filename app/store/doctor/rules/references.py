@@ -189,9 +189,9 @@ _REVIEWS_UNLIKE_LOG = f"""
            END AS what
     FROM reviews r
     LEFT JOIN last ON last.review_id = CAST(r.id AS text)
-    WHERE r.agent_id = :agent AND CASE r.status
-        WHEN 'pending' THEN last.status <> 'pending'
-        WHEN 'expired' THEN last.status IN ('accepted', 'rejected')
+    WHERE r.agent_id = :agent AND CASE
+        WHEN r.status = 'pending' THEN last.status <> 'pending'
+        WHEN r.status IN ('expired', 'overtaken') THEN last.status IN ('accepted', 'rejected')
         ELSE r.decision_log_id IS NULL OR last.status <> r.status
             OR last.status IS NULL
                 AND coalesce(r.decided_at > (SELECT until FROM folded), true)
