@@ -13,7 +13,7 @@ from app.domain.agent import AgentId
 from app.domain.fact import Fact
 from app.domain.version import Moment
 from app.store.columns import Filters
-from app.store.engine import VectorList
+from app.store.engine import VectorList, fetch_rows
 from app.store.fragments import LATEST, MOMENT
 from app.store.index_scope import (
     CHOICE_FOR_FACTS,
@@ -204,6 +204,58 @@ async def find_candidates(
     async for row in iterate_in_turns(rows):
         hits[row["place"] - 1].append(hit_from_row(row))
     return moment, hits
+
+
+# Of the memories that became known while facts were judged, only the latest are looked at: a
+# long import must not hold up the writer that comes next.
+MOST_NEWS = 1_000
+
+# Which of these facts are near to a memory that became known after `:since` and has not ended? A
+# fact whose text is equal to such a memory's does not count: the rules decide about the two.
+_NEAR_NEWS = f"""
+    WITH news AS MATERIALIZED (
+        SELECT m.embedding, m.content_hash
+        FROM memories m
+        WHERE m.agent_id = :agent AND m.created_at > CAST(:since AS timestamptz)
+            AND (m.valid_until IS NULL OR m.valid_until > CAST(:last_known_at AS timestamptz))
+        ORDER BY m.created_at DESC
+        LIMIT :most
+    )
+    SELECT fact.place
+    FROM unnest(
+        CAST(:vectors AS vector[]),
+        CAST(:hashes AS bytea[])
+    ) WITH ORDINALITY AS fact (vector, hash, place)
+    WHERE EXISTS (
+        SELECT FROM news m WHERE {build_distance("fact.vector")} <= :farthest
+    ) AND NOT EXISTS (SELECT FROM news WHERE content_hash = fact.hash)
+"""
+
+
+async def find_near_news(
+    connection: AsyncConnection,
+    agent: AgentId,
+    facts: Sequence[Fact],
+    vectors: Sequence[NDArray[np.float32]],
+    *,
+    since: datetime,
+    last_known_at: datetime,
+    least_similarity: float,
+) -> set[int]:
+    """Return the places of the facts that are near to memories which became known since then.
+
+    Call it under the agent's lock, with the agent's last known time and vectors of its encoder.
+    """
+    values = {
+        "agent": agent,
+        "since": since,
+        "last_known_at": last_known_at,
+        "most": MOST_NEWS,
+        "vectors": VectorList(vectors),
+        "hashes": [fact.content_hash for fact in facts],
+        "farthest": 1 - least_similarity,
+    }
+    return {row["place"] - 1 for row in await fetch_rows(connection, _NEAR_NEWS, values)}
 
 
 _Read = tuple[Moment, list[Any]]
