@@ -3,13 +3,13 @@
 import asyncio
 from typing import Any
 
-import httpx
 import pytest
 
+from app.jobs.worker import run_worker
 from app.services import remember
 from app.services.remember import MOST_LOOKS
+from app.settings import load_settings
 from support.races import Crowd, Race
-from support.sweeps import Place
 
 PAIRS = [
     ("Deploys on Friday are allowed", "Deploys on Friday are not allowed"),
@@ -192,23 +192,28 @@ def test_what_will_hold_later_is_no_news(race: Race, monkeypatch: pytest.MonkeyP
 
 
 def test_what_the_judges_never_saw_a_sweep_compares(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    race: Race, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After its last look a fact is stored and marked. The later told one wins, as in a store."""
     monkeypatch.setattr(remember, "MOST_LOOKS", 1)
-    homes = ["I live in Porto", "I moved to Lisbon", "I moved to Berlin", "I moved to Paris"]
+    later_told: dict[str, str] = {}
 
-    async def tell_at_once() -> list[dict[str, Any]]:
-        url = str(place.client.base_url)
-        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-            responses = await asyncio.gather(
-                *(client.post("/v1/memories", json={"content": home}) for home in homes)
-            )
-        return in_order_of_knowing(responses)
+    async def tell(crowd: Crowd) -> None:
+        await store_at_once(crowd, "warm", UNRELATED)
+        for number in range(8):
+            agent = f"late-{number}"
+            _, later = await store_at_once(crowd, agent, ["I moved to Lisbon", "I moved to Berlin"])
+            if await count_marks(crowd, agent):
+                assert len(await list_live(crowd, agent)) == 2
+                later_told[agent] = later["memory"]["content"]
 
-    answers = asyncio.run(tell_at_once())
-    assert len(place.client.get("/v1/memories").json()["items"]) > 1
-    place.work()
-    [live] = place.client.get("/v1/memories").json()["items"]
-    assert live["id"] == answers[-1]["memory"]["id"]
-    assert {row["decided_by"] for row in place.log(operation="SUPERSEDE")} == {"sweep"}
+    async def check(crowd: Crowd) -> None:
+        for agent, content in later_told.items():
+            assert await list_live(crowd, agent) == [content]
+            rows = (await read_as(crowd, agent, "/v1/log?operation=SUPERSEDE"))["items"]
+            assert [row["decided_by"] for row in rows] == ["sweep"]
+
+    race(tell)
+    assert later_told
+    asyncio.run(run_worker(load_settings(database_url=database_url), until_idle=True))
+    race(check)
