@@ -1,7 +1,7 @@
 """Relations of incoming facts to stored ones, their effects, and the judgments that state them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
@@ -204,6 +204,16 @@ class ModelCost:
     completion_tokens: int = 0
     ms: float = 0.0
     trouble: str | None = None
+
+    def with_later(self, later: "ModelCost") -> "ModelCost":
+        """Return the cost of this call and a later one; the trouble is that of the later one."""
+        return replace(
+            later,
+            llm_calls=self.llm_calls + later.llm_calls,
+            prompt_tokens=self.prompt_tokens + later.prompt_tokens,
+            completion_tokens=self.completion_tokens + later.completion_tokens,
+            ms=self.ms + later.ms,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,20 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.classification.cascade import MAX_READ, Candidate, Cascade, Verdict, should_consider
+from app.classification.cascade import (
+    MAX_READ,
+    NEAR,
+    Candidate,
+    Cascade,
+    Verdict,
+    should_consider,
+)
 from app.classification.merge_text import find_merge_loss, join_texts
 from app.classification.signals import derive_fact_slot, find_speech, is_correction, prepare_text
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
-from app.domain.relation import Classify, Operation, Relation, decide_operation
+from app.domain.relation import Classify, ModelCost, Operation, Relation, decide_operation
 from app.domain.text import fold
 from app.domain.version import Belief, Memory
 from app.embedding import Embedder, Vector
@@ -42,6 +49,7 @@ from app.turns import compute_in_thread, iterate_in_turns
 _UNTIL = re.compile(r"^(?:until|till|through|thru)\s+", re.IGNORECASE)
 MAX_MERGED = 16_000
 MOVED = "memories moved while it was judged"
+MET = "other facts became known while it was judged"
 ENCODED_AT_ONCE = 256
 # The candidates of so many facts are read without letting other tasks run.
 COMPARED_AT_ONCE = 32
@@ -93,7 +101,8 @@ class StoreSettings:
 class ClassifiedItem:
     """A command, what it was compared with, and what the judges said.
 
-    `hits` are memories as known at `seen_at`. `merged` is the merge that the verdict may lead to.
+    `hits` are memories as known at `seen_at`, and facts of the same batch. `merged` is the merge
+    that the verdict may lead to.
     """
 
     command: StoreCommand
@@ -106,6 +115,12 @@ class ClassifiedItem:
     verdict: Verdict = field(default_factory=Verdict)
     merged: PreparedMerge | None = None
     merged_vector: Vector | None = None
+
+    @property
+    def asks_judges(self) -> bool:
+        """Return True unless rules alone decide about the fact."""
+        is_decided = self.fact.one_value or bool(self.command.supersedes)
+        return self.tier not in (Classify.OFF, Classify.RULES) and not is_decided
 
     @property
     def affected_ids(self) -> set[UUID]:
@@ -138,6 +153,17 @@ class ClassifiedItem:
     def seen_revisions(self) -> dict[UUID, int]:
         """The revisions that the judges saw."""
         return {hit.memory.id: hit.memory.revision for hit in self.hits}
+
+    def with_earlier_cost(self, cost: ModelCost | None) -> "ClassifiedItem":
+        """Return the item with the cost of a question that was asked about it before."""
+        if cost is None:
+            return self
+        whole = cost.with_later(self.verdict.model_cost) if self.verdict.model_cost else cost
+        return replace(self, verdict=replace(self.verdict, model_cost=whole))
+
+    def with_another_look(self, reason: str) -> "ClassifiedItem":
+        """Return the item that a sweep will look at again for this reason."""
+        return replace(self, verdict=replace(self.verdict, look_again=reason))
 
     def drop_erased(self, erased: AbstractSet[UUID]) -> "ClassifiedItem":
         """Return the item without erased memories.
@@ -212,17 +238,12 @@ class Classifier:
         self._indexes = indexes
 
     async def classify_batch(
-        self,
-        agent: AgentId,
-        commands: Sequence[StoreCommand],
-        *,
-        actor: str | None,
+        self, payer: Payer, commands: Sequence[StoreCommand]
     ) -> list[ClassifiedItem]:
         """Judge each fact against what is stored and what the batch before it will write.
 
-        While some facts are judged, the next ones are encoded. `actor` pays for the model.
+        While some facts are judged, the next ones are encoded.
         """
-        payer = Payer(agent, actor)
         judged: list[ClassifiedItem] = []
         neighbours = BatchNeighbours()
         async with aclosing(self._encode_ahead(commands)) as chunks:
@@ -313,6 +334,16 @@ class Classifier:
             lambda: neighbours.add_and_compare(expected, vectors), size=len(expected) ** 2
         )
         compared = await self._read_candidates(payer.agent, undecided)
+        judged = {item.new_id: item for item in await self._judge_all(payer, compared, near)}
+        return [judged.get(item.new_id, item) for item in items]
+
+    async def _judge_all(
+        self,
+        payer: Payer,
+        items: Sequence[ClassifiedItem],
+        neighbours: Sequence[Sequence[Hit]],
+    ) -> list[ClassifiedItem]:
+        """Judge compared items, some at a time, each with its neighbours from the batch."""
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
         async def classify_in_turn(item: ClassifiedItem, hits: Sequence[Hit]) -> ClassifiedItem:
@@ -322,9 +353,7 @@ class Classifier:
                 get_requester().check_presence()
                 return await self.classify_one(payer, item, hits)
 
-        judging = map(classify_in_turn, compared, near)
-        judged = {item.new_id: item for item in await asyncio.gather(*judging)}
-        return [judged.get(item.new_id, item) for item in items]
+        return await asyncio.gather(*map(classify_in_turn, items, neighbours))
 
     async def _read_candidates(
         self,
@@ -351,8 +380,29 @@ class Classifier:
                     index=index,
                 )
                 for item, hits in zip(chunk, near, strict=True):
-                    compared.append(replace(item, hits=tuple(hits), seen_at=moment.known_at))
+                    # An agent without a row has no last known time: the moment is then the clock,
+                    # and a first write under way may be known earlier, although nobody sees it.
+                    seen_at = moment.known_at if hits else NEVER
+                    compared.append(replace(item, hits=tuple(hits), seen_at=seen_at))
         return compared
+
+    async def judge_again(
+        self, payer: Payer, items: Sequence[ClassifiedItem], places: AbstractSet[int]
+    ) -> list[ClassifiedItem]:
+        """Return the items, those at these places compared and judged once more."""
+        batch = {item.new_id for item in items}
+        order = sorted(places)
+        overtaken = [items[place] for place in order]
+        neighbours = [[hit for hit in item.hits if hit.memory.id in batch] for item in overtaken]
+        unjudged = [
+            replace(item, verdict=Verdict(), merged=None, merged_vector=None) for item in overtaken
+        ]
+        compared = await self._read_candidates(payer.agent, unjudged)
+        again = await self._judge_all(payer, compared, neighbours)
+        judged = list(items)
+        for place, before, after in zip(order, overtaken, again, strict=True):
+            judged[place] = after.with_earlier_cost(before.verdict.model_cost)
+        return judged
 
     async def classify_one(
         self,
@@ -361,9 +411,7 @@ class Classifier:
         neighbours: Sequence[Hit] = (),
     ) -> ClassifiedItem:
         """Judge the item against its hits and these neighbours from its batch."""
-        if item.tier in (Classify.OFF, Classify.RULES):
-            return item
-        if item.fact.one_value or item.command.supersedes:
+        if not item.asks_judges:
             return item
         item = replace(item, hits=(*item.hits, *neighbours))
         hits = [hit for hit in item.hits if self._should_consider(item.fact, hit)]
@@ -434,6 +482,39 @@ async def without_erased(
     near = {hit.memory.id for item in items for hit in item.hits}
     erased = await erasures.find_erased_ids(connection, agent, list(near))
     return [item.drop_erased(erased) for item in items]
+
+
+async def find_overtaken(
+    connection: AsyncConnection,
+    agent: AgentId,
+    items: Sequence[ClassifiedItem],
+    locked: LockedAgent,
+) -> set[int]:
+    """Return the places of the items whose judges missed a near fact that became known meanwhile.
+
+    What is farther away than the local judge reads is not worth another look.
+    """
+    last_known_at = locked.last_known_at
+    if last_known_at is None:
+        return set()
+    places: list[int] = []
+    seen_times: list[datetime] = []
+    for place, item in enumerate(items):
+        if item.asks_judges and item.seen_at and item.seen_at < last_known_at:
+            places.append(place)
+            seen_times.append(item.seen_at)
+    if not places:
+        return set()
+    near = await comparison.find_near_news(
+        connection,
+        agent,
+        [items[place].fact for place in places],
+        [items[place].vector for place in places],
+        seen_times,
+        last_known_at=last_known_at,
+        least_similarity=NEAR.least_similarity,
+    )
+    return {places[place] for place in near}
 
 
 def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -23,6 +24,7 @@ from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan, ReviewSourc
 from app.planning.questions import mark_for_another_look
 from app.planning.reviews import plan_for_review, review_from_plan
 from app.planning.store import plan_store
+from app.remote.budget import Payer
 from app.services import metrics
 from app.services.agent_write import (
     AgentWrite,
@@ -33,19 +35,26 @@ from app.services.agent_write import (
     agent_write,
 )
 from app.services.classify import (
+    MET,
     MOVED,
     ClassifiedItem,
     Classifier,
     StoreCommand,
     StoreSettings,
     collect_vectors,
+    find_overtaken,
     without_erased,
 )
 from app.services.dating import FactDater
 from app.store.chains import list_starts
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
+from app.store.rows import CallInfo
 from app.turns import iterate_in_turns
+
+# Judges look at a fact so often while other facts that are near to it become known. After that the
+# fact is stored, and a sweep looks at it again: a crowd of writers must not judge without end.
+MOST_LOOKS = 4
 
 # Larger batches read long chains whole. Each fact asks for parts that grow with the batch.
 MAX_NEAR = 20
@@ -122,45 +131,70 @@ class Remember:
         *,
         atomic: bool = False,
         dry_run: bool = False,
+        is_history: bool = False,
         check: Check = _check_nothing,
         record: Record = record_nothing,
     ) -> Outcomes:
         """Store facts in order, in one transaction, each with its own known time.
 
         A fact that cannot be stored is answered with its error, and the others are stored. If the
-        batch is `atomic`, BatchRefused is raised instead. `check` may raise, and stops all of it.
-        `record` writes about the outcomes before the transaction ends.
+        batch is `atomic`, BatchRefused is raised instead. Judges may end as many memories as they
+        find if the facts are a history that the caller vouches for. `check` may raise, and stops
+        all of it. `record` writes about the outcomes before the transaction ends.
         """
         started = time.perf_counter()
+        payer = Payer(call.agent, call.info.actor)
         items: Sequence[ClassifiedItem]
         dated = await self._dater.date_commands(call.agent, commands)
-        items = await self._classifier.classify_batch(call.agent, dated, actor=call.info.actor)
-        # A frozen agent is not refused: each of its stores waits as a review.
-        async with agent_write(
-            self._engine,
-            call,
-            refuse_frozen=False,
-            setup=self._setup,
-            encoder=self._embedder.name,
-            dry_run=dry_run,
-        ) as write:
-            await check(write)
-            items = await without_erased(write.connection, call.agent, items, write.locked)
-            drafts = await self._plan_items(write, items)
-            _refuse_batch(drafts, atomic=atomic)
-            if write.mode is Mode.FROZEN:
-                outcomes = await _hold_for_review(write, items, drafts, dry_run=dry_run)
-            else:
-                duration_ms = (time.perf_counter() - started) * 1e3
-                await write.apply(
-                    collect_vectors(items), info=replace(call.info, duration_ms=duration_ms)
-                )
-                outcomes = await _read_outcomes(write, items, drafts)
-            await record(write, outcomes)
-            await write.keep(outcomes)
+        items = await self._classifier.classify_batch(payer, dated)
+        for looks_left in reversed(range(MOST_LOOKS)):
+            # A frozen agent is not refused: each of its stores waits as a review.
+            async with agent_write(
+                self._engine,
+                call,
+                refuse_frozen=False,
+                setup=self._setup,
+                encoder=self._embedder.name,
+                dry_run=dry_run,
+            ) as write:
+                await check(write)
+                items = await without_erased(write.connection, call.agent, items, write.locked)
+                overtaken = await find_overtaken(write.connection, call.agent, items, write.locked)
+                if not overtaken or not looks_left:
+                    items = _mark_overtaken(items, overtaken)
+                    duration_ms = (time.perf_counter() - started) * 1e3
+                    info = replace(call.info, duration_ms=duration_ms)
+                    if is_history:
+                        write.lift_closure_cap()
+                    outcomes = await self._write_items(
+                        write, items, info, atomic=atomic, dry_run=dry_run
+                    )
+                    if is_history:
+                        await write.restart_closure_count()
+                    await record(write, outcomes)
+                    await write.keep(outcomes)
+                    break
+            # Nothing is locked while the judges are asked again.
+            items = await self._classifier.judge_again(payer, items, overtaken)
         if not dry_run:
             metrics.count_held(_count_held(outcomes))
         return outcomes
+
+    async def _write_items(
+        self,
+        write: AgentWrite[Outcomes],
+        items: Sequence[ClassifiedItem],
+        info: CallInfo,
+        *,
+        atomic: bool,
+        dry_run: bool,
+    ) -> Outcomes:
+        drafts = await self._plan_items(write, items)
+        _refuse_batch(drafts, atomic=atomic)
+        if write.mode is Mode.FROZEN:
+            return await _hold_for_review(write, items, drafts, dry_run=dry_run)
+        await write.apply(collect_vectors(items), info=info)
+        return await _read_outcomes(write, items, drafts)
 
     async def _plan_items(
         self,
@@ -186,12 +220,10 @@ class Remember:
                 reach=len(facts) + 1,
                 most_chains=MOST_CHAINS,
             )
-        if any(item.affected_ids for item in items):
-            await write.read_closures_left()
         drafts: Drafts = []
         async for item in iterate_in_turns(items):
             try:
-                plan = self._plan_in_mode(item, write)
+                plan = await self._plan_in_mode(item, write)
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
@@ -203,7 +235,7 @@ class Remember:
                 write.add_plan(plan)
         return drafts
 
-    def _plan_in_mode(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
+    async def _plan_in_mode(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
         """Plan one fact.
 
         A change becomes a review in shadow mode, and if judges have ended too many memories,
@@ -214,7 +246,7 @@ class Remember:
             return plan
         if write.mode is Mode.SHADOW:
             return _ask_instead(plan, item, write, ReviewSource.SHADOW)
-        if write.mode is Mode.LIVE and write.exceeds_closures(plan):
+        if write.mode is Mode.LIVE and await write.exceeds_closures(plan):
             question = _ask_instead(plan, item, write, ReviewSource.CAP)
             return question.with_reasoning(f"{TOO_MANY_CLOSURES} {question.decision.reasoning}")
         return plan
@@ -276,6 +308,16 @@ class Remember:
         if not (left_by_settings and self._settings.looks_again and item.fact.one_value):
             return False
         return bool(chains.find_value_chains(item.fact.slot))
+
+
+def _mark_overtaken(
+    items: Sequence[ClassifiedItem], overtaken: AbstractSet[int]
+) -> Sequence[ClassifiedItem]:
+    """Return the items; a sweep will look again at those that other facts have overtaken."""
+    return [
+        item.with_another_look(MET) if place in overtaken else item
+        for place, item in enumerate(items)
+    ]
 
 
 def _ask_instead(
