@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from alembic import op
 
 revision = "2026_11_26_h"
-down_revision = "2026_11_26_b"
+down_revision = "2026_11_26_f"
 
 STATUSES = "'pending', 'accepted', 'rejected', 'expired'"
 SOURCES = "'low_confidence', 'shadow', 'frozen', 'constraint', 'cap', 'trust', 'sweep', 'fallback'"

@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from palimpsest_client.requests import Id, Time
 
 __all__ = [
+    "AcceptRequest",
     "ActorOut",
     "AgentOut",
     "AgentPatch",
@@ -20,6 +21,7 @@ __all__ = [
     "BeliefsAnswer",
     "BelievedVersionOut",
     "BriefBatchAnswer",
+    "BriefCandidate",
     "BriefCaptureAnswer",
     "BriefCaptureSummary",
     "BriefCapturedFact",
@@ -41,7 +43,6 @@ __all__ = [
     "BriefSearchAnswer",
     "BriefStoreAnswer",
     "BriefWriteAnswer",
-    "CandidateOut",
     "CaptureAnswer",
     "CaptureState",
     "CaptureSummary",
@@ -174,6 +175,8 @@ __all__ = [
     "WebhooksAnswer",
     "WhyAnswer",
     "WriteAnswer",
+    "app__api__answers__reviews__CandidateOut",
+    "app__api__answers__writes__CandidateOut",
 ]
 
 CaptureState = Literal["pending", "done", "failed"]
@@ -217,7 +220,9 @@ HintName = Literal[
     "date_left_open",
 ]
 
-Judge = Literal["caller", "rule", "signals", "judge", "model", "fallback", "sweep", "reviewer"]
+Judge = Literal[
+    "caller", "rule", "signals", "judge", "model", "fallback", "sweep", "reviewer", "agent"
+]
 
 Kind = Literal["fact", "preference", "decision", "constraint"]
 
@@ -251,10 +256,18 @@ Relation = Literal[
 ]
 
 ReviewSource = Literal[
-    "low_confidence", "shadow", "frozen", "constraint", "cap", "trust", "sweep", "fallback"
+    "low_confidence",
+    "judges_disagree",
+    "shadow",
+    "frozen",
+    "constraint",
+    "cap",
+    "trust",
+    "sweep",
+    "fallback",
 ]
 
-ReviewStatus = Literal["pending", "accepted", "rejected", "expired"]
+ReviewStatus = Literal["pending", "accepted", "rejected", "expired", "overtaken"]
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -307,6 +320,16 @@ SweepStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 Tier = Literal["core", "semantic"]
 
 View = Literal["full", "brief"]
+
+
+class AcceptRequest(TypedDict):
+    """An acceptance, and what it is about if the review names several memories."""
+
+    note: NotRequired[str | None]
+    """A reason, for people."""
+    memories: NotRequired[Sequence[Id] | None]
+    """The ids of the candidates that the review is right about. A review that leaves a choice
+    needs them."""
 
 
 class ActorOut(TypedDict):
@@ -390,6 +413,10 @@ class BandOut(TypedDict):
 class BatchAnswer(TypedDict):
     """One result per item, in order: what a single store answers, or a problem."""
 
+    waiting: dict[str, int]
+    """How many of the items left a change that was not made and waits for a decision, by the
+    source of its review, most first; empty if none did. `cap`: one store, or judges within
+    an hour, may end no more; a `history` has no cap of an hour."""
     results: "list[StoreAnswer | Problem]"
     """One result for each entry, in order."""
 
@@ -402,6 +429,10 @@ class BatchRequest(TypedDict):
     """The entries of this page."""
     atomic: NotRequired[bool]
     """true: one bad item refuses the whole batch. Default: a bad item fails alone."""
+    history: NotRequired[bool]
+    """The items are a history that the caller vouches for: judges may end as many memories as
+    they find, and these endings do not count against `PALIMPSEST_MAX_CLOSURES_PER_HOUR`.
+    The key needs a trust ceiling of 100."""
 
 
 class BeliefOut(TypedDict):
@@ -461,8 +492,18 @@ class BelievedVersionOut(TypedDict):
 class BriefBatchAnswer(TypedDict):
     """One result per item, in order."""
 
+    waiting: NotRequired[dict[str, int]]
+    """How many changes wait for a decision, by the source of their reviews."""
     results: "list[BriefStoreAnswer | Problem]"
     """One result for each entry, in order."""
+
+
+class BriefCandidate(TypedDict):
+    """A stored memory that the question may concern; `sentence` has its text."""
+
+    letter: str
+    memory_id: str
+    """The memory concerned."""
 
 
 class BriefCaptureAnswer(TypedDict):
@@ -646,6 +687,8 @@ class BriefResult(TypedDict):
     """What it rests on has ended: look whether it is still right."""
     score: float
     """How well it matches. It orders this answer; it is no probability."""
+    in_question: NotRequired[list[str]]
+    """The reviews that wait and concern it."""
 
 
 class BriefRevertAnswer(TypedDict):
@@ -692,7 +735,9 @@ class BriefReview(TypedDict):
     source: "ReviewSource"
     """Where it comes from, such as a file or a tool."""
     sentence: str
-    """What accepting will do."""
+    """The question, with both texts."""
+    candidates: NotRequired["list[BriefCandidate]"]
+    """What the question may concern."""
     memory_id: NotRequired[str | None]
     """The fact that was stored beside, for now."""
     note: NotRequired[str | None]
@@ -711,7 +756,9 @@ class BriefReviewDetail(TypedDict):
     source: "ReviewSource"
     """Where it comes from, such as a file or a tool."""
     sentence: str
-    """What accepting will do."""
+    """The question, with both texts."""
+    candidates: NotRequired["list[BriefCandidate]"]
+    """What the question may concern."""
     memory_id: NotRequired[str | None]
     """The fact that was stored beside, for now."""
     note: NotRequired[str | None]
@@ -786,28 +833,6 @@ class BriefWriteAnswer(TypedDict):
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
     """What rests on a memory that it ended."""
-
-
-class CandidateOut(TypedDict):
-    """A stored memory the fact was compared with; `relation` is null where nothing certain can
-    be said."""
-
-    id: str
-    """Its id."""
-    content: str
-    """The fact in words."""
-    similarity: float | None
-    """Cosine of the two texts, -1 to 1."""
-    relation: "Relation | None"
-    """How the fact stands to this one; null: it was not judged."""
-    confidence: float | None
-    """How sure the judge was, 0 to 1; null: it was not judged."""
-    reasoning: str | None
-    """The reasons in words."""
-    signals: "list[SignalOut]"
-    """The reasons that rules found, each with a confidence."""
-    vetoes: list[str]
-    """Why the two cannot be about the same thing."""
 
 
 class CaptureAnswer(TypedDict):
@@ -1003,6 +1028,8 @@ class ContextItemOut(TypedDict):
     """The line of the text that stands for it."""
     usefulness: float
     """What it was chosen by: strength, and nearness to the query."""
+    in_question: list[str]
+    """The reviews that wait and ask whether it ended, or whether it ends another."""
     hints: "list[HintOut]"
     """`unstable_slot`, `flip_flop`: ask before acting on it."""
 
@@ -1054,6 +1081,8 @@ class DecideRequest(TypedDict):
     """Decide every waiting review that fits, instead of those named by `ids`."""
     limit: NotRequired[int | None]
     """With filter: how many at most."""
+    memories: NotRequired[Mapping[str, list[str]] | None]
+    """To accept: the candidates that are chosen, by the id of their review."""
     note: NotRequired[str | None]
     """A reason, for people."""
 
@@ -2011,6 +2040,8 @@ class ResultOut(TypedDict):
     """`vector`: cosine; `text`: rank of the words."""
     why: str
     """Since when it holds and what it replaced, in a sentence."""
+    in_question: list[str]
+    """The reviews that wait and ask whether it ended, or whether it ends another."""
 
 
 class RetireRateOut(TypedDict):
@@ -2056,7 +2087,7 @@ class RevertAnswer(TypedDict):
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""
-    candidates: "list[CandidateOut]"
+    candidates: "list[app__api__answers__writes__CandidateOut]"
     """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
@@ -2142,7 +2173,12 @@ class ReviewDetailOut(TypedDict):
     relation: "Relation"
     """How the incoming fact stands to the stored one."""
     sentence: str
-    """What accepting will do."""
+    """The question, with both texts."""
+    content: str | None
+    """The text of what is new; null once it is erased."""
+    candidates: "list[app__api__answers__reviews__CandidateOut]"
+    """What the question may concern, likeliest first. While it waits, only what no other
+    decision has ended."""
     judgments: "list[JudgmentOut]"
     """What each judge said of each memory concerned."""
     memory_id: str | None
@@ -2192,7 +2228,12 @@ class ReviewOut(TypedDict):
     relation: "Relation"
     """How the incoming fact stands to the stored one."""
     sentence: str
-    """What accepting will do."""
+    """The question, with both texts."""
+    content: str | None
+    """The text of what is new; null once it is erased."""
+    candidates: "list[app__api__answers__reviews__CandidateOut]"
+    """What the question may concern, likeliest first. While it waits, only what no other
+    decision has ended."""
     judgments: "list[JudgmentOut]"
     """What each judge said of each memory concerned."""
     memory_id: str | None
@@ -2504,7 +2545,7 @@ class StoreAnswer(TypedDict):
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""
-    candidates: "list[CandidateOut]"
+    candidates: "list[app__api__answers__writes__CandidateOut]"
     """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
@@ -2936,7 +2977,7 @@ class WriteAnswer(TypedDict):
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""
-    candidates: "list[CandidateOut]"
+    candidates: "list[app__api__answers__writes__CandidateOut]"
     """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
@@ -2954,3 +2995,42 @@ class WriteAnswer(TypedDict):
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
     """What rests on a memory that it ended, and holds on: look whether it is still right."""
+
+
+class app__api__answers__reviews__CandidateOut(TypedDict):
+    """A stored memory that the question may concern."""
+
+    letter: str
+    """Its letter in `sentence`, which it keeps."""
+    memory_id: str
+    """The memory concerned."""
+    content: str | None
+    """Its text; null once it is erased."""
+    relation: "Relation"
+    """How the incoming fact stands to the stored one."""
+    confidence: float
+    """How sure it is, 0 to 1."""
+    valid_from: str | None
+    """When it became true in the world."""
+
+
+class app__api__answers__writes__CandidateOut(TypedDict):
+    """A stored memory the fact was compared with; `relation` is null where nothing certain can
+    be said."""
+
+    id: str
+    """Its id."""
+    content: str
+    """The fact in words."""
+    similarity: float | None
+    """Cosine of the two texts, -1 to 1."""
+    relation: "Relation | None"
+    """How the incoming fact stands to the stored one."""
+    confidence: float | None
+    """How sure it is, 0 to 1."""
+    reasoning: str | None
+    """The reasons in words."""
+    signals: "list[SignalOut]"
+    """The reasons that rules found, each with a confidence."""
+    vetoes: list[str]
+    """Why the two cannot be about the same thing."""

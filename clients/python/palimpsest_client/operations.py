@@ -323,16 +323,21 @@ class Operations:
         *,
         view: View | str | None = None,
         atomic: bool | None = None,
+        history: bool | None = None,
         idempotency_key: str | None = None,
     ) -> BatchAnswer:
         """Store up to 1,000 facts in order, in one transaction. A bad item fails alone, or all do
-        with `atomic`.
+        with `atomic`. `waiting` says at the top of the answer how many changes were not made
+        and wait for a decision, and why.
 
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
                 without empty fields; cast the answer to its `Brief…` type.
             items: The entries of this page.
             atomic: true: one bad item refuses the whole batch. Default: a bad item fails alone.
+            history: The items are a history that the caller vouches for: judges may end as many
+                memories as they find, and these endings do not count against
+                `PALIMPSEST_MAX_CLOSURES_PER_HOUR`. The key needs a trust ceiling of 100.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
         """
@@ -341,7 +346,7 @@ class Operations:
                 "POST",
                 "/v1/memories/batch",
                 query={"view": view},
-                body={"items": items, "atomic": atomic},
+                body={"items": items, "atomic": atomic, "history": history},
                 idempotency_key=idempotency_key or make_key(),
             )
         )
@@ -1293,10 +1298,12 @@ class Operations:
         *,
         view: View | str | None = None,
         note: str | None = None,
+        memories: Sequence[Id] | None = None,
         idempotency_key: str | None = None,
     ) -> WriteAnswer:
-        """Do what the review proposes. Where its memories changed since, 409 shows a fresh
-        proposal. Accepting again is the same as once.
+        """Do what the review proposes. If the question leaves a choice, `memories` names what it
+        is right about. Where its memories changed since, 409 shows a fresh proposal. Accepting
+        again is the same as once.
 
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
@@ -1304,6 +1311,8 @@ class Operations:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
                 without empty fields; cast the answer to its `Brief…` type.
             note: A reason, for people.
+            memories: The ids of the candidates that the review is right about. A review that
+                leaves a choice needs them.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
         """
@@ -1313,7 +1322,7 @@ class Operations:
                 "/v1/reviews/{}/accept",
                 path=(review_id,),
                 query={"view": view},
-                body={"note": note},
+                body={"note": note, "memories": memories},
                 idempotency_key=idempotency_key or make_key(),
             )
         )
@@ -1358,6 +1367,7 @@ class Operations:
         ids: Sequence[Id] | None = None,
         filter: ReviewFilterFields | None = None,
         limit: int | None = None,
+        memories: Mapping[str, list[str]] | None = None,
         note: str | None = None,
         idempotency_key: str | None = None,
     ) -> DecideAnswer:
@@ -1371,6 +1381,7 @@ class Operations:
             ids: The reviews to decide.
             filter: Decide every waiting review that fits, instead of those named by `ids`.
             limit: With filter: how many at most.
+            memories: To accept: the candidates that are chosen, by the id of their review.
             note: A reason, for people.
             idempotency_key: Names the call, so that it is executed once however often it is
                 sent. Default: a new one, the same for every try.
@@ -1385,6 +1396,7 @@ class Operations:
                     "ids": ids,
                     "filter": filter,
                     "limit": limit,
+                    "memories": memories,
                     "note": note,
                 },
                 idempotency_key=idempotency_key or make_key(),
