@@ -37,7 +37,9 @@ from app.domain.relation import (
 from app.domain.version import Memory
 from app.remote.budget import Payer
 
-# The model is asked if the cosine of the vectors is at least this high (reference 002).
+# The model is asked if the local judge gives any relation at least this probability, or if the
+# cosine of the vectors is at least that high (reference 002).
+ASK_FROM = 0.02
 ASK_NEAR = 0.6
 # Characters. A longer text is a document rather than a fact, and reading it would block others.
 MAX_READ = 2_000
@@ -53,8 +55,8 @@ class Reach:
 
 # Two, because it reads two at once. In most stores neither may end, and it reads no more.
 NEAR = Reach(most=2, least_similarity=0.3)
-# If the model may be asked, or if something near may end, all candidates are worth reading.
-FAR = Reach(most=20, least_similarity=-1.0)
+# If the model may be asked, or if something near may end, it is worth looking farther.
+FAR = Reach(most=6, least_similarity=-1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +264,7 @@ def _find_reason_to_ask(
     """
     if not readings or any(judgment.findings for judgment in judgments):
         return True
-    if any(1 - reading.none >= Thresholds().chance for reading in readings.values()):
+    if any(1 - reading.none >= ASK_FROM for reading in readings.values()):
         return True
     for candidate in candidates:
         stored = candidate.memory.fact

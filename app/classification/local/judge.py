@@ -62,7 +62,7 @@ class Thresholds:
 
     A question names every fact from `ask`. If one fact is plainly repeated or ended, it names only
     others from `ask_beside`. From `objected`, the judge asks about an ending that a signal sees.
-    From `chance`, more candidates are worth reading, and a model is worth asking.
+    From `chance`, more candidates are worth reading.
     """
 
     act: float = 0.95
@@ -74,7 +74,7 @@ class Thresholds:
     ask: float = 0.1
     ask_beside: float = 0.7
     objected: float = 0.05
-    chance: float = 0.02
+    chance: float = 0.03
     duplicate: float = 0.88
     duplicate_alike: float = 0.97
 
