@@ -19,6 +19,7 @@ from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
+from app.classification.wording import tell_as_holding
 from app.domain.dates.dated_text import Precision
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
 from app.domain.relation import (
@@ -142,20 +143,21 @@ class Cascade:
     ) -> LocalVerdict:
         """Return what signals and the local judge say.
 
-        If a fact with a stated end would end nothing, they read it and the candidates once more
-        without the words of their ends: "My boss is Ben until Friday" is another boss.
+        If a dated fact would end nothing, they read it and the candidates once more as their words
+        would tell them while they hold: "My boss is Ben until Friday" is another boss.
         """
         whole = await self._judge_words(fact, candidates, reach)
-        if fact.lasting_text == fact.content or whole.ends_something:
+        told = _tell_as_holding(fact)
+        if told.content == fact.content or whole.ends_something:
             return whole
-        shorter = [
-            replace(each, memory=replace(each.memory, fact=_drop_stated_end(each.memory.fact)))
+        told_candidates = [
+            replace(each, memory=replace(each.memory, fact=_tell_as_holding(each.memory.fact)))
             for each in candidates
         ]
-        lasting = await self._judge_words(
-            _drop_stated_end(fact), shorter, reach, is_temporary=_lasts_for_days(fact)
+        holding = await self._judge_words(
+            told, told_candidates, reach, is_temporary=_lasts_for_days(fact)
         )
-        return lasting if lasting.ends_something else whole
+        return holding if holding.ends_something else whole
 
     async def _judge_words(
         self,
@@ -353,8 +355,8 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
     )
 
 
-def _drop_stated_end(fact: AnyFact) -> AnyFact:
-    return replace(fact, content=fact.lasting_text)
+def _tell_as_holding(fact: AnyFact) -> AnyFact:
+    return replace(fact, content=tell_as_holding(fact))
 
 
 def _lasts_for_days(fact: Fact) -> bool:

@@ -289,7 +289,7 @@ class Classifier:
             if wanted and len(fact.content) <= MAX_READ:
                 get_requester().check_presence()
                 # In a thread: reading a text of the greatest length may take 20 ms.
-                await asyncio.to_thread(prepare_text, fact.lasting_text)
+                await asyncio.to_thread(prepare_text, fact.undated_text)
                 if tier.reads_signals:
                     fact = _mark_speech(_with_derived_slot(fact))
             # The hash of a long text takes 2 ms; it stays with the fact until it is looked up.

@@ -92,4 +92,4 @@ def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
 def test_judges_compare_a_fact_without_the_words_of_its_end(content: str, lasting: str) -> None:
     dated = date_fact(content, datetime(2026, 3, 11, tzinfo=UTC), UTC)
 
-    assert Fact(content, dated_by=dated.dated_by).lasting_text == lasting
+    assert Fact(content, dated_by=dated.dated_by).undated_text == lasting
