@@ -157,7 +157,7 @@ class Cascade:
         holding = await self._judge_words(
             told, told_candidates, reach, is_temporary=_lasts_for_days(fact)
         )
-        return holding if holding.ends_something else whole
+        return _join_readings(whole, holding, fact, candidates)
 
     async def _judge_words(
         self,
@@ -357,6 +357,36 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
 
 def _tell_as_holding(fact: AnyFact) -> AnyFact:
     return replace(fact, content=tell_as_holding(fact))
+
+
+def _join_readings(
+    whole: LocalVerdict, holding: LocalVerdict, fact: Fact, candidates: Sequence[Candidate]
+) -> LocalVerdict:
+    """Return the whole verdict, with the endings of the fact as told while it holds."""
+    memories = {candidate.memory.id: candidate.memory for candidate in candidates}
+    joined = {judgment.memory_id: judgment for judgment in whole.verdict.judgments}
+    for judgment in holding.verdict.judgments:
+        if _is_plain_ending(judgment, fact, memories[judgment.memory_id]):
+            joined[judgment.memory_id] = judgment
+    if tuple(joined.values()) == whole.verdict.judgments:
+        return whole
+    return replace(holding, verdict=replace(holding.verdict, judgments=tuple(joined.values())))
+
+
+def _is_plain_ending(judgment: Judgment, fact: Fact, memory: Memory) -> bool:
+    """Return True if the fact as told while it holds ends the memory, whose place in time is known.
+
+    "I moved to London in 2010" may be told of the time before "I live in Leeds", which nobody
+    dated. Without its date it reads as a move of today.
+    """
+    if judgment.relation is Relation.RETRACTION:
+        return not judgment.flag
+    if not judgment.relation.effect.ends_stored:
+        return False
+    if fact.valid_until is not None:
+        return not judgment.flag or fact.valid_until <= memory.told_at
+    is_undated = memory.stated_start is None
+    return not (is_undated and fact.valid_from and fact.valid_from < memory.told_at)
 
 
 def _lasts_for_days(fact: Fact) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -34,7 +34,6 @@ from app.store import comparison, erasures
 from app.store.chains import LockedAgent
 from app.store.comparison import ComparisonOptions
 from app.store.engine import connect_for_agent
-from app.store.fragments import NEVER
 from app.store.ranking import Hit
 from app.turns import compute_in_thread, iterate_in_turns
 
@@ -466,15 +465,15 @@ def _mark_speech(fact: Fact) -> Fact:
 def _build_expected_memory(item: ClassifiedItem) -> Memory:
     """Build the memory that a fact of the batch will be if it is inserted.
 
-    Its dates are only placeholders: the real ones are made under the lock.
+    Its known time is only a placeholder: the real one is made under the lock.
     """
     fact = StoredFact.from_fact(item.fact)
-    start = fact.valid_from or NEVER
+    told_at = fact.said_at or datetime.now(UTC)
     return Memory(
         item.new_id,
         fact,
-        Belief(item.new_id, start, start),
-        start,
+        Belief(item.new_id, fact.valid_from or told_at, told_at),
+        told_at,
         1,
         None,
     )

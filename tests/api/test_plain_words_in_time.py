@@ -415,9 +415,11 @@ OPEN_STARTS = [
 
 @pytest.fixture(scope="module")
 def address(server_url: str, template_url: str) -> Iterator[str]:
-    with fresh_database(server_url, template=name_of(template_url)) as url:
-        with running(load_settings(database_url=url, local_judge=True)) as address:
-            yield address
+    with (
+        fresh_database(server_url, template=name_of(template_url)) as url,
+        running(load_settings(database_url=url, local_judge=True)) as address,
+    ):
+        yield address
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from app.classification.local.difference import describe_difference, differs_in_
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
 from app.classification.signals.correction import is_correction
+from app.classification.signals.endings import find_ending as find_stated_ending
 from app.classification.signals.finding import SEEN_BY_SIGNALS_ALONE
 from app.classification.signals.lexicon import CONFIDENCE
 from app.classification.signals.scope import is_about_another
@@ -176,7 +177,10 @@ def _find_ending(
     if reason:
         least = thresholds.with_reason
     relation = readings[best].ending_relation
-    if relation is Relation.RETRACTION and judgments[best].relation is not Relation.RETRACTION:
+    stated = find_stated_ending(incoming)
+    if stated and stated.only and stated.trigger == "no longer":
+        relation = Relation.RETRACTION
+    elif relation is Relation.RETRACTION and judgments[best].relation is not Relation.RETRACTION:
         # A retraction would not store the incoming text, which may say more than what ended.
         relation = Relation.UPDATE
     confidence = 1 - (1 - calibrate(probability)) * (1 - reason)

@@ -84,9 +84,7 @@ def _is_possession(things: Sequence[str], low: str) -> bool:
     return is_new or things[-1] in verbs.POSSESSIONS
 
 
-def _is_change_of(
-    words: Sequence[Word], verb: VerbGroup, low: str, things: Sequence[str]
-) -> bool:
+def _is_change_of(words: Sequence[Word], verb: VerbGroup, low: str, things: Sequence[str]) -> bool:
     """Return True for "started a new job" and "started learning", but not for "started the car"."""
     following = get_word(words, verb.head + 1)
     if low == "left" and following.is_capitalised:
