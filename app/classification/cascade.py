@@ -24,6 +24,7 @@ from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
+from app.classification.wording import tell_as_holding
 from app.domain.dates.dated_text import Precision
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
 from app.domain.relation import (
@@ -152,20 +153,21 @@ class Cascade:
     ) -> LocalVerdict:
         """Return what signals and the local judge say.
 
-        If a fact with a stated end would end nothing, they read it and the candidates once more
-        without the words of their ends: "My boss is Ben until Friday" is another boss.
+        If a dated fact would end nothing, they read it and the candidates once more as their words
+        would tell them while they hold: "My boss is Ben until Friday" is another boss.
         """
         whole = await self._judge_words(fact, candidates, reach)
-        if fact.lasting_text == fact.content or whole.ends_something:
+        told = _tell_as_holding(fact)
+        if told.content == fact.content or whole.ends_something:
             return whole
-        shorter = [
-            replace(each, memory=replace(each.memory, fact=_drop_stated_end(each.memory.fact)))
+        told_candidates = [
+            replace(each, memory=replace(each.memory, fact=_tell_as_holding(each.memory.fact)))
             for each in candidates
         ]
-        lasting = await self._judge_words(
-            _drop_stated_end(fact), shorter, reach, is_temporary=_lasts_for_days(fact)
+        holding = await self._judge_words(
+            told, told_candidates, reach, is_temporary=_lasts_for_days(fact)
         )
-        return lasting if lasting.ends_something else whole
+        return _join_readings(whole, holding, fact, candidates)
 
     async def _judge_words(
         self,
@@ -401,8 +403,38 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
     )
 
 
-def _drop_stated_end(fact: AnyFact) -> AnyFact:
-    return replace(fact, content=fact.lasting_text)
+def _tell_as_holding(fact: AnyFact) -> AnyFact:
+    return replace(fact, content=tell_as_holding(fact))
+
+
+def _join_readings(
+    whole: LocalVerdict, holding: LocalVerdict, fact: Fact, candidates: Sequence[Candidate]
+) -> LocalVerdict:
+    """Return the whole verdict, with the endings of the fact as told while it holds."""
+    memories = {candidate.memory.id: candidate.memory for candidate in candidates}
+    joined = {judgment.memory_id: judgment for judgment in whole.verdict.judgments}
+    for judgment in holding.verdict.judgments:
+        if _is_plain_ending(judgment, fact, memories[judgment.memory_id]):
+            joined[judgment.memory_id] = judgment
+    if tuple(joined.values()) == whole.verdict.judgments:
+        return whole
+    return replace(holding, verdict=replace(holding.verdict, judgments=tuple(joined.values())))
+
+
+def _is_plain_ending(judgment: Judgment, fact: Fact, memory: Memory) -> bool:
+    """Return True if the fact as told while it holds ends the memory, whose place in time is known.
+
+    "I moved to London in 2010" may be told of the time before "I live in Leeds", which nobody
+    dated. Without its date it reads as a move of today.
+    """
+    if judgment.relation is Relation.RETRACTION:
+        return not judgment.flag
+    if not judgment.relation.effect.ends_stored:
+        return False
+    if fact.valid_until is not None:
+        return not judgment.flag or fact.valid_until <= memory.told_at
+    is_undated = memory.stated_start is None
+    return not (is_undated and fact.valid_from and fact.valid_from < memory.told_at)
 
 
 def _lasts_for_days(fact: Fact) -> bool:

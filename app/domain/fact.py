@@ -128,13 +128,13 @@ class BaseFact:
         return holds_one_value(self.kind, self.key, self.single_valued)
 
     @cached_property
-    def lasting_text(self) -> str:
-        """The content without the words of a stated end.
+    def undated_text(self) -> str:
+        """The content without the words that date it.
 
         "I'm in Lisbon until Friday" gives "I'm in Lisbon", which says another place than home.
         """
         dated_by = self.dated_by
-        if dated_by is None or dated_by.holds_until is None:
+        if dated_by is None:
             return self.content
         before, after = self.content[: dated_by.start], self.content[dated_by.end :]
         words = " ".join(f"{before} {after}".split())

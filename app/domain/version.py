@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,9 @@ from app.domain.fact import BaseFact, Kind, Lifespan, Slot, StoredFact, Tier, ho
 from app.domain.relationship import LinkType
 
 TICK = timedelta(microseconds=1)
+
+# The start of what has no known one: "until 2018" says nothing of when it began.
+OPEN_START = datetime(1, 1, 1, tzinfo=UTC)
 
 
 class Status(StrEnum):
@@ -82,8 +85,13 @@ class Belief:
         return bisect_right(self.covered, at) % 2 == 1
 
     @property
-    def begins_at_stated_end(self) -> bool:
-        """Return True if only the end is known: the start stands a microsecond before it."""
+    def has_open_start(self) -> bool:
+        """Return True if only the end is known.
+
+        Memories that were stored before there were open starts begin a microsecond before the end.
+        """
+        if self.valid_from == OPEN_START:
+            return True
         return self.said_until is not None and self.said_until - self.valid_from == TICK
 
     @property
@@ -224,7 +232,7 @@ class Memory:
         None means that the memory counts from the time at which it was told.
         """
         belief = self.belief
-        if belief.valid_from == self.told_at or belief.begins_at_stated_end:
+        if belief.valid_from == self.told_at or belief.has_open_start:
             return None
         return belief.valid_from
 

@@ -10,8 +10,8 @@ from app.domain.fact import DEFAULT_TRUST, Fact, Kind
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judgment
 from app.domain.version import Version
-from app.planning.building_blocks import Placement, choose_told_at, plan_addition
-from app.planning.dating import find_told_later, is_past, move_before
+from app.planning.building_blocks import Placement, choose_start, choose_told_at, plan_addition
+from app.planning.dating import find_told_later, has_only_dated_end, is_past, move_before
 from app.planning.plan import IncomingFact, Plan, ReviewSource
 
 # The local judge ends .13 % of look-alikes at this confidence (docs/classification.md).
@@ -20,7 +20,10 @@ SURE_OF_CAPTURED = 0.97
 
 @dataclass(frozen=True, slots=True)
 class StoreCase:
-    """One fact to be stored, with everything that its plan depends on."""
+    """One fact to be stored, with everything that its plan depends on.
+
+    It is compared with what holds at `start`. It begins then too, unless its start is open.
+    """
 
     incoming: IncomingFact
     chains: Chains
@@ -50,7 +53,7 @@ class StoreCase:
         return Placement(
             new_id=self.new_id,
             chain_id=chain_id,
-            start=self.start,
+            start=choose_start(self.fact, self.now),
             now=self.now,
             temporary=self.is_temporary,
         )
@@ -72,6 +75,11 @@ class StoreCase:
     def is_past(self) -> bool:
         """Return True if the words say that the fact had ended when they were spoken."""
         return self.incoming.is_episode or is_past(self.fact, self.told_at)
+
+    @property
+    def is_past_stay(self) -> bool:
+        """Return True if the words say a time in the past with both ends: it ends nothing."""
+        return self.is_past and self.is_temporary and not has_only_dated_end(self.fact)
 
     def holds_at_start(self, judgment: Judgment) -> bool:
         """Return True if the judged version holds when the fact begins, or resumes after that."""
@@ -95,6 +103,8 @@ class StoreCase:
         version = self.get_judged(judgment)
         if self.holds_at_start(judgment):
             return (version,)
+        if self.is_past_stay:
+            return ()
         later = self.find_told_later(version.chain_id)
         if not later or later[-1] != version:
             return ()

@@ -71,13 +71,14 @@ def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
 def _ends_present(case: StoreCase, judgment: Judgment) -> bool:
     """Return True if a fact about the past would end what held when it was told.
 
-    What is over ends nothing that holds. But if the words state only an end, they may say when a
-    stored memory ended.
+    What is over ends nothing that holds. But with both ends, it covers what held then. And if the
+    words state only an end, they may say when a stored memory ended.
     """
     effect = judgment.relation.effect
     if not case.is_past or not effect.ends_stored:
         return False
-    if judgment.relation is Relation.RETRACTION and has_only_dated_end(case.fact):
+    is_retraction = judgment.relation is Relation.RETRACTION
+    if has_only_dated_end(case.fact) if is_retraction else case.is_past_stay:
         return False
     return case.get_judged(judgment).belief.holds_at(case.told_at)
 

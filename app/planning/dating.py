@@ -12,14 +12,14 @@ from app.domain.chains import Chains
 from app.domain.dates.dated_text import DatedBy
 from app.domain.fact import Fact
 from app.domain.timeline import order_versions
-from app.domain.version import TICK, Version
+from app.domain.version import OPEN_START, TICK, Version
 
 
 def add_dates(fact: Fact, dated_by: DatedBy, told_at: datetime) -> Fact:
     """Return the fact with the start and the end that its words state.
 
     What the caller gave stays. A date that would leave the fact no time to hold is not used. If
-    only an end is known and it has passed, the start stands a microsecond before the end.
+    only an end is known and it has passed, the start is open.
     """
     start = dated_by.holds_from if fact.valid_from is None else None
     end = dated_by.holds_until if fact.valid_until is None else None
@@ -31,7 +31,7 @@ def add_dates(fact: Fact, dated_by: DatedBy, told_at: datetime) -> Fact:
     if start is None and end is None:
         return fact
     if end is not None and first is None and end <= told_at:
-        first = end - TICK
+        first = OPEN_START
     return replace(
         fact,
         valid_from=first,
@@ -55,9 +55,15 @@ def has_dated_start(fact: Fact) -> bool:
 
 def has_only_dated_end(fact: Fact) -> bool:
     """Return True if nothing is known of the time of the fact but an end that its words state."""
-    if fact.dated_by is None or fact.valid_from is None or fact.valid_until is None:
-        return False
-    return fact.valid_until - fact.valid_from == TICK
+    return fact.dated_by is not None and fact.valid_from == OPEN_START
+
+
+def choose_place(start: datetime, until: datetime | None) -> datetime:
+    """Return the moment at which a fact with these ends is compared with others.
+
+    It is the start, or the last moment of what has an open one.
+    """
+    return until - TICK if start == OPEN_START and until is not None else start
 
 
 def find_told_later(

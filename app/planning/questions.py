@@ -79,6 +79,8 @@ def plan_separate_fact(
 
 
 def _is_possible_end(case: StoreCase, judgment: Judgment) -> bool:
+    if case.is_past_stay and not case.holds_at_start(judgment):
+        return False
     is_withdrawn = case.get_judged(judgment).belief.void
     return judgment.relation.effect.ends_stored and not is_withdrawn
 

@@ -27,7 +27,7 @@ from app.planning.building_blocks import (
     plan_addition,
     rewrite_chains,
 )
-from app.planning.dating import find_told_later, move_before
+from app.planning.dating import choose_place, find_told_later, move_before
 from app.planning.merges import link_merged
 from app.planning.plan import (
     Plan,
@@ -372,7 +372,8 @@ class _Acceptance:
             )
         if operation is Operation.MERGE and merged:
             return self._plan_merge(self.stored, self.targets[0], merged)
-        return self._plan_cover(self.stored) or self._plan_succession(self.stored)
+        plan = self._plan_cover(self.stored) or self._plan_late_arrival(self.stored)
+        return plan or self._plan_succession(self.stored)
 
     def _build_plan(
         self,
@@ -426,7 +427,8 @@ class _Acceptance:
     def _choose_end(self) -> datetime:
         """Return the time at which the retracted memories end."""
         if self.stored:
-            return self.stored.belief.valid_from
+            belief = self.stored.belief
+            return choose_place(belief.valid_from, belief.said_until)
         corrections = self.proposal.corrections or {}
         end: datetime = corrections.get("retracted_at", self.proposal.created_at)
         return end
@@ -453,6 +455,24 @@ class _Acceptance:
         return self._build_plan(
             Operation.SUPERSEDE, target=stored.id, superseded=(ended.id,), changed=changed
         )
+
+    def _plan_late_arrival(self, stored: Version) -> Plan | None:
+        """Plan that the stored fact takes its place before the only target, in the chain of that.
+
+        Return None if the target does not begin later, or if the fact has a reason to stay apart.
+        """
+        [target, *others] = self.targets
+        if others or target.belief.valid_from <= stored.belief.valid_from:
+            return None
+        chain = self.chains.find_chain(target.chain_id)
+        is_alone = len(self.chains.find_chain(stored.chain_id)) == 1
+        if not is_alone or any(each.kind is Kind.CONSTRAINT for each in (stored, *chain)):
+            return None
+        if self._find_told_later(target, stored):
+            return None
+        late = stored.replace_claims(chain_id=target.chain_id)
+        _, changed = rewrite_chains(self.chains, self.now, [late])
+        return self._build_plan(Operation.AMEND, target=stored.id, changed=changed)
 
     def _make_room(self, stored: Version) -> Sequence[Version]:
         """Return the first target that holds or resumes when the stored fact begins, as last item.

@@ -14,6 +14,7 @@ from app.domain.relation import Decision, Judge, Relation
 from app.planning.building_blocks import Placement, check_end, choose_start, plan_addition
 from app.planning.cases import StoreCase
 from app.planning.classified import plan_classified
+from app.planning.dating import choose_place
 from app.planning.plan import IncomingFact, Plan
 from app.planning.repetitions import plan_known_duplicate
 from app.planning.slots import plan_in_slot
@@ -40,7 +41,7 @@ def plan_store(
         incoming=incoming,
         chains=chains,
         policy=policy,
-        start=start,
+        start=choose_place(start, fact.valid_until),
         now=now,
     )
     plan = _plan_case(case)

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -310,7 +310,7 @@ class Classifier:
             if wanted and len(fact.content) <= MAX_READ:
                 get_requester().check_presence()
                 # In a thread: reading a text of the greatest length may take 20 ms.
-                await asyncio.to_thread(prepare_text, fact.lasting_text)
+                await asyncio.to_thread(prepare_text, fact.undated_text)
                 if tier.reads_signals:
                     fact = _mark_speech(_with_derived_slot(fact))
             # The hash of a long text takes 2 ms; it stays with the fact until it is looked up.
@@ -547,15 +547,15 @@ def _mark_speech(fact: Fact) -> Fact:
 def _build_expected_memory(item: ClassifiedItem) -> Memory:
     """Build the memory that a fact of the batch will be if it is inserted.
 
-    Its dates are only placeholders: the real ones are made under the lock.
+    Its known time is only a placeholder: the real one is made under the lock.
     """
     fact = StoredFact.from_fact(item.fact)
-    start = fact.valid_from or NEVER
+    told_at = fact.said_at or datetime.now(UTC)
     return Memory(
         item.new_id,
         fact,
-        Belief(item.new_id, start, start),
-        start,
+        Belief(item.new_id, fact.valid_from or told_at, told_at),
+        told_at,
         1,
         None,
     )

@@ -15,6 +15,7 @@ from app.classification.local.difference import describe_difference, differs_in_
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
 from app.classification.signals.correction import is_correction
+from app.classification.signals.endings import find_ending as find_stated_ending
 from app.classification.signals.finding import SEEN_BY_SIGNALS_ALONE
 from app.classification.signals.lexicon import CONFIDENCE
 from app.classification.signals.named_values import find_only_bearer
@@ -317,7 +318,10 @@ class _Weighed:
     def _build_ending(self, place: int, *, flag: bool = False) -> _OwnFinding:
         reading, judgment = self.readings[place], self.checked[place]
         relation = reading.ending_relation
-        if relation is Relation.RETRACTION and judgment.relation is not Relation.RETRACTION:
+        stated = find_stated_ending(self.incoming)
+        if stated and stated.only and stated.trigger == "no longer":
+            relation = Relation.RETRACTION
+        elif relation is Relation.RETRACTION and judgment.relation is not Relation.RETRACTION:
             # A retraction would not store the incoming text, which may say more than what ended.
             relation = Relation.UPDATE
         reason = _weigh_reason(self.incoming, judgment)

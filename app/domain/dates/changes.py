@@ -17,18 +17,31 @@ def is_change_verb(words: Sequence[Word], verb: VerbGroup) -> bool:
     low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
     if verb.is_being or (low == "got" and following.low in verbs.PASSIVE_CHANGES):
         return low in verbs.PASSIVE_CHANGES or following.low in verbs.PASSIVE_CHANGES
-    return low in verbs.CHANGES and _is_active_change(words, verb)
+    return low in verbs.CHANGES and _is_active_change(words, verb, low)
 
 
-def _is_active_change(words: Sequence[Word], verb: VerbGroup) -> bool:
-    low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
+def is_coming_ending(words: Sequence[Word], verb: VerbGroup) -> bool:
+    """Return True if something ends after the verb, at a time to come: "I'm leaving Acme"."""
+    past = verbs.COMING_ENDS.get(get_low(words, verb.head))
+    return past is not None and _is_active_change(words, verb, past)
+
+
+def is_ending(words: Sequence[Word], verb: VerbGroup) -> bool:
+    """Return True if something ends after the verb, at whatever time."""
+    low = get_low(words, verb.head)
+    return low in verbs.COMING_ENDS or low in verbs.COMING_ENDS.values()
+
+
+def _is_active_change(words: Sequence[Word], verb: VerbGroup, low: str) -> bool:
+    """Return True for a change; `low` is the past form of the verb."""
+    following = get_word(words, verb.head + 1)
     things = _list_object(words, verb)
     if _is_momentary(low, things):
         return False
     if low in verbs.OWNING and _is_possession(things, low):
         return True
     if low in verbs.CHANGES_OF and (things or low not in verbs.CHANGES_WITHOUT_OBJECT):
-        return _is_change_of(words, verb, things)
+        return _is_change_of(words, verb, low, things)
     if low == "turned" and (following.kind is WordKind.NUMBER or following.low in NUMBERS):
         return following.low not in ("a", "an")
     if low in verbs.TRANSFERS and following.low in verbs.POSSESSIVES:
@@ -71,9 +84,9 @@ def _is_possession(things: Sequence[str], low: str) -> bool:
     return is_new or things[-1] in verbs.POSSESSIONS
 
 
-def _is_change_of(words: Sequence[Word], verb: VerbGroup, things: Sequence[str]) -> bool:
+def _is_change_of(words: Sequence[Word], verb: VerbGroup, low: str, things: Sequence[str]) -> bool:
     """Return True for "started a new job" and "started learning", but not for "started the car"."""
-    low, following = get_low(words, verb.head), get_word(words, verb.head + 1)
+    following = get_word(words, verb.head + 1)
     if low == "left" and following.is_capitalised:
         return verb.first < 1 or get_low(words, verb.first - 1) in ("i", "we")
     if low in ("started", "began") and following.low.endswith("ing"):

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from itertools import pairwise
 
 from app.domain.dates import verbs
-from app.domain.dates.changes import is_change_verb
+from app.domain.dates.changes import is_change_verb, is_coming_ending, is_ending
 from app.domain.dates.clauses import Clause
 from app.domain.dates.names import NUMBERS, UNITS, Unit
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
@@ -81,12 +81,17 @@ def decide_role(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Ruling
         return _VALUE
     if clause.is_subordinate or clause.is_later or _is_aside(words, phrase, clause):
         return _OPEN
-    return _OPEN if _names_no_day(words, phrase) else ruling
+    return _OPEN if _names_no_day(words, phrase, clause) else ruling
 
 
-def _names_no_day(words: Sequence[Word], phrase: Phrase) -> bool:
-    """Return True if the words leave open when the time starts."""
-    if phrase.is_vague or _is_around_feast(phrase) or _starts_at_end(phrase):
+def _names_no_day(words: Sequence[Word], phrase: Phrase, clause: Clause) -> bool:
+    """Return True if the words leave open when the time starts.
+
+    What ends "at the end of March" holds until then, and not longer.
+    """
+    if phrase.is_vague or _is_around_feast(phrase):
+        return True
+    if _starts_at_end(phrase) and not is_ending(words, clause.verb):
         return True
     return _is_one_of_two(words, phrase)
 
@@ -398,6 +403,8 @@ def _decide_during(words: Sequence[Word], phrase: Phrase, clause: Clause) -> Rul
         return _VALUE
     if clause.tense in (*_PAST_TENSES, Tense.PERFECT):
         return _decide_during_past(words, phrase, clause)
+    if clause.tense is not Tense.MODAL and is_coming_ending(words, clause.verb):
+        return _VALUE if is_past_point(phrase.point) else _STARTS_LATER
     is_leaving = get_low(words, clause.verb.head) == "leave"
     if is_leaving or has_any(words, clause, verbs.EVENTS | verbs.SCHEDULING):
         return _VALUE

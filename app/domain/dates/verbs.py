@@ -168,6 +168,19 @@ COMING_CHANGES_OF_OTHERS = {
 }
 COMING_CHANGES |= COMING_CHANGES_OF_OTHERS
 
+# The verbs of an ending in the present, which tell of one to come, and their past forms.
+COMING_ENDS = {
+    "leave": "left",
+    "leaving": "left",
+    "quit": "quit",
+    "quitting": "quit",
+    "stop": "stopped",
+    "stopping": "stopped",
+    "cancel": "cancelled",
+    "cancelling": "cancelled",
+    "canceling": "cancelled",
+}
+
 # Participles that tell of a change behind "was", "got" and "has been": "she was promoted".
 PASSIVE_CHANGES = frozenset(
     """
