@@ -152,6 +152,47 @@ class Oracle:
                     return later.id
         return claim.successor if ends and claim.retracted == min(ends) else None
 
+    def followed(self, version: Hashable, known_at: datetime | None = None) -> set[Hashable]:
+        """Its chain, and what took over in other chains: a successor, what comes after it in its chain, and so on."""
+        claims = self.claims(known_at)
+        reached = self._chain_of(claims[version], known_at)
+        while True:
+            named = [(i, self.successor(claims[i], known_at)) for i in reached]
+            entered = [claims[s] for i, s in named if s and claims[s].chain != claims[i].chain]
+            more = {
+                c.id
+                for c in claims.values()
+                for entry in entered
+                if c.chain == entry.chain and (c.start, c.told) >= (entry.start, entry.told)
+            }
+            if more <= reached:
+                return reached
+            reached |= more
+
+    def preceding(self, version: Hashable, known_at: datetime | None = None) -> set[Hashable]:
+        """Its chain, and of other chains what they took over from, up to there."""
+        claims = self.claims(known_at)
+        successors = {i: self.successor(c, known_at) for i, c in claims.items()}
+        reached = self._chain_of(claims[version], known_at)
+        while True:
+            left = [
+                claims[i]
+                for i, s in successors.items()
+                if s in reached and claims[s].chain != claims[i].chain
+            ]
+            more = {
+                c.id
+                for c in claims.values()
+                for end in left
+                if c.chain == end.chain and (c.start, c.told) <= (end.start, end.told)
+            }
+            if more <= reached:
+                return reached
+            reached |= more
+
+    def _chain_of(self, claim: Claim, known_at: datetime | None) -> set[Hashable]:
+        return {c.id for c in self.claims(known_at).values() if c.chain == claim.chain}
+
     def show(self, version: Hashable, as_of: datetime, known_at: datetime | None = None) -> Shown:
         claim = self.claims(known_at)[version]
         successor, end = self.successor(claim, known_at), self.end(claim, known_at)
