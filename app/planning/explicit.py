@@ -34,6 +34,7 @@ from app.planning.building_blocks import (
     inherit_from_ended,
     plan_claim_change,
     plan_replacement,
+    release_from_merge,
     rewrite_chains,
 )
 from app.planning.dating import has_dated_start, move_before
@@ -331,10 +332,10 @@ def _release_merged(memory_id: UUID, chains: Chains) -> list[Version]:
         belief = version.belief
         if not belief.merged or memory_id not in (belief.ended_by, belief.superseded_by):
             continue
-        claim = version.replace_claims(merged=False)
         if belief.ended_by == memory_id:
-            claim = claim.replace_claims(retracted_at=None, ended_by=None)
-        released.append(claim)
+            released.append(release_from_merge(version))
+        else:
+            released.append(version.replace_claims(merged=False))
     return released
 
 

@@ -112,7 +112,7 @@ class Point:
 
     `include_superseded` drops the condition on valid time; `include_covered` adds what is covered.
     Uses after `known_at` do not count, unless `all_uses`: the later pages of a list of the present
-    name the time of its first page.
+    name the time of its first page, and are `of_present`.
     """
 
     as_of: datetime | None = None
@@ -120,6 +120,7 @@ class Point:
     include_superseded: bool = False
     all_uses: bool = False
     include_covered: bool = False
+    of_present: bool = False
 
     @property
     def is_present(self) -> bool:
@@ -189,6 +190,9 @@ def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str
         conditions.append(STANDS if point.include_covered else HOLDS)
     if point.is_present:
         conditions.append(WARM)
+    if point.is_present or point.of_present:
+        # What was erased says nothing any more. Its place in time is left to reads of the past.
+        conditions.append("m.erased_at IS NULL")
     if filters.stale is not None:
         stale = is_stale_sql(past=point.known_at is not None, holds=HOLDS)
         conditions.append(stale if filters.stale else f"NOT {stale}")
