@@ -42,6 +42,21 @@ def test_the_verbs_tell_a_story(service: str, agent: str) -> None:
     assert "superseded" in history.stdout
 
 
+def test_a_history_marks_where_another_chain_goes_on(service: str, agent: str) -> None:
+    words = ("--url", service, "--agent", agent)
+    ids = []
+    for text in ("Has a dog", "Plays tennis"):
+        stored = palimpsest("store", text, *words, "--json")
+        ids.append(json.loads(stored.stdout)["memory"]["id"])
+    palimpsest("supersede", ids[0], "--by", ids[1], *words)
+    for memory_id in ids:
+        history = palimpsest("history", memory_id, *words).stdout
+        dog, tennis, legend = history.splitlines()[-3:]
+        assert ("Has a dog" in dog, "↪" in dog) == (True, False)
+        assert ("Plays tennis" in tennis, "current ↪" in tennis) == (True, True)
+        assert "another chain" in legend
+
+
 def test_a_list_says_where_it_goes_on(service: str, agent: str) -> None:
     words = ("--url", service, "--agent", agent)
     for text in ("Has a dog", "Plays tennis"):

@@ -16,8 +16,9 @@ from app.domain.relationship import LinkType
 from app.domain.version import Moment
 from app.services.history import HistoryPosition
 from app.store.bounded import is_cut
-from app.store.memories import After, AfterVersion
+from app.store.memories import After
 from app.store.relationships import AfterRelationship
+from app.store.succession import Place
 
 _HELP = "cursor: use next_cursor of the page before as it is, or leave it out to start again."
 _BROKEN = (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError)
@@ -85,9 +86,7 @@ class HistoryCursor:
             after_version, after_operation = None, None
             if version:
                 start, asserted_at, memory_id = version
-                after_version = AfterVersion(
-                    parse_time(start), parse_time(asserted_at), UUID(memory_id)
-                )
+                after_version = Place(parse_time(start), parse_time(asserted_at), UUID(memory_id))
             if operation:
                 created_at, log_id = operation
                 after_operation = After(parse_time(created_at), UUID(log_id))

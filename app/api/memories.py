@@ -326,10 +326,11 @@ async def get_memory(
     responses={200: {"model": HistoryAnswer | BriefHistoryAnswer}, **document_problems(404)},
     response_model=None,
     description=(
-        "The chain of a memory, from any of its versions: oldest first, which one is current, and "
-        "the operations.\n"
+        "The line of a memory, from any of its versions: oldest first, which one is current, and "
+        "the operations. It follows supersessions into other chains, backwards and forwards, and "
+        "`joints` says where.\n"
         "A history of more than 1,000 versions or operations, or of too many bytes, goes on behind "
-        "`next_cursor`."
+        "`next_cursor`. It reaches at most 10,000 other chains in each direction."
     ),
 )
 async def history(

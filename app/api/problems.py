@@ -234,6 +234,20 @@ _PROBLEMS = [
     ),
     _Row(errors.DoesNotHold, 409, "does-not-hold", "The memory does not hold then"),
     _Row(
+        errors.SuccessorDoesNotHold,
+        409,
+        "successor-does-not-hold",
+        "The successor does not hold then",
+        "{fact} Undo what ended it, name a memory that holds then, or store the fact anew.",
+    ),
+    _Row(
+        errors.SupersessionRing,
+        409,
+        "supersession-ring",
+        "The successor was superseded by that memory",
+        "{fact} Undo one of these supersessions, or store the fact anew.",
+    ),
+    _Row(
         errors.OthersInBetween,
         409,
         "others-in-between",

@@ -96,6 +96,39 @@ class DoesNotHold(Conflict):
         self.holds = holds
 
 
+class SuccessorDoesNotHold(Conflict):
+    """A memory cannot take over at a moment at which it does not hold itself.
+
+    `holds` is the version of its chain that holds then, `superseded_by` the one that ended it.
+    """
+
+    def __init__(
+        self, memory_id: UUID, at: datetime, *, superseded_by: UUID | None, holds: UUID | None
+    ) -> None:
+        instead = holds or superseded_by
+        if instead is None:
+            reason = ""
+        elif instead == superseded_by:
+            reason = f": it was superseded by {instead}"
+        else:
+            reason = f": {instead} does"
+        super().__init__(
+            f"Memory {memory_id} cannot take over at {format_utc(at)}, because it does not hold "
+            f"then{reason}.",
+            [instead] if instead else [],
+        )
+
+
+class SupersessionRing(Conflict):
+    """The named successor was superseded by the memory that it should supersede.
+
+    `path` are the memories that superseded it in turn, up to that one.
+    """
+
+    def __init__(self, memory_id: UUID, path: Sequence[UUID]) -> None:
+        super().__init__(f"Memory {memory_id} was superseded, in turn, by {_join_ids(path)}.", path)
+
+
 class OthersInBetween(Conflict):
     """A backdated successor would skip versions that the call does not name."""
 

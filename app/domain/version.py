@@ -84,6 +84,12 @@ class Belief:
     def _is_covered_at(self, at: datetime) -> bool:
         return bisect_right(self.covered, at) % 2 == 1
 
+    def resumes_at(self, at: datetime) -> bool:
+        """Return True if the version held, was covered, and holds again from `at` on."""
+        held_first = bool(self.covered) and self.covered[0] > self.valid_from
+        resumptions = self.covered[1::2] if held_first else self.covered[3::2]
+        return at in resumptions
+
     @property
     def has_open_start(self) -> bool:
         """Return True if only the end is known.

@@ -61,12 +61,18 @@ async def show_history(client: AsyncClient, arguments: Arguments) -> Answer:
     memory_id = arguments["memory_id"]
     page = await client.history(memory_id).page()
     versions = [_shorten(version) for version in page["versions"]]
+    joints = page.get("joints", [])
     fields: dict[str, Any] = {
         "current": page.get("current"),
         "versions": versions,
+        "joints": joints,
         "operations": [_shorten_operation(operation) for operation in page["operations"]],
     }
-    lines = [_write_line(version) for version in versions]
+    lines = []
+    superseded = {joint["by"]: joint["superseded"] for joint in joints}
+    for version in versions:
+        replaced = superseded.get(version["id"])
+        lines.append(_write_line(version) + (f" (in place of [{replaced}])" if replaced else ""))
     if arguments.get("why"):
         why = await client.why_memory(memory_id)
         fields["why"] = [event["sentence"] for event in why["events"]]

@@ -122,9 +122,15 @@ CONTEXT = _build_tool(
 )
 HISTORY = _build_tool(
     "memory_history",
-    "All versions of a memory, and what changed them.",
+    "All versions of a memory, also of what it replaced and what replaced it, and why.",
     {"memory_id": _TEXT, "why": _describe(_FLAG, "the reasons in sentences")},
-    {"current": _MAYBE, "versions": _OBJECTS, "operations": _OBJECTS, "why": _TEXTS},
+    {
+        "current": _MAYBE,
+        "versions": _OBJECTS,
+        "joints": _OBJECTS,
+        "operations": _OBJECTS,
+        "why": _TEXTS,
+    },
     required=("memory_id",),
     reads=True,
 )

@@ -151,17 +151,21 @@ async def _list(client: AsyncClient, wanted: Filter) -> AsyncIterator[Mapping[st
 async def get_current(client: AsyncClient, memory_id: str) -> Mapping[str, Any]:
     """Return the version of a chain that holds now. Raises NotFound if none does."""
     page = await client.history(_read_uuid(memory_id)).page()
-    if page["current"] is None:
+    current = await client.get_memory(UUID(page["current"])) if page["current"] else None
+    # A memory of mem0 is a chain. What took its place in another chain is another memory.
+    if current is None or current["chain_id"] != page["chain_id"]:
         raise NotFound("No version of the memory holds now: its history shows why.", status=404)
-    return {**await client.get_memory(UUID(page["current"]))}
+    return {**current}
 
 
 async def show_history(
     client: AsyncClient, agent: str | None, memory_id: str
 ) -> list[dict[str, Any]]:
-    pages = client.history(_read_uuid(memory_id))
-    versions = {version["id"]: version async for version in pages}
-    return shape_history(agent, [{**version} for version in versions.values()])
+    versions: dict[str, Mapping[str, Any]] = {}
+    async for page in client.history(_read_uuid(memory_id)).pages():
+        chain = [each for each in page["versions"] if each["chain_id"] == page["chain_id"]]
+        versions |= {version["id"]: {**version} for version in chain}
+    return shape_history(agent, [*versions.values()])
 
 
 async def list_entities(client: AsyncClient) -> list[dict[str, Any]]:

@@ -245,6 +245,11 @@ def build_version(fact: StoredFact, placement: Placement) -> Version:
     )
 
 
+def release_from_merge(source: Version) -> Version:
+    """Return the source of a merge, of another chain than the merged version, as it was told."""
+    return source.replace_claims(merged=False, retracted_at=None, ended_by=None)
+
+
 def rewrite_chains(
     chains: Chains,
     now: datetime,

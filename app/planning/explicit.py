@@ -10,7 +10,16 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.chains import Chains
-from app.domain.errors import Conflict, DoesNotHold, Erased, InvalidFact, OthersInBetween, Withdrawn
+from app.domain.errors import (
+    Conflict,
+    DoesNotHold,
+    Erased,
+    InvalidFact,
+    OthersInBetween,
+    SuccessorDoesNotHold,
+    SupersessionRing,
+    Withdrawn,
+)
 from app.domain.fact import Fact, Kind, Slot, Tier
 from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Operation, Relation
@@ -25,6 +34,7 @@ from app.planning.building_blocks import (
     inherit_from_ended,
     plan_claim_change,
     plan_replacement,
+    release_from_merge,
     rewrite_chains,
 )
 from app.planning.dating import has_dated_start, move_before
@@ -210,7 +220,9 @@ def plan_succeed(
 ) -> Plan:
     """Plan that a stored memory becomes the successor of another, which ends where it starts.
 
-    Both keep their chains. Raise UnknownMemory, Erased, Withdrawn, DoesNotHold or Conflict.
+    Both keep their chains. `chains` holds what superseded the successor in turn, too. Raise
+    UnknownMemory, Erased, Withdrawn, DoesNotHold, SuccessorDoesNotHold, SupersessionRing or
+    Conflict.
     """
     if old_id == by_id:
         raise Conflict("A memory cannot be its own successor; give the id of another.", [by_id])
@@ -227,7 +239,10 @@ def plan_succeed(
     start = successor.belief.valid_from
     if old.chain_id == successor.chain_id:
         raise DoesNotHold(old_id, start, by_id)
-    _require_holding(old, chains, max(start, old.belief.valid_from))
+    moment = max(start, old.belief.valid_from)
+    _require_holding(old, chains, moment)
+    _require_successor_holding(successor, chains, moment)
+    _refuse_ring(old, successor, chains)
     claim = old.replace_claims(
         retracted_at=start,
         ended_by=by_id,
@@ -243,6 +258,32 @@ def plan_succeed(
         superseded=(old_id,),
         changed=changed,
     )
+
+
+def _require_successor_holding(successor: Version, chains: Chains, at: datetime) -> None:
+    """Raise SuccessorDoesNotHold unless it holds at `at`: else two could name each other."""
+    holding = chains.find_holding(successor.chain_id, at)
+    if holding is None or holding.id != successor.id:
+        raise SuccessorDoesNotHold(
+            successor.id,
+            at,
+            superseded_by=successor.belief.superseded_by,
+            holds=holding.id if holding else None,
+        )
+
+
+def _refuse_ring(old: Version, successor: Version, chains: Chains) -> None:
+    """Raise SupersessionRing if the successor was superseded, through others, by the old one.
+
+    It may hold nevertheless, if the one that ended it was ended in favour of an earlier one.
+    """
+    path: list[UUID] = []
+    following = successor.belief.ended_by
+    while following is not None and following not in path:
+        path.append(following)
+        if following == old.id:
+            raise SupersessionRing(successor.id, path)
+        following = chains.get_version(following).belief.ended_by
 
 
 def _succeeds_already(old: Version, successor: Version) -> bool:
@@ -291,10 +332,10 @@ def _release_merged(memory_id: UUID, chains: Chains) -> list[Version]:
         belief = version.belief
         if not belief.merged or memory_id not in (belief.ended_by, belief.superseded_by):
             continue
-        claim = version.replace_claims(merged=False)
         if belief.ended_by == memory_id:
-            claim = claim.replace_claims(retracted_at=None, ended_by=None)
-        released.append(claim)
+            released.append(release_from_merge(version))
+        else:
+            released.append(version.replace_claims(merged=False))
     return released
 
 

@@ -1,7 +1,8 @@
 """Undoing an operation.
 
 What the operation inserted is withdrawn, and stored versions get the claims that they had before.
-Known time keeps both.
+A fact that came in with a merge is released from it, because it was told: both facts hold again.
+Known time keeps all of that.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -20,6 +21,7 @@ from app.planning.building_blocks import (
     Placement,
     choose_start,
     plan_addition,
+    release_from_merge,
     rewrite_chains,
 )
 from app.planning.plan import Plan, ReviewDecision
@@ -137,15 +139,19 @@ def plan_revert(
         if _has_other_claims(version, change):
             raise GroundMoved(done.log_id)
         restored.append(version.replace_claims(**change.before))
-    withdrawn = [chains.get_version(i).replace_claims(void=True) for i in done.inserted]
-    _, changed = rewrite_chains(chains, now, [*withdrawn, *restored])
+    inserted = [chains.get_version(i) for i in done.inserted]
+    merged = [version for version in inserted if version.belief.ended_by in done.inserted]
+    withdrawn = [version for version in inserted if version not in merged]
+    undone = [version.replace_claims(void=True) for version in withdrawn]
+    undone += map(release_from_merge, merged)
+    _, changed = rewrite_chains(chains, now, [*undone, *restored])
     reasoning = f"Undoes the {done.operation} of {done.at.isoformat()}."
     plan = Plan(
         operation=Operation.REVERT,
         now=now,
         decision=Decision.certain(done.relation, Judge.CALLER, reasoning),
         target=_choose_target(done),
-        superseded=done.inserted,
+        superseded=tuple(version.id for version in withdrawn),
         changed=changed,
         metadata=dict(done.corrected.before) if done.corrected else None,
         reinforced=done.unconfirmed,

@@ -492,6 +492,13 @@ class _Acceptance:
     def _plan_succession(self, stored: Version) -> Plan:
         """Plan that the stored fact takes the place of the targets, from its own start on."""
         start = stored.belief.valid_from
+        if not stored.stands_at(start):
+            # Something else took its place: one of the targets, perhaps, which would make a ring.
+            raise CannotAccept(
+                self.proposal.review_id,
+                f"{stored.id} does not hold at {start.isoformat()}",
+                [stored.id],
+            )
         begun: list[Version] = []
         scheduled: list[Version] = []
         replaced: list[Version] = []

@@ -50,11 +50,18 @@ class _SlotCase:
     def ended(self) -> Version | None:
         """Return what holds when the fact begins, if the fact takes its place.
 
-        A fact that became known late ends nothing if a later lasting value has begun already.
+        A fact that became known late ends nothing if a later lasting value has begun already. What
+        would resume when the fact begins has ended before: a temporary value took its place.
         """
         following = self.case.chains.find_next_lasting(self.chain_id, self.case.start)
         is_late = following is not None and following.belief.valid_from <= self.case.now
-        return None if is_late else self.holding
+        return None if is_late or self.resumes_at_start else self.holding
+
+    @property
+    def resumes_at_start(self) -> bool:
+        """Return True if a version resumes when the fact begins, and held before it was covered."""
+        holding = self.holding
+        return holding is not None and holding.belief.resumes_at(self.case.start)
 
     def find_protected(self) -> Version | None:
         """Return the version that the fact would shorten and may not.
@@ -223,7 +230,10 @@ def _plan_value(slot: _SlotCase) -> Plan:
     plan = plan_addition(case.fact, case.place_in(slot.chain_id), case.chains)
     if slot.holding is None:
         return plan
-    reasoning = "Another value in the slot, told late: it takes its place in the past."
+    if slot.resumes_at_start:
+        reasoning = "Another value in the slot, from where the one before it would have resumed."
+    else:
+        reasoning = "Another value in the slot, told late: it takes its place in the past."
     return plan.with_decision(_decide_value(reasoning))
 
 

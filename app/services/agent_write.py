@@ -204,6 +204,10 @@ class AgentWrite(Generic[Result_contra]):
         )
         return self.chains
 
+    async def list_successors(self, memory_id: UUID) -> list[UUID]:
+        """Return the memories of other chains that superseded the memory, in turn."""
+        return await chains.list_successors(self.connection, self.agent, memory_id)
+
     async def read_near_chains(
         self,
         facts: Sequence[Starting],

@@ -90,7 +90,7 @@ class ExplicitChanger:
         def plan_successor(chains: Chains, now: datetime) -> Plan:
             return plan_succeed(target.memory_id, by, chains, now=now)
 
-        return await self._write_change(call, target, plan_successor, other_ids=[by])
+        return await self._write_change(call, target, plan_successor, successor=by)
 
     async def retract(
         self,
@@ -142,12 +142,12 @@ class ExplicitChanger:
         target: Target,
         make_plan: Planner,
         *,
-        other_ids: Sequence[UUID] = (),
+        successor: UUID | None = None,
         vector: Vector | None = None,
         left_open: Sequence[str] = (),
     ) -> Outcome:
         encoder = None if vector is None else self._embedder.name
-        ids = [target.memory_id, *other_ids]
+        ids = [target.memory_id, *([successor] if successor else [])]
         async with agent_write(
             self._engine,
             call,
@@ -155,7 +155,8 @@ class ExplicitChanger:
             refuse_frozen=True,
             encoder=encoder,
         ) as write:
-            chains = await write.read_chains(ids=ids, withdrawable=ids)
+            following = await write.list_successors(successor) if successor else ()
+            chains = await write.read_chains(ids=[*ids, *following], withdrawable=ids)
             _require_revision(chains, target)
             plan = make_plan(chains, write.next_known_time())
             vectors = {}

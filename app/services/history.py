@@ -1,6 +1,6 @@
-"""Reading the history of a chain, a page at a time: its versions, and the operations on them."""
+"""Reading the line of a memory, a page at a time: its versions, and the operations on them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -11,13 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.errors import UnknownMemory
 from app.domain.version import Memory, Moment
-from app.store import memories
+from app.store import memories, succession
 from app.store.bounded import is_cut
 from app.store.engine import begin_for_agent
 from app.store.log import archived as archived_log
 from app.store.log import entries as log_entries
-from app.store.memories import After, AfterVersion, Point
+from app.store.memories import After, Point
 from app.store.reads import Reads
+from app.store.succession import Line, Place
 
 # Versions or operations of one page, at most.
 MOST_ROWS = 1_000
@@ -27,22 +28,31 @@ MOST_ROWS = 1_000
 class HistoryPosition:
     """Where a page ended: the last version and the last operation; None if there are no more."""
 
-    version: AfterVersion | None
+    version: Place | None
     operation: After | None
 
 
 @dataclass(frozen=True, slots=True)
-class History:
-    """A page of the history of a chain. `next` is None on the last page.
+class Joint:
+    """A place at which a line goes on in another chain."""
 
-    `current` is the version that holds at the moment, on whichever page it is. Up to
-    `archived_until` the log may lack operations.
+    superseded: UUID
+    by: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A page of the history of a memory. `next` is None on the last page.
+
+    `current` is the version that holds at the moment, on whichever page it is. `joints` are those
+    of the page's versions. Up to `archived_until` the log may lack operations.
     """
 
     moment: Moment
     chain_id: UUID
     current: UUID | None
     versions: Sequence[Memory]
+    joints: Sequence[Joint]
     operations: Sequence[RowMapping]
     archived_until: datetime | None
     next: HistoryPosition | None
@@ -57,7 +67,7 @@ async def read_history(
     after: HistoryPosition | None,
     max_bytes: int,
 ) -> History:
-    """Return the page of the memory's chain after that position; None means the first page.
+    """Return the page of the memory's line after that position; None means the first page.
 
     Half of `max_bytes` is for the versions, half for the operations. Raises UnknownMemory if the
     memory was not known at the point.
@@ -84,26 +94,26 @@ async def _read_page(
     versions: list[Memory] = []
     operations: list[RowMapping] = []
     version_after, operation_after = None, None
-    moment, chain = await memories.find_chain(connection, agent, memory_id, point)
-    if chain is None:
+    moment, line = await succession.find_line(connection, agent, memory_id, point)
+    if line is None:
         raise UnknownMemory(memory_id)
     if after is None or after.version:
-        page = await memories.list_chain_page(
+        places = _list_places_after(line, after.version if after else None)
+        page = await memories.list_versions(
             connection,
             agent,
-            memory_id,
+            [place.memory_id for place in places[:MOST_ROWS]],
             point,
-            after=after.version if after else None,
-            limit=MOST_ROWS,
             max_bytes=max_bytes // 2,
         )
         versions = page.memories
-        version_after = _locate_version(versions[-1]) if page.is_cut else None
+        if len(versions) < len(places):
+            version_after = _locate_version(versions[-1])
     if after is None or after.operation:
         operations = await log_entries.list_operations_on(
             connection,
             agent,
-            chain.chain_id,
+            list(line.chains),
             moment.known_at,
             after=after.operation if after else None,
             limit=MOST_ROWS,
@@ -112,19 +122,35 @@ async def _read_page(
         if is_cut(operations):
             operation_after = After(operations[-1]["created_at"], operations[-1]["id"])
     archived_until = await archived_log.find_archived_until(
-        connection, agent, since=chain.created_at, known_at=moment.known_at
+        connection, agent, since=line.since, known_at=moment.known_at
     )
     goes_on = version_after or operation_after
     return History(
         moment=moment,
-        chain_id=chain.chain_id,
-        current=chain.current,
+        chain_id=line.chain_id,
+        current=line.current,
         versions=versions,
+        joints=list(_find_joints(versions, line)),
         operations=operations,
         archived_until=archived_until,
         next=HistoryPosition(version_after, operation_after) if goes_on else None,
     )
 
 
-def _locate_version(memory: Memory) -> AfterVersion:
-    return AfterVersion(memory.belief.valid_from, memory.belief.asserted_at, memory.id)
+def _list_places_after(line: Line, after: Place | None) -> Sequence[Place]:
+    """Return the places of the line after this one; None means all."""
+    if after is None:
+        return line.places
+    return [place for place in line.places if place > after]
+
+
+def _locate_version(memory: Memory) -> Place:
+    return Place(memory.belief.valid_from, memory.belief.asserted_at, memory.id)
+
+
+def _find_joints(versions: Sequence[Memory], line: Line) -> Iterator[Joint]:
+    """Yield the places at which the line leaves the chain of one of these versions."""
+    for version in versions:
+        successor = version.belief.superseded_by
+        if successor and line.chains.get(successor, version.chain_id) != version.chain_id:
+            yield Joint(version.id, successor)

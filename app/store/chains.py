@@ -266,6 +266,20 @@ _READ_NEAR_CHAINS = f"""
 """
 
 
+# The memories that were declared successors of a memory, in turn.
+_SUCCESSORS = """
+    WITH RECURSIVE following AS (
+        SELECT ended_by AS id FROM memories
+        WHERE agent_id = :agent AND id = :id AND ended_by IS NOT NULL
+        UNION
+        SELECT m.ended_by
+        FROM memories m JOIN following f ON f.id = m.id
+        WHERE m.agent_id = :agent AND m.ended_by IS NOT NULL
+    )
+    SELECT id FROM following
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class LockedAgent:
     """An agent whose row is locked.
@@ -346,6 +360,14 @@ async def read_chains(
     }
     rows = await fetch_rows(connection, _READ_CHAINS, parameters)
     return await _chains_from_rows(rows), rows[0]["clock"]
+
+
+async def list_successors(
+    connection: AsyncConnection, agent: AgentId, memory_id: UUID
+) -> list[UUID]:
+    """Return the memories of other chains that superseded the memory and, in turn, each other."""
+    rows = await fetch_rows(connection, _SUCCESSORS, {"agent": agent, "id": memory_id})
+    return [row["id"] for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

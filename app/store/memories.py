@@ -112,7 +112,7 @@ class Point:
 
     `include_superseded` drops the condition on valid time; `include_covered` adds what is covered.
     Uses after `known_at` do not count, unless `all_uses`: the later pages of a list of the present
-    name the time of its first page.
+    name the time of its first page, and are `of_present`.
     """
 
     as_of: datetime | None = None
@@ -120,6 +120,7 @@ class Point:
     include_superseded: bool = False
     all_uses: bool = False
     include_covered: bool = False
+    of_present: bool = False
 
     @property
     def is_present(self) -> bool:
@@ -189,6 +190,9 @@ def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str
         conditions.append(STANDS if point.include_covered else HOLDS)
     if point.is_present:
         conditions.append(WARM)
+    if point.is_present or point.of_present:
+        # What was erased says nothing any more. Its place in time is left to reads of the past.
+        conditions.append("m.erased_at IS NULL")
     if filters.stale is not None:
         stale = is_stale_sql(past=point.known_at is not None, holds=HOLDS)
         conditions.append(stale if filters.stale else f"NOT {stale}")
@@ -378,6 +382,25 @@ async def find_memories(
         where="m.agent_id = :agent AND m.id = ANY(:ids)",
         tail="",
         parameters={"ids": list(ids)},
+    )
+
+
+async def list_versions(
+    connection: AsyncConnection,
+    agent: AgentId,
+    ids: Sequence[UUID],
+    point: Point,
+    *,
+    max_bytes: int,
+) -> Page:
+    """Return these versions in the order of their starts, until they reach `max_bytes` as JSON."""
+    return await _select_bounded_page(
+        connection,
+        agent,
+        point,
+        where="m.agent_id = :agent AND m.id = ANY(:ids)",
+        order="valid_from, asserted_at, id",
+        parameters={"ids": list(ids), "limit": len(ids), "max_bytes": max_bytes},
     )
 
 
@@ -676,86 +699,6 @@ async def list_chain(
         tail="ORDER BY b.valid_from, b.asserted_at",
         parameters={"id": memory_id},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ChainSummary:
-    """A chain: the known time of its first version, and the version that holds, if any."""
-
-    chain_id: UUID
-    created_at: datetime
-    current: UUID | None
-
-
-async def find_chain(
-    connection: AsyncConnection, agent: AgentId, memory_id: UUID, point: Point
-) -> tuple[Moment, ChainSummary | None]:
-    """Return the chain of a version; None if the version was not known at the point."""
-    source, _ = memories_from(point)
-    statement = f"""
-        WITH {MOMENT}
-        SELECT {MOMENT_COLUMNS}, version.*, (
-            SELECT m.id FROM {source} WHERE {_in_chain(point)} AND {HOLDS} LIMIT 1
-        ) AS current
-        FROM moment LEFT JOIN (
-            SELECT m.id, b.chain_id, (
-                SELECT o.created_at FROM memories o
-                WHERE o.agent_id = :agent AND o.id = b.chain_id
-            ) AS created_at
-            FROM {source}
-            WHERE m.agent_id = :agent AND m.id = :id
-        ) AS version ON true
-    """
-    moment, rows = await run_read(connection, statement, agent, point, {"id": memory_id})
-    if not rows:
-        return moment, None
-    [row] = rows
-    return moment, ChainSummary(row["chain_id"], row["created_at"], row["current"])
-
-
-@dataclass(frozen=True, slots=True)
-class AfterVersion:
-    """The last version of a page of a chain, by its place in the order of the chain."""
-
-    valid_from: datetime
-    asserted_at: datetime
-    memory_id: UUID
-
-
-async def list_chain_page(
-    connection: AsyncConnection,
-    agent: AgentId,
-    memory_id: UUID,
-    point: Point,
-    *,
-    after: AfterVersion | None,
-    limit: int,
-    max_bytes: int,
-) -> Page:
-    """Return versions of the chain that were known at the point's known time, oldest first.
-
-    The page is cut after `limit` versions, or once they reach `max_bytes` as JSON.
-    """
-    where = _in_chain(point)
-    parameters = {"id": memory_id, "limit": limit + 1, "max_bytes": max_bytes}
-    if after is not None:
-        where += (
-            " AND (b.valid_from, b.asserted_at, m.id) > (:after_start, :after_asserted, :after)"
-        )
-        parameters["after_start"] = after.valid_from
-        parameters["after_asserted"] = after.asserted_at
-        parameters["after"] = after.memory_id
-    page = await _select_bounded_page(
-        connection,
-        agent,
-        point,
-        where=where,
-        order="valid_from, asserted_at, id",
-        parameters=parameters,
-    )
-    if len(page.memories) <= limit:
-        return page
-    return Page(page.moment, page.memories[:limit], is_cut=True)
 
 
 async def find_holding_in_slot(

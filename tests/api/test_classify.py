@@ -341,6 +341,39 @@ def test_a_merge_keeps_both_sources_and_drops_nothing(
         assert found[0]["scores"]["vector"] > 0.3
 
 
+@pytest.mark.parametrize(
+    ("told", "then"),
+    [
+        ("User has a dog", "User's dog is named Max"),
+        ("The Falcon app was written by Anna", "The Falcon app has 12000 users"),
+    ],
+)
+def test_undoing_a_merge_leaves_both_facts_and_doing_it_again_the_merged_one(
+    database_url: str, told: str, then: str
+) -> None:
+    model = judges(judgment(1, "COMPLEMENT", 0.95), merged_text=f"{told}. {then}.")
+    with with_model(database_url, model) as (client, _):
+        store(client, told, valid_from="2026-01-01")
+        merge = store(client, then, valid_from="2026-02-01")
+        assert merge["operation"] == "MERGE"
+        merged = contents(client)
+        first, second = merge["memory"]["merged_from"]
+        log_id = merge["log_id"]
+        for _ in range(2):
+            undone = client.post(f"/v1/log/{log_id}/revert").json()
+            assert contents(client) == {told, then}
+            for source, start in ((first, "2026-01-01"), (second, "2026-02-01")):
+                memory = client.get(f"/v1/memories/{source}").json()
+                assert (memory["status"], memory["valid_until"]) == ("current", None)
+                assert memory["valid_from"].startswith(start)
+                assert memory["superseded_by"] is None
+            assert contents(client, as_of="2026-01-15") == {told}
+            again = client.post(f"/v1/log/{undone['log_id']}/revert").json()
+            assert contents(client) == merged
+            assert client.get(f"/v1/memories/{second}").json()["status"] == "merged"
+            log_id = again["log_id"]
+
+
 def test_a_merge_goes_on_counting(database_url: str) -> None:
     model = judges(judgment(1, "COMPLEMENT", 0.95), merged_text="Has a dog named Max")
     with with_model(database_url, model) as (client, _):
@@ -355,8 +388,9 @@ def test_a_merge_goes_on_counting(database_url: str) -> None:
         assert client.get("/v1/doctor").json()["problems"] == []
         undone = client.post(f"/v1/log/{merged['log_id']}/revert", json={})
         undone.raise_for_status()
-        [dog] = client.get("/v1/memories").json()["items"]
-        assert dog["access_count"] == 2
+        named, dog = client.get("/v1/memories").json()["items"]
+        assert (named["content"], named["access_count"]) == ("The dog is named Max", 0)
+        assert (dog["content"], dog["access_count"]) == ("Has a dog", 2)
         assert client.get("/v1/doctor").json()["problems"] == []
 
 

@@ -18,7 +18,7 @@ from app.domain.text import fold, hash_text, hash_text_loosely
 from app.planning.audit.checkpoint import seal_value
 from app.settings import load_settings
 from app.store.log.archive_files import Archives
-from support.builders import list_ended, store
+from support.builders import list_ended, problem, store
 from support.retention import retain
 from support.scripted_model import ScriptedModel, every, quoting
 from support.service import running
@@ -178,6 +178,34 @@ def test_reads_over_the_hole_say_erased_and_the_chain_keeps_its_shape(client: ht
         m["content"]
         for m in client.get("/v1/memories", params={"as_of": "2021-01-01"}).json()["items"]
     ] == ["Lives in Porto"]
+
+
+def test_what_was_erased_is_in_no_list_of_what_holds(client: httpx.Client) -> None:
+    ids = [store(client, f"Secret {n}", classify="off")["memory"]["id"] for n in range(4)]
+    slot = store(client, "Lives in Porto", key="home", value="Porto")["memory"]["id"]
+    for erased in (*ids[1:3], slot):
+        erase(client, erased).raise_for_status()
+    left = [ids[3], ids[0]]
+    for params in ({}, {"limit": 1}, {"sort": "strength", "limit": 1}):
+        assert sorted(list_pages(client, **params)) == sorted(left), params
+    problem(client.get("/v1/preferences/home"), 404)
+    everything = list_pages(client, include_superseded=True, limit=2)
+    assert set(everything) == {*ids, slot}
+    moment = {"as_of": client.get("/v1/memories").json()["as_of"]}
+    assert set(list_pages(client, **moment, limit=2)) == {*ids, slot}
+    history = client.get(f"/v1/memories/{ids[1]}/history").json()
+    assert (history["current"], [m["status"] for m in history["versions"]]) == (None, ["erased"])
+
+
+def list_pages(client: httpx.Client, **params: Any) -> list[str]:
+    """Return the ids of all pages of a list."""
+    ids: list[str] = []
+    while True:
+        page = client.get("/v1/memories", params=params).json()
+        ids += [memory["id"] for memory in page["items"]]
+        if page["next_cursor"] is None:
+            return ids
+        params = params | {"cursor": page["next_cursor"]}
 
 
 def test_a_context_never_tells_of_what_was_erased(client: httpx.Client) -> None:

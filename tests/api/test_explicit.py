@@ -1,5 +1,7 @@
 """Supersede, retract, amend: the explicit verbs, one at a time. Their time rules are driven by test_oracle.py."""
 
+from itertools import pairwise, permutations
+
 import httpx
 import pytest
 
@@ -82,6 +84,61 @@ def test_a_stored_memory_can_be_declared_the_successor(client: httpx.Client) -> 
         ]
         == "NOOP"
     )
+
+
+def store_in_order(client: httpx.Client, number: int) -> list[str]:
+    """Store facts that begin one after the other, and return their ids."""
+    days = [f"2026-01-{day:02}" for day in range(1, number + 1)]
+    return [store(client, f"Fact of {day}", valid_from=day)["memory"]["id"] for day in days]
+
+
+def supersede_by(client: httpx.Client, old: str, by: str) -> httpx.Response:
+    return client.post(f"/v1/memories/{old}/supersede", json={"by": by})
+
+
+@pytest.mark.parametrize(
+    "ring", [*permutations(range(3)), (0, 1), (1, 0), (0, 3, 2, 1), (3, 1, 2, 0)]
+)
+def test_memories_never_supersede_each_other_in_a_ring(
+    client: httpx.Client, ring: tuple[int, ...]
+) -> None:
+    facts = store_in_order(client, len(ring))
+    olds = [facts[place] for place in ring]
+    answers = [supersede_by(client, old, by) for old, by in pairwise([*olds, olds[0]])]
+    refused = [answer for answer in answers if answer.status_code != 200]
+    assert refused, "nothing would hold"
+    assert client.get("/v1/doctor").json()["problems"] == []
+    assert client.get("/v1/memories").json()["items"]
+
+
+def test_a_successor_that_was_superseded_itself_is_refused_with_what_to_do(
+    client: httpx.Client,
+) -> None:
+    first, second = store_in_order(client, 2)
+    supersede_by(client, first, second)
+    refused = problem(supersede_by(client, second, first), 409)
+    assert refused["type"].endswith(":successor-does-not-hold")
+    assert f"it was superseded by {second}" in refused["detail"]
+    assert "Undo what ended it" in refused["detail"]
+    assert refused["memory_ids"] == [second]
+
+
+def test_a_ring_whose_members_hold_for_a_while_is_refused_with_its_members(
+    client: httpx.Client,
+) -> None:
+    first, second, third = store_in_order(client, 3)
+    supersede_by(client, first, third)
+    supersede_by(client, third, second)
+    refused = problem(supersede_by(client, second, first), 409)
+    assert refused["type"].endswith(":supersession-ring")
+    assert refused["memory_ids"] == [third, second]
+
+
+def test_supersessions_may_be_told_from_the_last_to_the_first(client: httpx.Client) -> None:
+    first, second, third = store_in_order(client, 3)
+    assert supersede_by(client, second, third).status_code == 200
+    assert supersede_by(client, first, second).status_code == 200
+    assert contents(client) == {"Fact of 2026-01-03"}
 
 
 @pytest.mark.parametrize(

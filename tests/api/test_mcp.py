@@ -21,7 +21,7 @@ from app.mcp.server import Context, build_server
 from app.mcp.tools import CAPTURE, INSTRUCTIONS, REVIEW, SEARCH, STORE, TOOLS
 from app.settings import load_settings
 from palimpsest_client import AsyncClient, Client, Retries
-from support.builders import contents
+from support.builders import contents, remembered
 from support.questions import CARS, MOVED, ask, open_agent, open_unsure
 from support.service import running
 
@@ -116,6 +116,7 @@ def test_a_fact_its_change_and_the_way_back(server: Any) -> None:
             "Lives in Lisbon",
         ]
         assert history["why"]
+        assert (history["current"], history["joints"]) == (lisbon["memory_id"], [])
 
         undone = get_fields(await host.call_tool("memory_undo", {"log_id": lisbon["log_id"]}))
         assert undone["reverted"] == [lisbon["log_id"]]
@@ -317,6 +318,24 @@ def test_arguments_are_read_as_meant(tool: Any, sent: dict[str, Any], read: Any)
 def test_arguments_that_mean_nothing_are_refused(tool: Any, sent: dict[str, Any] | None) -> None:
     with pytest.raises(BadArguments):
         read_arguments(tool, sent)
+
+
+def test_a_history_says_what_took_over_from_another_chain(
+    server: Any, service: str, agent: str
+) -> None:
+    with httpx.Client(base_url=service, headers={"X-Agent-Id": agent}) as client:
+        old, by = remembered(client, "Works at Acme", "Runs a bakery")
+        client.post(f"/v1/memories/{old}/supersede", json={"by": by}).raise_for_status()
+
+    async def work(host: Host) -> None:
+        for memory_id in (old, by):
+            answer = await host.call_tool("memory_history", {"memory_id": memory_id})
+            history = get_fields(answer)
+            assert [version["id"] for version in history["versions"]] == [old, by]
+            assert (history["current"], history["joints"]) == (by, [{"superseded": old, "by": by}])
+            assert f"Runs a bakery (in place of [{old}])" in read_text(answer)
+
+    talk(server, work)
 
 
 def test_the_context_and_a_history_can_be_attached(server: Any) -> None:

@@ -326,14 +326,27 @@ class Histories(RuleBasedStateMachine):
         chain = claims[version].chain
         history = self._read(f"/v1/memories/{version}/history", as_of, known_at)
         shown_as_of = _time(history["as_of"])
-        held = self.oracle.holding(chain, shown_as_of, known_at)
-        assert (history["chain_id"], history["current"]) == (chain, held and held.id)
-        members = {i for i, claim in claims.items() if claim.chain == chain}
+        followed = self.oracle.followed(version, known_at)
+        holding = self.oracle.current(shown_as_of, known_at) & followed
+        current = max(
+            (claims[i] for i in holding),
+            key=lambda c: (c.chain == chain, c.start, c.told, str(c.id)),
+            default=None,
+        )
+        assert (history["chain_id"], history["current"]) == (chain, current and current.id)
+        members = followed | self.oracle.preceding(version, known_at)
         assert {m["id"]: _shown(m) for m in history["versions"]} == self._shows(
             members, shown_as_of, known_at
         )
-        in_order = [m["id"] for m in history["versions"] if m["status"] != "reverted"]
-        assert in_order == [claim.id for claim in self.oracle.line(chain, known_at)]
+        assert [m["id"] for m in history["versions"]] == sorted(
+            members, key=lambda i: (claims[i].start, claims[i].told, str(i))
+        )
+        successors = {i: self.oracle.successor(claims[i], known_at) for i in members}
+        assert {(joint["superseded"], joint["by"]) for joint in history["joints"]} == {
+            (i, s)
+            for i, s in successors.items()
+            if s in members and claims[s].chain != claims[i].chain
+        }
 
     def _shows(
         self, versions: set[Any], as_of: datetime, known_at: datetime | None

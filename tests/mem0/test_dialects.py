@@ -211,6 +211,30 @@ def test_what_is_deleted_or_unknown_is_not_there(mem0: httpx.Client, ann: str) -
         refused(mem0.put(gone, json={"text": "x"}), 404)
 
 
+def test_what_took_its_place_in_another_chain_is_another_memory(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    green, black = (
+        add(mem0, ann, f"Tea is {colour}", infer=False)[0] for colour in ("green", "black")
+    )
+    old, by = (one["id"].partition(".")[0] for one in (green, black))
+    client.post(f"/v1/memories/{old}/supersede", json={"by": by}).raise_for_status()
+    refused(mem0.get(f"/v1/memories/{green['id']}/"), 404)
+    assert answer(mem0.get(f"/v1/memories/{black['id']}/"))["memory"] == "Tea is black"
+    for one in (green, black):
+        events = answer(mem0.get(f"/v1/memories/{one['id']}/history/"))
+        assert {event["memory_id"] for event in events} == {one["id"]}
+
+
+def test_what_was_erased_is_not_counted(mem0: httpx.Client, client: httpx.Client, ann: str) -> None:
+    [one] = add(mem0, ann, "Tea is green", infer=False)
+    add(mem0, ann, "The sea is blue", infer=False)
+    memory_id = one["id"].partition(".")[0]
+    client.delete(f"/v1/memories/{memory_id}", params={"erase": True}).raise_for_status()
+    assert list_texts(mem0, ann) == ["The sea is blue"]
+    refused(mem0.get(f"/v1/memories/{one['id']}/"), 404)
+
+
 def test_delete_all_retracts_what_the_filter_names(mem0: httpx.Client, ann: str) -> None:
     add(mem0, ann, "Tea is green", infer=False, run_id="r1")
     add(mem0, ann, "The sea is blue", infer=False, run_id="r2")

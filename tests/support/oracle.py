@@ -25,6 +25,10 @@ class Refused(Exception):
         self.ids = ids
 
 
+class ClosesRing(Refused):
+    """The successor of a call was superseded by what it should supersede; `ids` are those between."""
+
+
 class Nonsense(Exception):
     """The call contradicts itself (422)."""
 
@@ -148,6 +152,47 @@ class Oracle:
                     return later.id
         return claim.successor if ends and claim.retracted == min(ends) else None
 
+    def followed(self, version: Hashable, known_at: datetime | None = None) -> set[Hashable]:
+        """Its chain, and what took over in other chains: a successor, what comes after it in its chain, and so on."""
+        claims = self.claims(known_at)
+        reached = self._chain_of(claims[version], known_at)
+        while True:
+            named = [(i, self.successor(claims[i], known_at)) for i in reached]
+            entered = [claims[s] for i, s in named if s and claims[s].chain != claims[i].chain]
+            more = {
+                c.id
+                for c in claims.values()
+                for entry in entered
+                if c.chain == entry.chain and (c.start, c.told) >= (entry.start, entry.told)
+            }
+            if more <= reached:
+                return reached
+            reached |= more
+
+    def preceding(self, version: Hashable, known_at: datetime | None = None) -> set[Hashable]:
+        """Its chain, and of other chains what they took over from, up to there."""
+        claims = self.claims(known_at)
+        successors = {i: self.successor(c, known_at) for i, c in claims.items()}
+        reached = self._chain_of(claims[version], known_at)
+        while True:
+            left = [
+                claims[i]
+                for i, s in successors.items()
+                if s in reached and claims[s].chain != claims[i].chain
+            ]
+            more = {
+                c.id
+                for c in claims.values()
+                for end in left
+                if c.chain == end.chain and (c.start, c.told) <= (end.start, end.told)
+            }
+            if more <= reached:
+                return reached
+            reached |= more
+
+    def _chain_of(self, claim: Claim, known_at: datetime | None) -> set[Hashable]:
+        return {c.id for c in self.claims(known_at).values() if c.chain == claim.chain}
+
     def show(self, version: Hashable, as_of: datetime, known_at: datetime | None = None) -> Shown:
         claim = self.claims(known_at)[version]
         successor, end = self.successor(claim, known_at), self.end(claim, known_at)
@@ -224,7 +269,8 @@ class Oracle:
             (c for c in self.line(chains[0]) if c.start > start and not c.temporary), None
         )
         told_late = lasting is not None and lasting.start <= now
-        ended = [held.id] if held and not told_late else []
+        resumes = held is not None and start in [began for began, _ in self.times(held)[1:]]
+        ended = [held.id] if held and not told_late and not resumes else []
         new_claim = Claim(
             new, chains[0], text, slot, start, now, until, temporary=until is not None
         )
@@ -332,7 +378,11 @@ class Oracle:
         return Answer("UPDATE", new, [old.id for old in named])
 
     def succeed(self, now: datetime, old_id: Hashable, by_id: Hashable) -> Answer:
-        """A stored version is declared the successor of one of another chain; both keep their chains."""
+        """A stored version is declared the successor of one of another chain; both keep their chains.
+
+        It must hold when it takes over, and must not have been superseded by that one, through others: else they
+        could name each other in a ring, and nothing would hold.
+        """
         old, by = self.claims()[old_id], self.claims()[by_id]
         for claim in (old, by):
             if claim.withdrawn:
@@ -343,7 +393,13 @@ class Oracle:
             return Answer("NOOP", by.id, [])
         if old.chain == by.chain:
             raise Refused(by.id)
-        self._must_hold(old, max(old.start, by.start))
+        moment = max(old.start, by.start)
+        self._must_hold(old, moment)
+        if (held := self.holding(by.chain, moment)) != by:
+            after = held.id if held else self.successor(by)
+            raise Refused(*([after] if after else []))
+        if old.id in (following := self._successors(by)):
+            raise ClosesRing(*following[: following.index(old.id) + 1])
         self._claim(now, replace(old, retracted=by.start, successor=by.id))
         return Answer("SUPERSEDE", by.id, [old.id])
 
@@ -413,6 +469,14 @@ class Oracle:
     def _must_hold(self, claim: Claim, at: datetime) -> None:
         if (held := self.holding(claim.chain, at)) != claim:
             raise Refused(*([held.id] if held else []))
+
+    def _successors(self, claim: Claim) -> list[Hashable]:
+        """Those declared its successors, one after the other."""
+        following: list[Hashable] = []
+        while claim.successor is not None and claim.successor not in following:
+            following.append(claim.successor)
+            claim = self.claims()[claim.successor]
+        return following
 
     def _must_be_free(self, start: datetime, old: Claim, named: set[Hashable]) -> None:
         """A successor told to start before `old` must not skip others, unless they are empty where it starts."""

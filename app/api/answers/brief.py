@@ -8,7 +8,7 @@ from pydantic import Field
 from app.api.answers.base import AnswerBase
 from app.api.answers.context import ContextAnswer
 from app.api.answers.log import OperationOut
-from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut
+from app.api.answers.memories import HistoryAnswer, JointOut, ListAnswer, MemoryOut
 from app.api.answers.problem import Problem
 from app.api.answers.search import ResultOut, SearchAnswer
 from app.api.answers.writes import (
@@ -129,10 +129,11 @@ class BriefOperation(BriefAnswer):
 
 
 class BriefHistoryAnswer(BriefAnswer):
-    """The chain of a memory, oldest first, and the operations on it."""
+    """The line of a memory, oldest first, and the operations on it."""
 
     current: UUID | None = Field(None, description="The version that holds at as_of.")
     versions: list[BriefMemory]
+    joints: list[JointOut] = Field([], description="Where it goes on in another chain.")
     operations: list[BriefOperation] = Field(description="What changed them.")
     next_cursor: str | None = None
 
@@ -141,6 +142,7 @@ class BriefHistoryAnswer(BriefAnswer):
         return cls.model_construct(
             current=answer.current,
             versions=[BriefMemory.from_answer(memory) for memory in answer.versions],
+            joints=answer.joints,
             operations=[BriefOperation.from_answer(each) for each in answer.operations],
             next_cursor=answer.next_cursor,
         )

@@ -250,15 +250,31 @@ class ListAnswer(AnswerBase):
     )
 
 
+class JointOut(AnswerBase):
+    """A place at which a history goes on in another chain."""
+
+    superseded: UUID
+    by: UUID = Field(description="The version of another chain that took its place.")
+
+
 class HistoryAnswer(AnswerBase):
     __doc__ = (
-        "The chain of a memory, oldest first, and the operations on it. All pages of one history "
-        "show the same picture."
+        "The line of a memory, oldest first, and the operations on it: its chain, and the versions "
+        "of other chains that came before or after it. All pages of one history show the same "
+        "picture."
     )
 
-    chain_id: UUID
-    current: UUID | None = Field(description="The version that holds at as_of, on whichever page.")
+    chain_id: UUID = Field(description="The chain of the memory that was asked for.")
+    current: UUID | None = Field(
+        description=(
+            "The version that holds at as_of, on whichever page: of the memory's chain, else of "
+            "those that took its place."
+        )
+    )
     versions: list[MemoryOut]
+    joints: list[JointOut] = Field(
+        description="Where versions of this page were superseded by one of another chain."
+    )
     operations: list[OperationOut]
     next_cursor: str | None = Field(
         description="For `cursor`: a long history goes on there. Null on its last page."
@@ -280,6 +296,7 @@ class HistoryAnswer(AnswerBase):
             chain_id=history.chain_id,
             current=history.current,
             versions=versions,
+            joints=[JointOut.from_attributes(joint) for joint in history.joints],
             operations=[OperationOut.from_values(row) for row in history.operations],
             next_cursor=next_cursor,
             log_archived_until=history.archived_until,

@@ -125,6 +125,7 @@ class ListQuery(FilterQuery):
                 known_at=cursor.moment.known_at,
                 include_superseded=point.include_superseded,
                 all_uses=point.known_at is None,
+                of_present=point.is_present,
             )
         return point, cursor.after
 

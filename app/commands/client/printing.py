@@ -57,6 +57,18 @@ def print_memories(memories: Sequence[Mapping[str, Any]]) -> None:
     print_table(MEMORY_HEADINGS, list(map(_format_memory, memories)))
 
 
+def print_history(answer: Mapping[str, Any]) -> None:
+    """Print a row per version, with a mark where one took the place of a version elsewhere."""
+    entered = {joint["by"] for joint in answer["joints"]}
+    rows = []
+    for version in answer["versions"]:
+        status, *others = _format_memory(version)
+        rows.append([f"{status} ↪" if version["id"] in entered else status, *others])
+    print_table(MEMORY_HEADINGS, rows)
+    if entered:
+        make_console().print("↪ took the place of a version of another chain")
+
+
 def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:
     """Print a row per hit of a search, with its score."""
     rows = []

@@ -15,9 +15,9 @@ from app.commands.client.calling import (
 )
 from app.commands.client.printing import (
     format_minute,
+    print_history,
     print_hits,
     print_json,
-    print_memories,
     print_page,
 )
 
@@ -58,14 +58,15 @@ def history(
     *,
     service: Service,
 ) -> None:
-    """Show the whole chain of a memory, oldest first."""
+    """Show the whole line of a memory, oldest first, and where it goes on in another chain."""
     with service.connect() as client:
         answer, *others = client.history(memory_id).pages()
     for page in others:
         answer["versions"] += page["versions"]
+        answer["joints"] += page["joints"]
         answer["operations"] += page["operations"]
         answer["next_cursor"] = page["next_cursor"]
-    print_json(answer) if service.as_json else print_memories(answer["versions"])
+    print_json(answer) if service.as_json else print_history(answer)
 
 
 @takes_service

@@ -1,5 +1,6 @@
 """Reads of the log for its own page: operations, newest first, and the operations on a memory."""
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -139,9 +140,7 @@ async def find_log_entry(
     return rows.mappings().one_or_none()
 
 
-_CHAIN_IDS = "SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain"
-
-# List the operations that wrote, changed or confirmed versions of a chain.
+# List the operations that wrote, changed or confirmed versions of a line.
 _OPERATIONS_ON = """
     SELECT id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
            decided_by, actor, created_at
@@ -157,24 +156,21 @@ _OPERATIONS_ON = """
 async def list_operations_on(
     connection: AsyncConnection,
     agent: AgentId,
-    chain_id: UUID,
+    ids: Collection[UUID],
     known_at: datetime,
     *,
     after: After | None,
     limit: int,
     max_bytes: int,
 ) -> list[RowMapping]:
-    """Return operations on a chain up to a known time, oldest first.
+    """Return operations on these memories up to a known time, oldest first.
 
     They end after `limit` operations, or once they reach `max_bytes` as JSON.
     """
     after = after or After(NEVER, UUID(int=0))
-    versions = await fetch_rows(connection, _CHAIN_IDS, {"agent": agent, "chain": chain_id})
     values = {
         "agent": agent,
-        "operations": await find_operations_touching(
-            connection, agent, [v["id"] for v in versions]
-        ),
+        "operations": await find_operations_touching(connection, agent, ids),
         "known_at": known_at,
         "after_created_at": after.created_at,
         "after_id": after.memory_id,

@@ -235,6 +235,25 @@ LEFT = {
     "a contradiction that is not there": Damage(
         of_memory("contradicted_by = '{unknown}'", "vim"), "references", ("vim", "unknown")
     ),
+    "a ring of two": Damage(
+        of_memory("ended_by = '{keyed}'", "dog") + ";" + of_memory("ended_by = '{dog}'", "keyed"),
+        "rings",
+        ("dog", "keyed"),
+    ),
+    "a ring of four, at whichever of them it begins": Damage(
+        ";".join(
+            of_memory(f"ended_by = '{{{by}}}'", old)
+            for old, by in (
+                ("dog", "stamps"),
+                ("stamps", "falcon"),
+                ("falcon", "keyed"),
+                ("keyed", "dog"),
+                ("boat", "dog"),
+            )
+        ),
+        "rings",
+        ("dog", "stamps", "falcon", "keyed"),
+    ),
     "no vector": Damage(of_memory("embedding = NULL", "dog"), "vectors", ("dog",)),
     "a short vector": Damage(of_memory("embedding = '[0.6,0.8]'", "dog"), "vectors", ("dog",)),
     "a vector that points nowhere": Damage(

@@ -35,6 +35,28 @@ _MISSING_REFERENCES = """
     )
 """
 
+# Find rings of memories that were declared each other's successors. Around a ring, one at least
+# starts no earlier than the successor that was declared for it: the walks begin at those.
+_RINGS = """
+    WITH RECURSIVE walk AS (
+        SELECT m.id AS origin, o.id
+        FROM memories m
+        JOIN memories o ON o.agent_id = :agent AND o.id = m.ended_by
+        WHERE m.agent_id = :agent AND NOT m.void AND NOT o.void AND o.valid_from <= m.valid_from
+        UNION
+        SELECT w.origin, o.id
+        FROM walk w
+        JOIN memories m ON m.agent_id = :agent AND m.id = w.id
+        JOIN memories o ON o.agent_id = :agent AND o.id = m.ended_by
+        WHERE NOT o.void
+    )
+    SELECT DISTINCT array_agg(CAST(id AS text) ORDER BY id) AS ids,
+           string_agg(CAST(id AS text), ', ' ORDER BY id) AS listed
+    FROM walk
+    GROUP BY origin
+    HAVING bool_or(id = origin)
+"""
+
 # Find ids of memories in operations that are no memory of the agent.
 _MISSING_IN_LOG = """
     SELECT ARRAY[CAST(l.id AS text), CAST(ref AS text)] AS ids, l.id, ref
@@ -210,6 +232,12 @@ REFERENCES = (
         "references",
         "Memory {id} names {ref} in {name}, which this agent does not have.",
         _MISSING_REFERENCES,
+    ),
+    Rule(
+        "rings",
+        "Memories {listed} were superseded by each other, in a ring, so that none of them holds "
+        "in the end: undo one of these supersessions, or store anew what holds.",
+        _RINGS,
     ),
     Rule(
         "log",
