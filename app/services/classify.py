@@ -334,6 +334,16 @@ class Classifier:
             lambda: neighbours.add_and_compare(expected, vectors), size=len(expected) ** 2
         )
         compared = await self._read_candidates(payer.agent, undecided)
+        judged = {item.new_id: item for item in await self._judge_all(payer, compared, near)}
+        return [judged.get(item.new_id, item) for item in items]
+
+    async def _judge_all(
+        self,
+        payer: Payer,
+        items: Sequence[ClassifiedItem],
+        neighbours: Sequence[Sequence[Hit]],
+    ) -> list[ClassifiedItem]:
+        """Judge compared items, some at a time, each with its neighbours from the batch."""
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
         async def classify_in_turn(item: ClassifiedItem, hits: Sequence[Hit]) -> ClassifiedItem:
@@ -343,9 +353,7 @@ class Classifier:
                 get_requester().check_presence()
                 return await self.classify_one(payer, item, hits)
 
-        judging = map(classify_in_turn, compared, near)
-        judged = {item.new_id: item for item in await asyncio.gather(*judging)}
-        return [judged.get(item.new_id, item) for item in items]
+        return await asyncio.gather(*map(classify_in_turn, items, neighbours))
 
     async def _read_candidates(
         self,
@@ -382,16 +390,18 @@ class Classifier:
         self, payer: Payer, items: Sequence[ClassifiedItem], places: AbstractSet[int]
     ) -> list[ClassifiedItem]:
         """Return the items, those at these places compared and judged once more."""
-        judged = list(items)
-        in_batch = {item.new_id for item in items}
+        batch = {item.new_id for item in items}
         order = sorted(places)
-        compared = await self._read_candidates(payer.agent, [items[place] for place in order])
-        for place, item in zip(order, compared, strict=True):
-            before = items[place]
-            neighbours = [hit for hit in before.hits if hit.memory.id in in_batch]
-            fresh = replace(item, verdict=Verdict(), merged=None, merged_vector=None)
-            again = await self.classify_one(payer, fresh, neighbours)
-            judged[place] = again.with_earlier_cost(before.verdict.model_cost)
+        overtaken = [items[place] for place in order]
+        neighbours = [[hit for hit in item.hits if hit.memory.id in batch] for item in overtaken]
+        unjudged = [
+            replace(item, verdict=Verdict(), merged=None, merged_vector=None) for item in overtaken
+        ]
+        compared = await self._read_candidates(payer.agent, unjudged)
+        again = await self._judge_all(payer, compared, neighbours)
+        judged = list(items)
+        for place, before, after in zip(order, overtaken, again, strict=True):
+            judged[place] = after.with_earlier_cost(before.verdict.model_cost)
         return judged
 
     async def classify_one(
@@ -487,24 +497,24 @@ async def find_overtaken(
     last_known_at = locked.last_known_at
     if last_known_at is None:
         return set()
-    asked: list[tuple[int, ClassifiedItem]] = []
-    since = last_known_at
+    places: list[int] = []
+    seen_times: list[datetime] = []
     for place, item in enumerate(items):
         if item.asks_judges and item.seen_at and item.seen_at < last_known_at:
-            asked.append((place, item))
-            since = min(since, item.seen_at)
-    if not asked:
+            places.append(place)
+            seen_times.append(item.seen_at)
+    if not places:
         return set()
     near = await comparison.find_near_news(
         connection,
         agent,
-        [item.fact for _, item in asked],
-        [item.vector for _, item in asked],
-        since=since,
+        [items[place].fact for place in places],
+        [items[place].vector for place in places],
+        seen_times,
         last_known_at=last_known_at,
         least_similarity=NEAR.least_similarity,
     )
-    return {asked[place][0] for place in near}
+    return {places[place] for place in near}
 
 
 def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:

@@ -54,7 +54,7 @@ from app.turns import iterate_in_turns
 
 # Judges look at a fact so often while other facts that are near to it become known. After that the
 # fact is stored, and a sweep looks at it again: a crowd of writers must not judge without end.
-MOST_LOOKS = 3
+MOST_LOOKS = 4
 
 # Larger batches read long chains whole. Each fact asks for parts that grow with the batch.
 MAX_NEAR = 20

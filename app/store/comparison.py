@@ -14,7 +14,7 @@ from app.domain.fact import Fact
 from app.domain.version import Moment
 from app.store.columns import Filters
 from app.store.engine import VectorList, fetch_rows
-from app.store.fragments import LATEST, MOMENT
+from app.store.fragments import LATEST, MOMENT, build_stands
 from app.store.index_scope import (
     CHOICE_FOR_FACTS,
     AgentIndex,
@@ -210,25 +210,33 @@ async def find_candidates(
 # long import must not hold up the writer that comes next.
 MOST_NEWS = 1_000
 
-# Which of these facts are near to a memory that became known after `:since` and has not ended? A
+# Which of these facts are near to a memory that became known after their `seen_at` and holds? A
 # fact whose text is equal to such a memory's does not count: the rules decide about the two.
 _NEAR_NEWS = f"""
     WITH news AS MATERIALIZED (
-        SELECT m.embedding, m.content_hash
+        SELECT m.embedding, m.content_hash, m.created_at
         FROM memories m
+        CROSS JOIN (
+            SELECT greatest(clock_timestamp(), CAST(:last_known_at AS timestamptz)) AS now
+        ) AS moment
         WHERE m.agent_id = :agent AND m.created_at > CAST(:since AS timestamptz)
-            AND (m.valid_until IS NULL OR m.valid_until > CAST(:last_known_at AS timestamptz))
+            AND m.erased_at IS NULL AND {build_stands("m.", "moment.now")}
         ORDER BY m.created_at DESC
         LIMIT :most
     )
     SELECT fact.place
     FROM unnest(
         CAST(:vectors AS vector[]),
-        CAST(:hashes AS bytea[])
-    ) WITH ORDINALITY AS fact (vector, hash, place)
+        CAST(:hashes AS bytea[]),
+        CAST(:seen_times AS timestamptz[])
+    ) WITH ORDINALITY AS fact (vector, hash, seen_at, place)
     WHERE EXISTS (
-        SELECT FROM news m WHERE {build_distance("fact.vector")} <= :farthest
-    ) AND NOT EXISTS (SELECT FROM news WHERE content_hash = fact.hash)
+        SELECT FROM news m
+        WHERE m.created_at > fact.seen_at AND {build_distance("fact.vector")} <= :farthest
+    ) AND NOT EXISTS (
+        SELECT FROM news m
+        WHERE m.created_at > fact.seen_at AND m.content_hash = fact.hash
+    )
 """
 
 
@@ -237,22 +245,24 @@ async def find_near_news(
     agent: AgentId,
     facts: Sequence[Fact],
     vectors: Sequence[NDArray[np.float32]],
+    seen_times: Sequence[datetime],
     *,
-    since: datetime,
     last_known_at: datetime,
     least_similarity: float,
 ) -> set[int]:
-    """Return the places of the facts that are near to memories which became known since then.
+    """Return the places of the facts that are near to a memory which their judges did not see.
 
-    Call it under the agent's lock, with the agent's last known time and vectors of its encoder.
+    For each fact, `seen_times` has the known time up to which they saw everything. Call it under
+    the agent's lock, with the agent's last known time and vectors of its encoder.
     """
     values = {
         "agent": agent,
-        "since": since,
+        "since": min(seen_times),
         "last_known_at": last_known_at,
         "most": MOST_NEWS,
         "vectors": VectorList(vectors),
         "hashes": [fact.content_hash for fact in facts],
+        "seen_times": list(seen_times),
         "farthest": 1 - least_similarity,
     }
     return {row["place"] - 1 for row in await fetch_rows(connection, _NEAR_NEWS, values)}

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from app.services import classify
+from app.services import classify, remember
 from app.settings import load_settings
 from support.builders import contents, list_ended, send, store
 from support.scripted_model import (
@@ -439,30 +439,56 @@ def test_no_connection_is_held_while_the_model_thinks(database_url: str) -> None
         assert answers[0]["operation"] == "UPDATE"
 
 
-def test_what_moved_while_the_model_was_asked_is_left_alone(database_url: str) -> None:
-    """An update races a slow verdict on the same memory: the verdict on what moved is dropped, the fact is stored and marked."""
+def _supersede_while_the_model_thinks(client: httpx.Client, model: ScriptedModel) -> dict[str, Any]:
+    """Store OPEN[1] while what it is about is superseded by hand; the answer of the store."""
     import threading
 
     from support.scripted_model import SLOW
 
+    old = store(client, OPEN[0])["memory"]["id"]
+    model.then(SLOW)
+    answers: list[dict[str, Any]] = []
+    caller = threading.Thread(target=lambda: answers.append(send(client, {"content": OPEN[1]})))
+    caller.start()
+    while not model.requests:
+        pass
+    other = httpx.post(
+        f"{client.base_url}/v1/memories/{old}/supersede",
+        json={"content": "Ines left the plants to Ana"},
+    )
+    assert other.status_code == 201
+    caller.join(20)
+    return answers[0]
+
+
+def test_what_became_known_while_the_model_was_asked_is_asked_about_too(
+    database_url: str,
+) -> None:
+    """A verdict on what moved meanwhile is dropped, and the model sees what stands in its place. Both questions cost."""
     with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6) as (
         client,
         model,
     ):
-        old = store(client, OPEN[0])["memory"]["id"]
-        model.then(SLOW)
-        answers: list[dict[str, Any]] = []
-        caller = threading.Thread(target=lambda: answers.append(send(client, {"content": OPEN[1]})))
-        caller.start()
-        while not model.requests:
-            pass
-        other = httpx.post(
-            f"{client.base_url}/v1/memories/{old}/supersede",
-            json={"content": "Ines left the plants to Ana"},
-        )
-        assert other.status_code == 201
-        caller.join(20)
-        assert (answers[0]["operation"], list_ended(answers[0])) == ("ADD", [])
+        answer = _supersede_while_the_model_thinks(client, model)
+        assert len(model.requests) == 2
+        assert "Ines left the plants to Ana" not in str(model.requests[0])
+        assert "Ines left the plants to Ana" in str(model.requests[1])
+        assert (answer["operation"], len(list_ended(answer))) == ("UPDATE", 1)
+        assert contents(client) == {OPEN[1]}
+        assert answer["usage"]["llm_calls"] == 2
+
+
+def test_what_moved_while_the_model_was_asked_is_left_alone(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the last look, the verdict on what moved is dropped, the fact is stored and marked."""
+    monkeypatch.setattr(remember, "MOST_LOOKS", 1)
+    with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6) as (
+        client,
+        model,
+    ):
+        answer = _supersede_while_the_model_thinks(client, model)
+        assert (answer["operation"], list_ended(answer)) == ("ADD", [])
         assert contents(client) == {"Ines left the plants to Ana", OPEN[1]}
         with psycopg.connect(database_url) as connection:
             assert connection.execute(
