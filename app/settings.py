@@ -282,9 +282,10 @@ class Settings(BaseSettings):
         300,
         ge=0,
         description=(
-            "How many memories of an agent judges may end within an hour, sweeps included; beyond, "
-            "their proposals become reviews. What callers and the rules of slots end does not "
-            "count. 0: no limit."
+            "How many memories of an agent judges may end within an hour, sweeps included, or a "
+            "third of the facts stored in that hour if that is more; beyond, their proposals "
+            "become reviews. What callers and the rules of slots end does not count, nor does "
+            "what a batch with `history: true` ends. 0: no limit."
         ),
     )
     core_inheritance: Literal["any", "contradiction"] = Field(

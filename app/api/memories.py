@@ -22,7 +22,7 @@ from app.api.answers.brief import (
 from app.api.answers.erasures import ErasureAnswer
 from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut, format_etag
 from app.api.answers.problem import Problem
-from app.api.answers.writes import BatchAnswer, StoreAnswer, WriteAnswer
+from app.api.answers.writes import BatchAnswer, StoreAnswer, WriteAnswer, count_waiting
 from app.api.cursors import Cursor, HistoryCursor
 from app.api.deps import AgentDep, MemoryPath, ServicesDep, TargetDep
 from app.api.erasures import render_erasure, render_erasure_retry
@@ -172,7 +172,8 @@ def _build_command(body: StoreRequest, rights: Rights) -> StoreCommand:
     response_model=None,
     description=(
         "Store up to 1,000 facts in order, in one transaction. A bad item fails alone, or all do "
-        "with `atomic`."
+        "with `atomic`. `waiting` says at the top of the answer how many changes were not made "
+        "and wait for a decision, and why."
     ),
 )
 async def store_batch(
@@ -181,6 +182,8 @@ async def store_batch(
     body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
     view: ViewDep = View.FULL,
 ) -> Response:
+    if body.history:
+        caller.rights.require_full_trust()
     items = await _parse_items(body.items, caller.rights)
     if body.atomic:
         _refuse_bad_items(items)
@@ -189,7 +192,7 @@ async def store_batch(
     if not commands:
         return render([])
     outcomes = await services.texts.store_all(
-        caller.build_call(render), commands, atomic=body.atomic
+        caller.build_call(render), commands, atomic=body.atomic, is_history=body.history
     )
     # In a thread: a thousand answers of megabytes take 0.2 s.
     return await asyncio.to_thread(render, outcomes)
@@ -254,7 +257,8 @@ def _render_batch(
             results.append(item.problem)
         else:
             results.append(_answer_outcome(next(stored), half_lives))
-    return respond_with_answer(BatchAnswer.model_construct(results=results), view=view)
+    answer = BatchAnswer.model_construct(waiting=count_waiting(outcomes), results=results)
+    return respond_with_answer(answer, view=view)
 
 
 def _answer_outcome(

@@ -395,12 +395,12 @@ class TrustTooHigh(Forbidden):
 
 
 class HistoryForbidden(Forbidden):
-    """The call would bring back an agent with any trust, and its key may not give that."""
+    """The call would load a history with any trust, and its key may not give that."""
 
     def __init__(self, ceiling: int) -> None:
         super().__init__(
-            "An export brings trust back as it was, and the key of this call gives at most "
-            f"{ceiling}."
+            "Only a key that may give the whole trust, 100, loads a history as it was. The key of "
+            f"this call gives at most {ceiling}."
         )
         self.ceiling = ceiling
 

@@ -30,15 +30,15 @@ from app.planning.hints import (
     find_plan_line,
     find_proposal_targets,
 )
-from app.planning.plan import Plan, list_inserted_memories
+from app.planning.plan import Plan, ReviewSource, list_inserted_memories
 from app.planning.staleness import StaleMemory
 from app.services import metrics
 from app.services.idempotency import UNKEYED, Idempotency, Result_contra
 from app.store import apply, chains, engine, memories, relationships
 from app.store.apply import LoggedPlan
 from app.store.chains import LockedAgent, Starting
+from app.store.log import closures
 from app.store.log.chain import LogChain
-from app.store.log.closures import count_closures
 from app.store.memories import Point
 from app.store.reviews.rejections import find_rejected
 from app.store.roles import Role
@@ -48,6 +48,8 @@ from app.turns import compute_in_thread, iterate_in_turns
 
 MOST_REJECTED = 1_000
 CLOSURE_WINDOW = timedelta(hours=1)
+# Whoever stores much within an hour may see judges end this share of it.
+CLOSURE_SHARE = 1 / 3
 
 Whole = TypeVar("Whole")
 Vectors = Mapping[UUID, Vector]
@@ -96,6 +98,15 @@ class Outcome:
     waiting_review_id: UUID | None = None
     stale: tuple[StaleMemory, ...] = ()
     superseded: Mapping[UUID, str | None] = field(default_factory=dict)
+
+    @property
+    def waits_for(self) -> ReviewSource | None:
+        """Why a change waits for a person; None if no change does."""
+        if self.waiting_review_id:
+            return ReviewSource.FROZEN
+        if self.plan.review and self.written and self.written.review_id:
+            return self.plan.review.source
+        return None
 
     def with_hints(self, hints: Sequence[Hint]) -> "Outcome":
         """Return the outcome with these hints after its own."""
@@ -147,7 +158,9 @@ class AgentWrite(Generic[Result_contra]):
         self._in_part: frozenset[UUID] = frozenset()
         self._clock: datetime | None = None
         self._last_known_at = locked.last_known_at
-        self._closures_left: int | None = None
+        self._caps_closures = True
+        self._ended: int | None = None
+        self._stored: int | None = None
         self._planned: list[Plan] = []
         self._applied: list[Plan] = []
         self._logged: list[LoggedPlan] = []
@@ -221,14 +234,6 @@ class AgentWrite(Generic[Result_contra]):
         self._clock = await engine.read_clock(self.connection)
         return self._clock
 
-    async def read_closures_left(self) -> None:
-        """Read how many memories judges may still end. Without it, plans are not limited."""
-        most = self._get_setup().policy.max_closures_per_hour
-        if most:
-            since = self.next_known_time() - CLOSURE_WINDOW
-            ended = await count_closures(self.connection, self.agent, since)
-            self._closures_left = most - ended
-
     # --- planning --------------------------------------------------------------------------------
 
     @property
@@ -253,20 +258,52 @@ class AgentWrite(Generic[Result_contra]):
         """Take a known time, so that the next one lies behind it."""
         self._last_known_at = now
 
-    def exceeds_closures(self, plan: Plan) -> bool:
-        """Return True if by this plan judges would end more than they may within an hour."""
-        left = self._closures_left
-        return left is not None and plan.closures > max(0, left)
+    def lift_closure_cap(self) -> None:
+        """Let judges end as many memories by this write as they find."""
+        self._caps_closures = False
+
+    async def exceeds_closures(self, plan: Plan) -> bool:
+        """Return True if by this plan judges would end more than they may within an hour.
+
+        They may end as many memories as the settings say, or a share of what was stored within
+        that hour if that is more. Both are counted only once a plan needs them.
+        """
+        most = self._get_setup().policy.max_closures_per_hour
+        if not (most and plan.closures and self._caps_closures):
+            return False
+        if self._ended is None:
+            since = self._find_closure_window()
+            self._ended = await closures.count_closures(self.connection, self.agent, since)
+            self._ended += sum(planned.closures for planned in self._planned)
+        ended = self._ended + plan.closures
+        if ended <= most:
+            return False
+        if self._stored is None:
+            since = self._find_closure_window()
+            self._stored = await closures.count_stored(self.connection, self.agent, since)
+            self._stored += sum(len(planned.inserted) for planned in self._planned)
+        return ended > self._stored * CLOSURE_SHARE
+
+    def _find_closure_window(self) -> datetime:
+        since = self.next_known_time() - CLOSURE_WINDOW
+        return max(since, self.locked.closures_counted_from or since)
 
     def add_plan(self, plan: Plan) -> None:
         """Plan on as if this plan were carried out; `apply` carries it out."""
         plan.absorb_into(self.chains)
         self.use_known_time(plan.now)
-        if self._closures_left is not None:
-            self._closures_left -= plan.closures
+        if self._ended is not None:
+            self._ended += plan.closures
+        if self._stored is not None:
+            self._stored += len(plan.inserted)
         self._planned.append(plan)
 
     # --- writing ---------------------------------------------------------------------------------
+
+    async def restart_closure_count(self) -> None:
+        """Let what judges have ended up to the last plan count for nothing from now on."""
+        now = self._last_known_at or self.clock
+        await closures.count_closures_from(self.connection, self.agent, now)
 
     async def apply(
         self,

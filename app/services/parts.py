@@ -102,6 +102,7 @@ class TextStorer:
         *,
         atomic: bool = False,
         dry_run: bool = False,
+        is_history: bool = False,
     ) -> TextOutcomes:
         """Store texts in order, in one transaction, as `Remember.store_all` stores facts.
 
@@ -116,7 +117,11 @@ class TextStorer:
         part_commands = [part.command for parts in texts for part in parts]
         try:
             outcomes = await self._remember.store_all(
-                call.with_conversion(join_outcomes), part_commands, atomic=atomic, dry_run=dry_run
+                call.with_conversion(join_outcomes),
+                part_commands,
+                atomic=atomic,
+                dry_run=dry_run,
+                is_history=is_history,
             )
         except BatchRefused as refused:
             raise _name_texts(texts, refused) from None

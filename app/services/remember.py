@@ -131,14 +131,16 @@ class Remember:
         *,
         atomic: bool = False,
         dry_run: bool = False,
+        is_history: bool = False,
         check: Check = _check_nothing,
         record: Record = record_nothing,
     ) -> Outcomes:
         """Store facts in order, in one transaction, each with its own known time.
 
         A fact that cannot be stored is answered with its error, and the others are stored. If the
-        batch is `atomic`, BatchRefused is raised instead. `check` may raise, and stops all of it.
-        `record` writes about the outcomes before the transaction ends.
+        batch is `atomic`, BatchRefused is raised instead. Judges may end as many memories as they
+        find if the facts are a history that the caller vouches for. `check` may raise, and stops
+        all of it. `record` writes about the outcomes before the transaction ends.
         """
         started = time.perf_counter()
         payer = Payer(call.agent, call.info.actor)
@@ -162,9 +164,13 @@ class Remember:
                     items = _mark_overtaken(items, overtaken)
                     duration_ms = (time.perf_counter() - started) * 1e3
                     info = replace(call.info, duration_ms=duration_ms)
+                    if is_history:
+                        write.lift_closure_cap()
                     outcomes = await self._write_items(
                         write, items, info, atomic=atomic, dry_run=dry_run
                     )
+                    if is_history:
+                        await write.restart_closure_count()
                     await record(write, outcomes)
                     await write.keep(outcomes)
                     break
@@ -214,12 +220,10 @@ class Remember:
                 reach=len(facts) + 1,
                 most_chains=MOST_CHAINS,
             )
-        if any(item.affected_ids for item in items):
-            await write.read_closures_left()
         drafts: Drafts = []
         async for item in iterate_in_turns(items):
             try:
-                plan = self._plan_in_mode(item, write)
+                plan = await self._plan_in_mode(item, write)
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
@@ -231,7 +235,7 @@ class Remember:
                 write.add_plan(plan)
         return drafts
 
-    def _plan_in_mode(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
+    async def _plan_in_mode(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
         """Plan one fact.
 
         A change becomes a review in shadow mode, and if judges have ended too many memories,
@@ -242,7 +246,7 @@ class Remember:
             return plan
         if write.mode is Mode.SHADOW:
             return _ask_instead(plan, item, write, ReviewSource.SHADOW)
-        if write.mode is Mode.LIVE and write.exceeds_closures(plan):
+        if write.mode is Mode.LIVE and await write.exceeds_closures(plan):
             question = _ask_instead(plan, item, write, ReviewSource.CAP)
             return question.with_reasoning(f"{TOO_MANY_CLOSURES} {question.decision.reasoning}")
         return plan

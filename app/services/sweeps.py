@@ -364,8 +364,6 @@ class Sweeper:
             ids=list(named),
             withdrawable=swept,
         )
-        if any(item.affected_ids for item in items):
-            await write.read_closures_left()
         stored_revisions = {version.id: version.revision for version in chains.list_versions()}
         chains.absorb_versions(
             version for version in run.foreseen.values() if chains.find_chain(version.chain_id)
@@ -378,7 +376,7 @@ class Sweeper:
             if reason:
                 batch.marks[item.new_id] = reason
             excluded_ids = decided.setdefault(item.new_id, set())
-            plan = self._plan_safely(
+            plan = await self._plan_safely(
                 write,
                 run,
                 item,
@@ -393,7 +391,7 @@ class Sweeper:
             batch.plans.append(plan)
         return batch
 
-    def _plan_safely(
+    async def _plan_safely(
         self,
         write: AgentWrite[None],
         run: _Run,
@@ -406,7 +404,7 @@ class Sweeper:
         if not write.chains.has_version(item.new_id):
             return None
         try:
-            return self._plan_one(
+            return await self._plan_one(
                 write,
                 run,
                 item,
@@ -421,7 +419,7 @@ class Sweeper:
             )
             return None
 
-    def _plan_one(
+    async def _plan_one(
         self,
         write: AgentWrite[None],
         run: _Run,
@@ -470,7 +468,7 @@ class Sweeper:
             return plan.with_model_cost(item.verdict.model_cost) if plan else None
 
         plan = plan_change(proposes=write.mode is not Mode.LIVE)
-        if plan is None or not write.exceeds_closures(plan):
+        if plan is None or not await write.exceeds_closures(plan):
             return plan
         question = plan_change(proposes=True)
         if question is None:

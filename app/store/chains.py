@@ -30,7 +30,8 @@ LONGEST_WHOLE = 200
 # fixes what this statement sees, and a change of the embeddings (store/reembed.py) waits for the
 # lock. So the encoder read here stays the encoder until the transaction ends.
 _LOCK = """
-    SELECT last_known_at, last_erased_at, mode, log_head, (SELECT name FROM encoder) AS encoder
+    SELECT last_known_at, last_erased_at, mode, log_head, closures_counted_from,
+           (SELECT name FROM encoder) AS encoder
     FROM agents
     WHERE agent_id = :agent
     FOR UPDATE
@@ -271,13 +272,15 @@ class LockedAgent:
 
     `last_known_at` is the known time of its last operation, `last_erased_at` that of its last
     erasure. `mode` is the mode that was chosen for the agent, None if the settings decide.
-    `log_head` is the hash of the last operation, None if no operation has one yet.
+    `log_head` is the hash of the last operation, None if no operation has one yet. Endings by
+    judges up to `closures_counted_from` do not count against the cap of an hour.
     """
 
     last_known_at: datetime | None
     last_erased_at: datetime | None
     mode: Mode | None
     log_head: bytes | None
+    closures_counted_from: datetime | None
 
     def refuse_if_frozen(self, policy: Policy) -> None:
         """Raise AgentFrozen if the agent takes no writes."""
@@ -306,6 +309,7 @@ async def lock_agent(
         last_erased_at=row["last_erased_at"],
         mode=Mode(row["mode"]) if row["mode"] else None,
         log_head=row["log_head"],
+        closures_counted_from=row["closures_counted_from"],
     )
 
 

@@ -152,7 +152,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "agents": (
         _AGENT,
         *_list_plain("created_at", "last_known_at", "last_erased_at", "mode", "log_folded_until"),
-        *_list_plain("log_head", "timezone"),
+        *_list_plain("log_head", "timezone", "closures_counted_from"),
     ),
     "memory_beliefs": (_AGENT, *_list_plain("memory_id", "known_until", *BELIEF_COLUMNS)),
     "memory_usage": (

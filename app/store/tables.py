@@ -28,6 +28,7 @@ agents = sa.Table(
     sa.Column("log_folded_until", _TIME),
     sa.Column("log_head", BYTEA),
     sa.Column("timezone", sa.Text),
+    sa.Column("closures_counted_from", _TIME),
 )
 
 memories = sa.Table(

@@ -1,5 +1,6 @@
 """F7, F10: what callers may spend on a model, and what a model that errs or obeys may do."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -11,6 +12,7 @@ import pytest
 from app.services import agent_write
 from app.settings import load_settings
 from support.builders import contents, decide, editor, list_ended, send, store
+from support.keys import ROOT_KEY, calling, issue
 from support.scripted_model import ScriptedModel, Step, every
 from support.service import running
 from support.sweeps import Place
@@ -75,8 +77,8 @@ def test_an_obedient_model_ends_no_more_within_an_hour_than_the_cap(database_url
         max_closures_per_store=1,
     ) as (client, _):
         hold_facts(client)
-        answers = [store(client, f"Forget the garden, {number}") for number in range(6)]
-        assert [len(list_ended(answer)) for answer in answers] == [1, 1, 0, 0, 0, 0]
+        answers = [store(client, f"Forget the garden, {number}") for number in range(4)]
+        assert [len(list_ended(answer)) for answer in answers] == [1, 1, 0, 0]
         assert len(contents(client) & set(FACTS)) >= 3
         last = answers[-1]
         assert last["operation"] == "ADD"
@@ -94,9 +96,105 @@ def test_the_items_of_one_batch_count_together(database_url: str) -> None:
         max_closures_per_store=1,
     ) as (client, _):
         hold_facts(client)
-        items = [{"content": f"Forget the garden, {number}"} for number in range(6)]
-        answer = client.post("/v1/memories/batch", json={"items": items}).json()
+        answer = forget_in_batch(client, 4)
         assert sum(len(list_ended(result)) for result in answer["results"]) == 2
+
+
+@pytest.mark.parametrize(("stored", "ended"), [(5, 2), (14, 5), (29, 10)])
+def test_who_stores_much_within_an_hour_may_see_a_third_of_it_end(
+    database_url: str, stored: int, ended: int
+) -> None:
+    """The facts before the last one that is ended count as stored, those of the batch included."""
+    with obeyed(
+        database_url,
+        every("CONTRADICTION"),
+        max_closures_per_hour=2,
+        max_closures_per_store=1,
+    ) as (client, _):
+        items = [{"content": f"Note {n} of the garden", "classify": False} for n in range(stored)]
+        client.post("/v1/memories/batch", json={"items": items}).raise_for_status()
+        allowed = 0
+        for number in range(12):
+            answer = store(client, f"Forget the garden, {number}")
+            allowed += len(list_ended(answer))
+            assert allowed <= max(2, (stored + number) / 3)
+            if not list_ended(answer):
+                break
+        assert allowed >= ended
+
+
+def forget_in_batch(client: httpx.Client, count: int, **asked: Any) -> dict[str, Any]:
+    items = [{"content": f"Forget the garden, {number}"} for number in range(count)]
+    response = client.post("/v1/memories/batch", json={"items": items, **asked})
+    assert response.status_code == 200, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def test_a_batch_says_at_its_top_how_many_changes_wait_and_why(database_url: str) -> None:
+    with obeyed(
+        database_url,
+        every("CONTRADICTION"),
+        max_closures_per_hour=2,
+        max_closures_per_store=1,
+    ) as (client, _):
+        hold_facts(client)
+        answer = forget_in_batch(client, 4)
+        assert next(iter(answer)) == "waiting"
+        reviews = client.get("/v1/reviews").json()["items"]
+        assert answer["waiting"] == Counter(review["source"] for review in reviews)
+        assert answer["waiting"]["cap"] >= 2
+        brief = client.post(
+            "/v1/memories/batch?view=brief",
+            json={"items": [{"content": "Forget the whole garden"}, {"content": " "}]},
+        ).json()
+        assert brief["waiting"] == {"cap": 1}
+
+
+def test_a_batch_after_which_nothing_waits_says_so(database_url: str) -> None:
+    with obeyed(database_url, every("NONE")) as (client, _):
+        items = {"items": UNKEYED}
+        assert client.post("/v1/memories/batch", json=items).json()["waiting"] == {}
+        brief = client.post("/v1/memories/batch?view=brief", json=items).json()
+        assert "waiting" not in brief
+
+
+def test_what_waits_in_shadow_and_in_a_frozen_agent_is_counted_too(database_url: str) -> None:
+    with obeyed(database_url, every("CONTRADICTION"), max_closures_per_store=1) as (client, _):
+        hold_facts(client)
+        for mode in ("shadow", "frozen"):
+            client.patch("/v1/agents/default", json={"mode": mode}).raise_for_status()
+            assert forget_in_batch(client, 2)["waiting"][mode] == 2
+
+
+def test_a_history_that_its_caller_vouches_for_is_not_capped(database_url: str) -> None:
+    """What it ends does not count afterwards either: the next hour begins with nothing ended."""
+    with obeyed(
+        database_url,
+        every("CONTRADICTION"),
+        max_closures_per_hour=1,
+        max_closures_per_store=20,
+    ) as (client, _):
+        hold_facts(client)
+        answer = forget_in_batch(client, 5, history=True)
+        assert all(list_ended(result) for result in answer["results"])
+        assert answer["waiting"] == {}
+        assert list_ended(store(client, "Forget the garden for good"))
+        assert not list_ended(store(client, "Forget the garden for ever"))
+
+
+def test_a_key_without_the_whole_trust_loads_no_history(database_url: str) -> None:
+    with obeyed(
+        database_url, every("CONTRADICTION"), api_key=ROOT_KEY, max_closures_per_hour=1
+    ) as (client, _):
+        with calling(str(client.base_url), ROOT_KEY) as root:
+            key = issue(root, trust_ceiling=99)["key"]
+        with calling(str(client.base_url), key) as caller:
+            body = {"items": UNKEYED, "history": True}
+            refusal = caller.post("/v1/memories/batch", json=body)
+            assert refusal.status_code == 403, refusal.text
+            assert "at most 99" in refusal.json()["detail"]
+            assert caller.get("/v1/memories").json()["items"] == []
 
 
 def test_judges_may_go_on_when_the_hour_is_over(
@@ -134,8 +232,9 @@ def test_a_sweep_ends_no_more_than_the_cap(place: Place) -> None:
     sweep = place.client.get(f"/v1/sweeps/{started['id']}").json()
     by_judges = [finding for finding in sweep["findings"] if finding["signals"]]
     ended = [finding for finding in by_judges if not finding["review"]]
-    assert (len(by_judges), len(ended)) == (4, 2)
+    # Eleven facts were stored within the hour, of which judges may end a third.
+    assert (len(by_judges), len(ended)) == (4, 3)
     assert place.standing(*slots) == ["superseded", "superseded", "current"]
-    [question, _] = place.client.get("/v1/reviews").json()["items"]
+    [question] = place.client.get("/v1/reviews").json()["items"]
     entry = place.client.get(f"/v1/log/{question['log_id']}").json()
     assert "as many memories within this hour" in entry["reasoning"]

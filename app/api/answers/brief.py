@@ -21,6 +21,7 @@ from app.api.answers.writes import (
 from app.api.times import Time
 from app.domain.relation import Operation
 from app.domain.version import Status
+from app.planning.plan import ReviewSource
 
 
 class BriefAnswer(AnswerBase):
@@ -198,6 +199,9 @@ class BriefStoreAnswer(BriefWriteAnswer):
 class BriefBatchAnswer(BriefAnswer):
     """One result per item, in order."""
 
+    waiting: dict[ReviewSource, int] = Field(
+        {}, description="How many changes wait for a decision, by the source of their reviews."
+    )
     results: list[BriefStoreAnswer | Problem]
 
     @classmethod
@@ -206,4 +210,4 @@ class BriefBatchAnswer(BriefAnswer):
             each if isinstance(each, Problem) else BriefStoreAnswer.from_store(each)
             for each in answer.results
         ]
-        return cls.model_construct(results=results)
+        return cls.model_construct(waiting=answer.waiting, results=results)

@@ -1,5 +1,6 @@
 """Answers of the routes that write memories."""
 
+from collections import Counter
 from typing import Any, Self
 from uuid import UUID
 
@@ -14,8 +15,9 @@ from app.domain.errors import PalimpsestError
 from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
 from app.domain.strength import HalfLives
 from app.planning.hints import Hint, HintName
+from app.planning.plan import ReviewSource
 from app.services.agent_write import ComparedMemory, Outcome
-from app.services.parts import StoredPart, TextOutcome
+from app.services.parts import StoredPart, TextOutcome, TextOutcomes
 
 _NO_MODEL_COST = ModelCost(model="", prompt_version="")
 
@@ -241,7 +243,23 @@ class StoreAnswer(WriteAnswer):
         return cls.from_values(values)
 
 
+def count_waiting(outcomes: TextOutcomes) -> dict[ReviewSource, int]:
+    """Return how many facts left a change that waits for a person, by the reason, most first."""
+    counts: Counter[ReviewSource] = Counter()
+    for outcome in outcomes:
+        if isinstance(outcome, TextOutcome):
+            counts.update(filter(None, (each.waits_for for each in outcome.outcomes)))
+    return dict(counts.most_common())
+
+
 class BatchAnswer(AnswerBase):
     """One result per item, in order: what a single store answers, or a problem."""
 
+    waiting: dict[ReviewSource, int] = Field(
+        description=(
+            "How many of the items left a change that was not made and waits for a decision, by "
+            "the source of its review, most first; empty if none did. `cap`: one store, or judges "
+            "within an hour, may end no more; a `history` has no cap of an hour."
+        )
+    )
     results: list[StoreAnswer | Problem]

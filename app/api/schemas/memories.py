@@ -177,6 +177,14 @@ class BatchRequest(StrictRequest):
         Field(min_length=1, max_length=MAX_ITEMS),
     ]
     atomic: StrictBool = False
+    history: StrictBool = Field(
+        False,
+        description=(
+            "The items are a history that the caller vouches for: judges may end as many memories "
+            "as they find, and these endings do not count against "
+            "`PALIMPSEST_MAX_CLOSURES_PER_HOUR`. The key needs a trust ceiling of 100."
+        ),
+    )
 
 
 class SupersedeRequest(FactFields):

@@ -1,4 +1,4 @@
-"""How many memories judges have ended of late."""
+"""How many memories judges have ended of late, and how many were stored."""
 
 from datetime import datetime
 
@@ -15,8 +15,25 @@ _COUNT = f"""
     WHERE agent_id = :agent AND created_at > :since AND {CLOSES}
 """
 
+# Count the memories that became known from a known time on.
+_COUNT_STORED = """
+    SELECT count(*) AS stored FROM memories WHERE agent_id = :agent AND created_at > :since
+"""
+
 
 async def count_closures(connection: AsyncConnection, agent: AgentId, since: datetime) -> int:
     """Return how many memories judges ended after this known time, by `Plan.closures`."""
     [row] = await fetch_rows(connection, _COUNT, {"agent": agent, "since": since})
     return int(row["closures"])
+
+
+async def count_stored(connection: AsyncConnection, agent: AgentId, since: datetime) -> int:
+    """Return how many memories were stored after this known time."""
+    [row] = await fetch_rows(connection, _COUNT_STORED, {"agent": agent, "since": since})
+    return int(row["stored"])
+
+
+async def count_closures_from(connection: AsyncConnection, agent: AgentId, since: datetime) -> None:
+    """Let the closures up to this known time count for nothing from now on."""
+    statement = "UPDATE agents SET closures_counted_from = :since WHERE agent_id = :agent"
+    await fetch_rows(connection, statement, {"agent": agent, "since": since})
