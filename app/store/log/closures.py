@@ -20,6 +20,8 @@ _COUNT_STORED = """
     SELECT count(*) AS stored FROM memories WHERE agent_id = :agent AND created_at > :since
 """
 
+_SET_COUNTED_FROM = "UPDATE agents SET closures_counted_from = :since WHERE agent_id = :agent"
+
 
 async def count_closures(connection: AsyncConnection, agent: AgentId, since: datetime) -> int:
     """Return how many memories judges ended after this known time, by `Plan.closures`."""
@@ -35,5 +37,4 @@ async def count_stored(connection: AsyncConnection, agent: AgentId, since: datet
 
 async def count_closures_from(connection: AsyncConnection, agent: AgentId, since: datetime) -> None:
     """Let the closures up to this known time count for nothing from now on."""
-    statement = "UPDATE agents SET closures_counted_from = :since WHERE agent_id = :agent"
-    await fetch_rows(connection, statement, {"agent": agent, "since": since})
+    await fetch_rows(connection, _SET_COUNTED_FROM, {"agent": agent, "since": since})
