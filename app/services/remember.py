@@ -159,7 +159,13 @@ class Remember:
             ) as write:
                 await check(write)
                 items = await without_erased(write.connection, call.agent, items, write.locked)
-                overtaken = await find_overtaken(write.connection, call.agent, items, write.locked)
+                overtaken = await find_overtaken(
+                    write.connection,
+                    call.agent,
+                    items,
+                    write.locked,
+                    self._settings.max_candidates,
+                )
                 if not overtaken or not looks_left:
                     items = _mark_overtaken(items, overtaken)
                     duration_ms = (time.perf_counter() - started) * 1e3
