@@ -392,15 +392,15 @@ class Classifier:
         """Return the items, those at these places compared and judged once more."""
         batch = {item.new_id for item in items}
         order = sorted(places)
-        overtaken = [items[place] for place in order]
-        neighbours = [[hit for hit in item.hits if hit.memory.id in batch] for item in overtaken]
+        with_news = [items[place] for place in order]
+        neighbours = [[hit for hit in item.hits if hit.memory.id in batch] for item in with_news]
         unjudged = [
-            replace(item, verdict=Verdict(), merged=None, merged_vector=None) for item in overtaken
+            replace(item, verdict=Verdict(), merged=None, merged_vector=None) for item in with_news
         ]
         compared = await self._read_candidates(payer.agent, unjudged)
         again = await self._judge_all(payer, compared, neighbours)
         judged = list(items)
-        for place, before, after in zip(order, overtaken, again, strict=True):
+        for place, before, after in zip(order, with_news, again, strict=True):
             judged[place] = after.with_earlier_cost(before.verdict.model_cost)
         return judged
 
@@ -484,7 +484,7 @@ async def without_erased(
     return [item.drop_erased(erased) for item in items]
 
 
-async def find_overtaken(
+async def find_items_with_news(
     connection: AsyncConnection,
     agent: AgentId,
     items: Sequence[ClassifiedItem],
