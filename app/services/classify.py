@@ -39,7 +39,7 @@ from app.remote.budget import Payer
 from app.services.agent_indexes import AgentIndexDirectory
 from app.store import comparison, erasures
 from app.store.chains import LockedAgent
-from app.store.comparison import ComparisonOptions
+from app.store.comparison import ComparisonOptions, JudgedFact
 from app.store.engine import connect_for_agent
 from app.store.fragments import NEVER
 from app.store.ranking import Hit
@@ -392,15 +392,15 @@ class Classifier:
         """Return the items, those at these places compared and judged once more."""
         batch = {item.new_id for item in items}
         order = sorted(places)
-        overtaken = [items[place] for place in order]
-        neighbours = [[hit for hit in item.hits if hit.memory.id in batch] for item in overtaken]
+        with_news = [items[place] for place in order]
+        neighbours = [[hit for hit in item.hits if hit.memory.id in batch] for item in with_news]
         unjudged = [
-            replace(item, verdict=Verdict(), merged=None, merged_vector=None) for item in overtaken
+            replace(item, verdict=Verdict(), merged=None, merged_vector=None) for item in with_news
         ]
         compared = await self._read_candidates(payer.agent, unjudged)
         again = await self._judge_all(payer, compared, neighbours)
         judged = list(items)
-        for place, before, after in zip(order, overtaken, again, strict=True):
+        for place, before, after in zip(order, with_news, again, strict=True):
             judged[place] = after.with_earlier_cost(before.verdict.model_cost)
         return judged
 
@@ -484,37 +484,42 @@ async def without_erased(
     return [item.drop_erased(erased) for item in items]
 
 
-async def find_overtaken(
+async def find_items_with_news(
     connection: AsyncConnection,
     agent: AgentId,
     items: Sequence[ClassifiedItem],
     locked: LockedAgent,
+    most_candidates: int,
 ) -> set[int]:
     """Return the places of the items whose judges missed a near fact that became known meanwhile.
 
-    What is farther away than the local judge reads is not worth another look.
+    What would not be among the candidates of an item is not worth another look, nor what is
+    farther away than the local judge reads.
     """
     last_known_at = locked.last_known_at
     if last_known_at is None:
         return set()
+    batch = {item.new_id for item in items}
     places: list[int] = []
-    seen_times: list[datetime] = []
+    judged: list[JudgedFact] = []
     for place, item in enumerate(items):
         if item.asks_judges and item.seen_at and item.seen_at < last_known_at:
+            stored = [hit for hit in item.hits if hit.memory.id not in batch]
+            least = _find_least_similarity(stored, most_candidates)
             places.append(place)
-            seen_times.append(item.seen_at)
+            judged.append(JudgedFact(item.fact, item.vector, item.seen_at, least))
     if not places:
         return set()
-    near = await comparison.find_near_news(
-        connection,
-        agent,
-        [items[place].fact for place in places],
-        [items[place].vector for place in places],
-        seen_times,
-        last_known_at=last_known_at,
-        least_similarity=NEAR.least_similarity,
-    )
+    near = await comparison.find_near_news(connection, agent, judged, last_known_at=last_known_at)
     return {places[place] for place in near}
+
+
+def _find_least_similarity(candidates: Sequence[Hit], most_candidates: int) -> float:
+    """Return how similar another memory must be to be among these candidates."""
+    similarities = [hit.scores["vector"] for hit in candidates if "vector" in hit.scores]
+    if len(similarities) < most_candidates:
+        return NEAR.least_similarity
+    return max(NEAR.least_similarity, sorted(similarities)[-most_candidates])
 
 
 def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:

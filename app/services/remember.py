@@ -42,7 +42,7 @@ from app.services.classify import (
     StoreCommand,
     StoreSettings,
     collect_vectors,
-    find_overtaken,
+    find_items_with_news,
     without_erased,
 )
 from app.services.dating import FactDater
@@ -159,9 +159,15 @@ class Remember:
             ) as write:
                 await check(write)
                 items = await without_erased(write.connection, call.agent, items, write.locked)
-                overtaken = await find_overtaken(write.connection, call.agent, items, write.locked)
-                if not overtaken or not looks_left:
-                    items = _mark_overtaken(items, overtaken)
+                with_news = await find_items_with_news(
+                    write.connection,
+                    call.agent,
+                    items,
+                    write.locked,
+                    self._settings.max_candidates,
+                )
+                if not with_news or not looks_left:
+                    items = _mark_items_with_news(items, with_news)
                     duration_ms = (time.perf_counter() - started) * 1e3
                     info = replace(call.info, duration_ms=duration_ms)
                     if is_history:
@@ -175,7 +181,7 @@ class Remember:
                     await write.keep(outcomes)
                     break
             # Nothing is locked while the judges are asked again.
-            items = await self._classifier.judge_again(payer, items, overtaken)
+            items = await self._classifier.judge_again(payer, items, with_news)
         if not dry_run:
             metrics.count_held(_count_held(outcomes))
         return outcomes
@@ -310,12 +316,12 @@ class Remember:
         return bool(chains.find_value_chains(item.fact.slot))
 
 
-def _mark_overtaken(
-    items: Sequence[ClassifiedItem], overtaken: AbstractSet[int]
+def _mark_items_with_news(
+    items: Sequence[ClassifiedItem], with_news: AbstractSet[int]
 ) -> Sequence[ClassifiedItem]:
-    """Return the items; a sweep will look again at those that other facts have overtaken."""
+    """Return the items; a sweep will look again at those that missed a near fact."""
     return [
-        item.with_another_look(MET) if place in overtaken else item
+        item.with_another_look(MET) if place in with_news else item
         for place, item in enumerate(items)
     ]
 

@@ -228,11 +228,12 @@ _NEAR_NEWS = f"""
     FROM unnest(
         CAST(:vectors AS vector[]),
         CAST(:hashes AS bytea[]),
-        CAST(:seen_times AS timestamptz[])
-    ) WITH ORDINALITY AS fact (vector, hash, seen_at, place)
+        CAST(:seen_times AS timestamptz[]),
+        CAST(:least AS float8[])
+    ) WITH ORDINALITY AS fact (vector, hash, seen_at, least, place)
     WHERE EXISTS (
         SELECT FROM news m
-        WHERE m.created_at > fact.seen_at AND {build_distance("fact.vector")} <= :farthest
+        WHERE m.created_at > fact.seen_at AND {build_distance("fact.vector")} <= 1 - fact.least
     ) AND NOT EXISTS (
         SELECT FROM news m
         WHERE m.created_at > fact.seen_at AND m.content_hash = fact.hash
@@ -240,30 +241,40 @@ _NEAR_NEWS = f"""
 """
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedFact:
+    """A fact, its vector, and what its judges have seen.
+
+    They saw what was known at `seen_at`. Whatever is not as similar as `least_similarity` would not
+    have been among what they compared it with.
+    """
+
+    fact: Fact
+    vector: NDArray[np.float32]
+    seen_at: datetime
+    least_similarity: float
+
+
 async def find_near_news(
     connection: AsyncConnection,
     agent: AgentId,
-    facts: Sequence[Fact],
-    vectors: Sequence[NDArray[np.float32]],
-    seen_times: Sequence[datetime],
+    judged: Sequence[JudgedFact],
     *,
     last_known_at: datetime,
-    least_similarity: float,
 ) -> set[int]:
     """Return the places of the facts that are near to a memory which their judges did not see.
 
-    For each fact, `seen_times` has the known time up to which they saw everything. Call it under
-    the agent's lock, with the agent's last known time and vectors of its encoder.
+    Call it under the agent's lock, with the agent's last known time and vectors of its encoder.
     """
     values = {
         "agent": agent,
-        "since": min(seen_times),
+        "since": min(each.seen_at for each in judged),
         "last_known_at": last_known_at,
         "most": MOST_NEWS,
-        "vectors": VectorList(vectors),
-        "hashes": [fact.content_hash for fact in facts],
-        "seen_times": list(seen_times),
-        "farthest": 1 - least_similarity,
+        "vectors": VectorList(each.vector for each in judged),
+        "hashes": [each.fact.content_hash for each in judged],
+        "seen_times": [each.seen_at for each in judged],
+        "least": [each.least_similarity for each in judged],
     }
     return {row["place"] - 1 for row in await fetch_rows(connection, _NEAR_NEWS, values)}
 
