@@ -402,7 +402,7 @@ async def supersede(
     fact = caller.rights.limit_fact(body.to_fact())
     return render(
         await services.explicit.supersede_by_content(
-            call, target, fact, reads_dates=body.read_dates
+            call, target, fact, reads_dates=body.read_dates, zone=body.zone
         )
     )
 

@@ -46,6 +46,12 @@ def parse_time(value: Any) -> datetime:
 
     A year or a month stands for its first instant. Raises ValueError with what to do instead.
     """
+    time = parse_spoken_time(value)
+    return time if isinstance(value, datetime) else time.astimezone(UTC)
+
+
+def parse_spoken_time(value: Any) -> datetime:
+    """Return an aware time with the offset that it was given with. Else as `parse_time`."""
     if isinstance(value, datetime):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -93,7 +99,8 @@ def _from_text(text: str) -> datetime:
     parsed = datetime.fromisoformat(text.upper())
     if parsed.tzinfo is None:
         return parsed.replace(tzinfo=UTC)
-    return parsed.astimezone(UTC)
+    parsed.astimezone(UTC)  # fails for what UTC puts outside of the years 1 to 9999
+    return parsed
 
 
 @lru_cache(maxsize=1024)  # most times of a memory are one and the same
@@ -102,41 +109,43 @@ def format_time(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
-Time = Annotated[
-    datetime,
-    BeforeValidator(parse_time),
-    PlainSerializer(format_time, return_type=str, when_used="json"),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "format": "date-time"},
-                {"type": "string", "format": "date"},
-                {
-                    "type": "string",
-                    "pattern": "^[1-9][0-9]{3}(-(0[1-9]|1[0-2]))?$",
-                    "description": "a month or a year: its first instant in UTC",
-                },
-                {
-                    "type": "integer",
-                    "minimum": _FIRST_YEAR,
-                    "maximum": _LAST_YEAR,
-                    "description": "a year",
-                },
-                {
-                    "type": "number",
-                    "minimum": _LEAST_SECONDS,
-                    "exclusiveMaximum": _LEAST_MILLISECONDS,
-                    "description": "Unix seconds",
-                },
-                {
-                    "type": "number",
-                    "minimum": _EARLIEST_SECONDS,
-                    "maximum": -_LEAST_SECONDS,
-                    "description": "Unix seconds before 1970",
-                },
-            ]
-        },
-        mode="validation",
-    ),
-    WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization"),
+_INPUT_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "format": "date-time"},
+            {"type": "string", "format": "date"},
+            {
+                "type": "string",
+                "pattern": "^[1-9][0-9]{3}(-(0[1-9]|1[0-2]))?$",
+                "description": "a month or a year: its first instant in UTC",
+            },
+            {
+                "type": "integer",
+                "minimum": _FIRST_YEAR,
+                "maximum": _LAST_YEAR,
+                "description": "a year",
+            },
+            {
+                "type": "number",
+                "minimum": _LEAST_SECONDS,
+                "exclusiveMaximum": _LEAST_MILLISECONDS,
+                "description": "Unix seconds",
+            },
+            {
+                "type": "number",
+                "minimum": _EARLIEST_SECONDS,
+                "maximum": -_LEAST_SECONDS,
+                "description": "Unix seconds before 1970",
+            },
+        ]
+    },
+    mode="validation",
+)
+_OUTPUT_SCHEMA = WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization")
+_SERIALIZER = PlainSerializer(format_time, return_type=str, when_used="json")
+
+Time = Annotated[datetime, BeforeValidator(parse_time), _SERIALIZER, _INPUT_SCHEMA, _OUTPUT_SCHEMA]
+SpokenTime = Annotated[
+    datetime, BeforeValidator(parse_spoken_time), _SERIALIZER, _INPUT_SCHEMA, _OUTPUT_SCHEMA
 ]
+"""A time with its offset, which says in which zone the words were spoken."""

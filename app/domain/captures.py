@@ -25,7 +25,10 @@ class CaptureState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message as a caller sends it. Without `at`, it was said when it arrived."""
+    """A message as a caller sends it. Without `at`, it was said when it arrived.
+
+    The offset of `at` says in which zone.
+    """
 
     role: Role
     content: str

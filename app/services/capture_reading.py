@@ -193,7 +193,11 @@ def _draft_facts(
         said_at=turn.said_at,
     )
     command = StoreCommand(
-        fact, reads_dates=True, splits=capture.split, may_end_stated=capture.may_end_stated
+        fact,
+        reads_dates=True,
+        zone=turn.zone,
+        splits=capture.split,
+        may_end_stated=capture.may_end_stated,
     )
     for place, part in enumerate(split_command(command), first_place):
         captured = CapturedFact(

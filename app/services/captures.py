@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -395,8 +395,14 @@ def _build_stored_turn(
         role=message.role,
         name=message.name,
         content=message.content,
-        said_at=message.at or now,
+        said_at=(message.at or now).astimezone(UTC),
+        offset_minutes=_count_offset_minutes(message),
     )
+
+
+def _count_offset_minutes(message: Message) -> int | None:
+    offset = message.at.utcoffset() if message.at else None
+    return round(offset / timedelta(minutes=1)) if offset else None
 
 
 # --- from outcomes to rows ------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TypeVar
 from uuid import UUID
 
@@ -65,6 +65,7 @@ class StoreCommand:
     `supersedes` names the memories that it replaces. `classify` chooses the judges; None means as
     the settings say. `settles` is the review in which the fact waited until now. If `reads_dates`,
     the words of the fact are read for dates; `left_open` are those of them that stay in doubt.
+    `zone` is the one in which they were spoken, if the caller said so.
     `is_episode` is True if the words say that the fact is over. If it `splits`, a text of several
     facts is to be stored as its parts. `may_end_stated` is said of `IncomingFact`.
     """
@@ -74,6 +75,7 @@ class StoreCommand:
     classify: Classify | None = None
     settles: ReviewDecision | None = None
     reads_dates: bool = False
+    zone: tzinfo | None = None
     left_open: tuple[str, ...] = ()
     is_episode: bool = False
     splits: bool = False

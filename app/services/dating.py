@@ -34,8 +34,9 @@ class DatedFact:
 class FactDater:
     """Reads dates from the words of facts.
 
-    A relative date counts from when the words were spoken, in the time zone of the agent, or in
-    `zone` if the agent has none. Without `is_on`, facts stay as they are.
+    A relative date counts from when the words were spoken, in the time zone of the agent. If the
+    agent has none, the zone in which they were spoken counts, else `zone`. Without `is_on`, facts
+    stay as they are.
     """
 
     def __init__(self, engine: AsyncEngine, *, zone: tzinfo, is_on: bool) -> None:
@@ -47,8 +48,9 @@ class FactDater:
         self, agent: AgentId, commands: Sequence[StoreCommand]
     ) -> list[StoreCommand]:
         """Return the commands with the dates of their facts; some want none to be read."""
-        read = [command.fact for command in commands if command.reads_dates]
-        dated = iter(await self.date_facts(agent, read))
+        read = [command for command in commands if command.reads_dates]
+        facts, zones = [each.fact for each in read], [each.zone for each in read]
+        dated = iter(await self.date_facts(agent, facts, zones))
         results: list[StoreCommand] = []
         for command in commands:
             results.append(
@@ -56,26 +58,28 @@ class FactDater:
             )
         return results
 
-    async def date_facts(self, agent: AgentId, facts: Sequence[Fact]) -> list[DatedFact]:
-        """Return the facts with the dates of their words.
+    async def date_facts(
+        self, agent: AgentId, facts: Sequence[Fact], zones: Sequence[tzinfo | None]
+    ) -> list[DatedFact]:
+        """Return the facts with the dates of their words; `zones` are those of their callers.
 
         Most facts have no date in words. So the database is asked for its clock and for the agent's
         time zone only if a first reading finds one.
         """
         if not self._is_on or not facts:
             return [DatedFact(fact) for fact in facts]
-        clock, zone = datetime.now(UTC), self._zone
-        texts = await _read_words(facts, clock, zone)
+        clock = datetime.now(UTC)
+        texts = await _read_words(facts, clock, [zone or self._zone for zone in zones])
         if any(text.dated_by for text in texts):
-            clock, zone = await self._read_clock_and_zone(agent)
-            texts = await _read_words(facts, clock, zone)
+            clock, own = await self._read_clock_and_zone(agent)
+            texts = await _read_words(facts, clock, [own or zone or self._zone for zone in zones])
         return [_date_fact(f, text, clock) for f, text in zip(facts, texts, strict=True)]
 
-    async def _read_clock_and_zone(self, agent: AgentId) -> tuple[datetime, tzinfo]:
+    async def _read_clock_and_zone(self, agent: AgentId) -> tuple[datetime, tzinfo | None]:
+        """Return the clock of the database, and the agent's zone if it has one."""
         async with connect_for_agent(self._engine, agent) as connection:
             clock, name = await read_clock_and_zone(connection, agent)
-        zone = find_zone(name) if name else None
-        return clock, zone or self._zone
+        return clock, find_zone(name) if name else None
 
 
 def _add_to_command(command: StoreCommand, dated: DatedFact) -> StoreCommand:
@@ -84,15 +88,20 @@ def _add_to_command(command: StoreCommand, dated: DatedFact) -> StoreCommand:
 
 async def find_episodes(facts: Sequence[Fact]) -> list[bool]:
     """Return, for each fact, True if its words say that it is over; each has a `said_at`."""
-    texts = await _read_words(facts, datetime.now(UTC), UTC)
+    texts = await _read_words(facts, datetime.now(UTC), [UTC] * len(facts))
     return [text.is_episode for text in texts]
 
 
-async def _read_words(facts: Sequence[Fact], clock: datetime, zone: tzinfo) -> list[DatedText]:
+async def _read_words(
+    facts: Sequence[Fact], clock: datetime, zones: Sequence[tzinfo]
+) -> list[DatedText]:
     """Read the words of all facts in one thread: texts of the greatest length take a while."""
 
     def read() -> list[DatedText]:
-        return [date_fact(fact.content, fact.said_at or clock, zone) for fact in facts]
+        return [
+            date_fact(fact.content, fact.said_at or clock, zone)
+            for fact, zone in zip(facts, zones, strict=True)
+        ]
 
     return await asyncio.to_thread(read)
 

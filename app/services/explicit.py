@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -56,11 +56,15 @@ class ExplicitChanger:
         fact: Fact,
         *,
         reads_dates: bool,
+        zone: tzinfo | None,
     ) -> Outcome:
-        """Put new content in the memory's place, with the dates of its words if they are read."""
+        """Put new content in the memory's place, with the dates of its words if they are read.
+
+        `zone` is the one in which they were spoken, if the caller said so.
+        """
         left_open: tuple[str, ...] = ()
         if reads_dates:
-            [dated] = await self._dater.date_facts(call.agent, [fact])
+            [dated] = await self._dater.date_facts(call.agent, [fact], [zone])
             fact, left_open = dated.fact, dated.left_open
         [vector] = await self._embedder.encode([fact.content])
         memory_id, new_id, policy = target.memory_id, uuid7(), self._setup.policy

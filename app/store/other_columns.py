@@ -300,6 +300,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("session_id", Erasure.REMOVED),
         OtherColumn("message_id", Erasure.REMOVED),
         *_list_plain("id", "capture_id", "position", "role", "said_at", "received_at", "done"),
+        *_list_plain("offset_minutes"),
         OtherColumn("name", Erasure.REMOVED),
         OtherColumn("content", Erasure.REMOVED),
         OtherColumn("skipped", Erasure.BY_FIELD, _list_fields("[].", "start", "end", "reason")),

@@ -510,6 +510,7 @@ turns = sa.Table(
     sa.Column("name", sa.Text),
     sa.Column("content", sa.Text),
     sa.Column("said_at", _TIME, nullable=False),
+    sa.Column("offset_minutes", sa.SmallInteger),
     sa.Column("received_at", _TIME, nullable=False),
     sa.Column("done", sa.Boolean, nullable=False),
     sa.Column("skipped", JSONB, nullable=False),

@@ -50,7 +50,7 @@ def test_a_batch_without_dates_takes_one_thread_and_no_statement(
     threads: list[int], hops: list[Any]
 ) -> None:
     dater = FactDater(cast("AsyncEngine", None), zone=UTC, is_on=True)
-    dated = asyncio.run(dater.date_facts(AgentId("a"), WITHOUT_DATES))
+    dated = asyncio.run(dater.date_facts(AgentId("a"), WITHOUT_DATES, [None] * len(WITHOUT_DATES)))
     assert [one.fact for one in dated] == WITHOUT_DATES
     assert (len(threads), len(hops)) == (3, 1)
     assert threading.get_ident() not in threads
@@ -65,5 +65,5 @@ def test_what_a_sweep_reads_takes_one_thread(threads: list[int], hops: list[Any]
 
 def test_nothing_to_read_takes_no_thread(hops: list[Any]) -> None:
     dater = FactDater(cast("AsyncEngine", None), zone=UTC, is_on=True)
-    assert asyncio.run(dater.date_facts(AgentId("a"), [])) == []
+    assert asyncio.run(dater.date_facts(AgentId("a"), [], [])) == []
     assert hops == []

@@ -12,7 +12,7 @@ from app.api.schemas.fields import (
     Word,
     check_text,
 )
-from app.api.times import Time
+from app.api.times import SpokenTime
 from app.api.views import VIEW_DESCRIPTION, View
 from app.domain.captures import CaptureRequest, CaptureState, ExtractBy, Message
 from app.domain.talk import Role
@@ -41,7 +41,7 @@ class MessageRequest(StrictRequest):
     role: Role = Field(description="Who speaks. Facts are read from what users say.")
     name: Word | None = Field(None, description="The name of the speaker.")
     content: MessageText
-    at: Time | None = Field(None, description="When it was said. Default: now.")
+    at: SpokenTime | None = Field(None, description="When it was said. Default: now.")
 
     def to_message(self) -> Message:
         return Message(self.role, self.content, self.id, self.name, self.at)

@@ -1,5 +1,6 @@
 """Requests that store, correct and end memories."""
 
+from datetime import UTC, tzinfo
 from typing import Annotated, Any, Self
 from uuid import UUID
 
@@ -22,8 +23,9 @@ from app.api.schemas.fields import (
     build_schema_requirement,
     is_contradiction,
 )
-from app.api.times import Time
+from app.api.times import SpokenTime, Time
 from app.api.views import VIEW_DESCRIPTION, View
+from app.domain.dates.zones import find_offset
 from app.domain.fact import Fact, Kind, Lifespan, Tier
 from app.domain.relation import Classify
 from app.services.classify import StoreCommand
@@ -76,7 +78,7 @@ class FactFields(StrictRequest):
             "neither."
         ),
     )
-    said_at: Time | None = Field(
+    said_at: SpokenTime | None = Field(
         None,
         description="When the words were spoken. Relative dates count from it. Default: now.",
     )
@@ -98,8 +100,15 @@ class FactFields(StrictRequest):
             raise ValueError("valid_until must lie after valid_from")
         return self
 
+    @property
+    def zone(self) -> tzinfo | None:
+        """The zone in which the words were spoken, if the offset of `said_at` says one."""
+        return find_offset(self.said_at)
+
     def to_fact(self) -> Fact:
-        return build_from_fields(Fact, self, valid_from=self.valid_from or self.source_date)
+        said_at = self.said_at and self.said_at.astimezone(UTC)
+        start = self.valid_from or self.source_date
+        return build_from_fields(Fact, self, valid_from=start, said_at=said_at)
 
 
 READ_DATES = (
@@ -142,6 +151,7 @@ class StoreRequest(FactFields):
             tuple(self.supersedes or ()),
             classify=judges,
             reads_dates=reads_dates,
+            zone=self.zone,
             splits=self.split == "auto",
         )
 

@@ -5,7 +5,7 @@ The caller owns the transaction, and has the agent's lock when it writes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -71,6 +71,7 @@ class StoredTurn:
     """A message. `content` is None if it was erased, or is older than messages are kept.
 
     A turn that is not `done` has facts that are not stored yet, or was not read yet.
+    `offset_minutes` says in which zone it was said; None if the caller did not.
     """
 
     id: UUID
@@ -83,6 +84,13 @@ class StoredTurn:
     said_at: datetime
     done: bool = False
     skipped: tuple[SkippedSpan, ...] = ()
+    offset_minutes: int | None = None
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The zone in which it was said, if the caller gave its offset."""
+        minutes = self.offset_minutes
+        return None if minutes is None else timezone(timedelta(minutes=minutes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
