@@ -20,6 +20,7 @@ from app.classification.model.question import PromptCandidate, PromptStatement, 
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
 from app.domain.dates.dated_text import Precision
+from app.domain.dates.facts import drop_date_words
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
 from app.domain.relation import (
     Classify,
@@ -309,7 +310,8 @@ def _judge_by_signals(
     incoming = replace(_build_statement(fact, fact.content), is_temporary=is_temporary)
     for judgment in signals.judge_candidates(incoming, statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
-    retracts = find_ending(fact.content) is not None
+    # "Until the end of May" ends nothing that is stored.
+    retracts = all(map(find_ending, (fact.content, drop_date_words(fact.content))))
     renamed = _rename_completed(fact, judgments, read)
     return Verdict(judgments=tuple(judgments), merged_text=renamed, retracts=retracts), texts
 

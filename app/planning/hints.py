@@ -34,6 +34,7 @@ class HintName(StrEnum):
     CONFLICTS_WITH_CONSTRAINT = "conflicts_with_constraint"
     SIMILAR_REJECTED_BEFORE = "similar_rejected_before"
     ENDS_NOTHING_STORED = "ends_nothing_stored"
+    FORGETS_NOTHING_STORED = "forgets_nothing_stored"
     DATE_LEFT_OPEN = "date_left_open"
 
 
@@ -376,7 +377,14 @@ def find_date_hints(left_open: Sequence[str]) -> list[Hint]:
 
 
 def _find_unknown_ending(plan: Plan) -> Hint | None:
-    """Return a hint if the fact says that something ended, and nothing stored matches."""
+    """Return a hint if the text ends or forgets something, and nothing stored matches."""
+    if plan.forgets_unknown:
+        sentence = (
+            "commands to forget, and nothing stored is surely meant, so nothing was stored or "
+            "ended: search for it, then retract it (DELETE /v1/memories/{id}) or erase it with all "
+            "its traces (POST /v1/erasures)"
+        )
+        return Hint(HintName.FORGETS_NOTHING_STORED, sentence, ())
     if not plan.ends_unknown:
         return None
     sentence = "says that something ended, but nothing stored matches: name what ended"

@@ -258,6 +258,7 @@ class Remember:
             same_dates=item.same_dates,
             is_episode=command.is_episode,
             may_end_stated=command.may_end_stated,
+            forgets=item.command_to_forget is not None,
         )
         plan = plan_store(incoming, chains, policy, now=now)
         plan = plan.with_model_cost(item.verdict.model_cost).with_settled_review(command.settles)

@@ -16,7 +16,9 @@ from app.classification.local.reading import Reading
 from app.classification.signals.correction import is_correction
 from app.classification.signals.finding import SEEN_BY_SIGNALS_ALONE
 from app.classification.signals.lexicon import CONFIDENCE
+from app.classification.signals.reading import parse_text
 from app.classification.signals.scope import is_about_another
+from app.domain.dates.facts import drop_date_words
 from app.domain.relation import Finding, Judge, Judgment, Relation
 
 FINDING = "local_judge"
@@ -48,9 +50,10 @@ class Thresholds:
     From `act`, the judge ends a fact that stands out from the next likeliest one by `margin`. If no
     other fact has at least the similarity `near`, nothing shows that this one stands out, and the
     judge needs `act_alone`. From `duplicate`, it takes two texts for the same. If they share most
-    words, one of the other words may decide, and it needs `duplicate_alike`. From `with_reason`, it
-    accepts what a signal says, and ends a fact if the text says of itself that it corrects. From
-    `ask`, and where two facts are about equally likely, it leaves a review.
+    words, one of the other words may decide, and it needs `duplicate_alike`. What repeats another
+    text must do so from `repeats` the other way round, and without the words of dates. From
+    `with_reason`, it accepts what a signal says, and ends a fact if the text says of itself that it
+    corrects. From `ask`, and where two facts are about equally likely, it leaves a review.
     """
 
     act: float = 0.9
@@ -61,6 +64,7 @@ class Thresholds:
     ask: float = 0.3
     duplicate: float = 0.88
     duplicate_alike: float = 0.97
+    repeats: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +96,38 @@ class LocalJudge:
     async def judge(self, incoming: str, candidates: Sequence[ReadCandidate]) -> LocalVerdict:
         if not candidates:
             return LocalVerdict()
-        readings = await self._network.read([candidate.text for candidate in candidates], incoming)
+        stored = [candidate.text for candidate in candidates]
+        readings = await self._network.read(stored, incoming)
+        readings = [
+            await self._check_repetition(reading, text, incoming)
+            for reading, text in zip(readings, stored, strict=True)
+        ]
         judgments = weigh_readings(incoming, candidates, readings)
         return LocalVerdict(tuple(judgments), tuple(readings))
+
+    async def _check_repetition(self, reading: Reading, stored: str, incoming: str) -> Reading:
+        """Return the reading, or one that denies the repetition that the network reads.
+
+        A repetition is one the other way round too: "We spent Easter at my aunt's in Bath" does not
+        say that she lives there. And dates that both texts name do not make them one.
+        """
+        thresholds = Thresholds()
+        if reading.duplicate < thresholds.with_reason:
+            return reading
+        [back] = await self._network.read([incoming], stored)
+        repeats = back.duplicate >= thresholds.repeats
+        undated = [drop_date_words(text) for text in (stored, incoming)]
+        if repeats and undated != [stored, incoming]:
+            one, other = (parse_text(text).items for text in undated)
+            repeats = not one.isdisjoint(other)
+            repeats = repeats and await self._read_any_repetition(*undated) >= thresholds.repeats
+        return reading if repeats else reading.deny_repetition()
+
+    async def _read_any_repetition(self, one: str, other: str) -> float:
+        """Return the probability that one of the texts repeats the other."""
+        [forth] = await self._network.read([one], other)
+        [back] = await self._network.read([other], one)
+        return max(forth.duplicate, back.duplicate)
 
 
 def weigh_readings(
@@ -177,7 +210,7 @@ def _find_ending(
         least = thresholds.with_reason
     relation = readings[best].ending_relation
     if relation is Relation.RETRACTION and judgments[best].relation is not Relation.RETRACTION:
-        # A retraction would not store the incoming text, which may say more than what ended.
+        # The incoming text may say more than what ended, and then takes its place.
         relation = Relation.UPDATE
     confidence = 1 - (1 - calibrate(probability)) * (1 - reason)
     is_unsure = not stands_out or probability < least
