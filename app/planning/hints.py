@@ -35,6 +35,7 @@ class HintName(StrEnum):
     SIMILAR_REJECTED_BEFORE = "similar_rejected_before"
     ENDS_NOTHING_STORED = "ends_nothing_stored"
     FORGETS_NOTHING_STORED = "forgets_nothing_stored"
+    REPETITION_NOT_JOINED = "repetition_not_joined"
     DATE_LEFT_OPEN = "date_left_open"
 
 
@@ -271,7 +272,8 @@ def find_plan_hints(
     conflict = _find_constraint_conflict(plan, chains)
     rejection = _find_similar_rejection(plan, chains, rejections)
     unknown = _find_unknown_ending(plan)
-    return [*hints, *filter(None, (conflict, rejection, unknown))]
+    not_joined = _find_not_joined(plan)
+    return [*hints, *filter(None, (conflict, rejection, unknown, not_joined))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,6 +391,18 @@ def _find_unknown_ending(plan: Plan) -> Hint | None:
         return None
     sentence = "says that something ended, but nothing stored matches: name what ended"
     return Hint(HintName.ENDS_NOTHING_STORED, sentence, ())
+
+
+def _find_not_joined(plan: Plan) -> Hint | None:
+    """Return a hint if a repetition says something of itself that the stored memory has not."""
+    if not plan.not_taken or plan.target is None:
+        return None
+    fields = ", ".join(plan.not_taken[:MAX_NAMED])
+    sentence = (
+        f"repeats memory {plan.target}, which keeps its own {fields}: correct the memory "
+        "(PATCH /v1/memories/{id}) if the new ones should count"
+    )
+    return Hint(HintName.REPETITION_NOT_JOINED, sentence, (plan.target,))
 
 
 def _is_constraint(version: Version) -> bool:

@@ -150,7 +150,8 @@ class Plan:
     whose confirmation it takes back in `unconfirmed`. `confirmations` of a merge are those that the
     merged memory has from the start: all of its sources', and one for the merge. `ends_unknown`:
     the fact says that something ended, and nothing stored matches. `forgets_unknown`: it commands
-    to forget something, and nothing stored is surely meant.
+    to forget something, and nothing stored is surely meant. `not_taken` are the fields of a
+    repetition that its target has otherwise.
     """
 
     operation: Operation
@@ -175,6 +176,7 @@ class Plan:
     confirmations: int | None = None
     ends_unknown: bool = False
     forgets_unknown: bool = False
+    not_taken: tuple[str, ...] = ()
 
     @property
     def adjusted(self) -> tuple[UUID, ...]:

@@ -377,7 +377,9 @@ class Classifier:
             # The rules decide about an equal text.
             return item
         candidates = [Candidate(hit.memory, hit.scores.get("vector")) for hit in hits]
-        read = replace(item.fact, content=item.command_to_forget or item.fact.content)
+        read = item.fact
+        if command := item.command_to_forget:
+            read = replace(read, content=command, dated_by=None)
         verdict = await self._cascade.judge(payer, read, candidates, item.tier)
         memories = [hit.memory for hit in hits]
         return await self._prepare_merge(replace(item, verdict=verdict), memories)

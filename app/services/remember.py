@@ -42,6 +42,7 @@ from app.services.classify import (
     without_erased,
 )
 from app.services.dating import FactDater
+from app.services.repetitions import RepeatedFacts
 from app.store.chains import list_starts
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
@@ -189,9 +190,11 @@ class Remember:
         if any(item.affected_ids for item in items):
             await write.read_closures_left()
         drafts: Drafts = []
+        repeated = RepeatedFacts(write)
         async for item in iterate_in_turns(items):
             try:
-                plan = self._plan_in_mode(item, write)
+                plan = self._plan_one(item, write.chains, write.next_known_time())
+                plan = self._plan_in_mode(await repeated.join(plan, item.fact), item, write)
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
@@ -201,15 +204,15 @@ class Remember:
                 write.use_known_time(plan.now)
             else:
                 write.add_plan(plan)
+                repeated.note_plan(plan)
         return drafts
 
-    def _plan_in_mode(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
-        """Plan one fact.
+    def _plan_in_mode(self, plan: Plan, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
+        """Return the plan as the agent's mode allows it.
 
         A change becomes a review in shadow mode, and if judges have ended too many memories,
         unless a person accepted it.
         """
-        plan = self._plan_one(item, write.chains, write.next_known_time())
         if item.command.settles:
             return plan
         if write.mode is Mode.SHADOW:
