@@ -10,7 +10,7 @@ from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.text import fold
 from app.domain.timeline import begins_before
 from app.domain.version import Version
-from app.planning.building_blocks import check_decision, extend_lifespan, plan_claim_change
+from app.planning.building_blocks import extend_lifespan, plan_claim_change
 from app.planning.cases import StoreCase
 from app.planning.plan import Plan, ReviewSource
 from app.planning.questions import build_end_review
@@ -173,25 +173,26 @@ def join_repetition(plan: Plan, repeated: StoredFact, fact: Fact) -> Plan:
     """Return the plan of a repetition that also leaves what else the fact says on its target.
 
     Tags, entities and sources are united. Details, session and project are taken if the target has
-    none; the plan names what was not taken. What the plan corrects already is not touched.
+    none; the plan names what was not taken. What the plan corrects already is not touched. The
+    details of a decision have types of their own, so only another decision adds to them.
     """
+    takes_details = repeated.kind is not Kind.DECISION or fact.kind is Kind.DECISION
     joined: dict[str, Any] = {
         "tags": _unite(repeated.tags, fact.tags),
         "entities": _unite(repeated.entities, fact.entities),
         "sources": _unite(repeated.sources, _list_sources(repeated, fact)),
-        "details": fact.details | repeated.details,
+        "details": (fact.details if takes_details else {}) | repeated.details,
     }
-    not_taken = [
-        f"details.{name}" for name in fact.details if joined["details"][name] != fact.details[name]
-    ]
+    not_taken: list[str] = []
+    for name, detail in fact.details.items():
+        if joined["details"].get(name) != detail:
+            not_taken.append(f"details.{name}")
     corrected = plan.metadata or {}
     for name in ("source", "session_id", "project"):
         known, said = getattr(repeated, name), getattr(fact, name)
         joined[name] = known or said
         if name != "source" and name not in corrected and said not in (None, joined[name]):
             not_taken.append(name)
-    if repeated.kind is Kind.DECISION:
-        check_decision(joined["details"])
     new = {name: value for name, value in joined.items() if value != getattr(repeated, name)}
     return replace(plan.with_metadata(new | corrected), not_taken=tuple(not_taken))
 

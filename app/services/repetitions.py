@@ -22,15 +22,19 @@ class RepeatedFacts:
         self._facts: dict[UUID, StoredFact] = {}
 
     async def join(self, plan: Plan, fact: Fact) -> Plan:
-        """Return the plan; if it is of a repetition, what else the fact says joins its target.
-
-        Raise InvalidFact if the details of a decision have another type.
-        """
+        """Return the plan; if it is of a repetition, what else the fact says joins its target."""
         if plan.target is None or not is_repetition(plan):
             return plan
         if not any(getattr(fact, name) for name in _JOINED):
             return plan
         return join_repetition(plan, await self._get_fact(plan.target), fact)
+
+    async def join_stored(self, plan: Plan, memory_id: UUID | None) -> Plan:
+        """Return the plan; if it withdraws a repetition, the rest of that joins its target."""
+        if memory_id is None or not is_repetition(plan):
+            return plan
+        fact = await self._get_fact(memory_id)
+        return await self.join(plan, fact.to_incoming_fact())
 
     def note_plan(self, plan: Plan) -> None:
         """Take note of what the plan inserts and corrects."""

@@ -49,6 +49,7 @@ from app.services.agent_write import (
 )
 from app.services.classify import StoreCommand
 from app.services.remember import Outcomes, Remember
+from app.services.repetitions import RepeatedFacts
 from app.store import memories
 from app.store.apply import LoggedPlan
 from app.store.bounded import ANY_SIZE
@@ -169,6 +170,7 @@ class ReviewDecider:
                 merged=merge.merged,
                 note=note,
             )
+            plan = await RepeatedFacts(write).join_stored(plan, proposal.memory_id)
             return await _carry_out(write, plan, merge.vectors)
 
     async def reject(
