@@ -23,9 +23,6 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 # Up to two letters after a number may be its unit: "5 mb", "5 Mb" and "5 MB" differ. These are not.
 _NOT_UNITS = frozenset(("am", "pm", "i"))
 _LONGEST_UNIT = 2
-_LONGEST_ABBREVIATION = 2
-# So many words all in capitals are a sentence that was shouted. Fewer may be a code.
-_SHOUTED_FROM = 3
 
 
 def fold(text: str) -> str:
@@ -94,9 +91,6 @@ def _are_times(*words: str) -> bool:
 
 def _fold_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the words without the marks around them, as they are written and as they compare."""
-    is_shouted = len(words) >= _SHOUTED_FROM and not any(
-        letter.islower() for word in words for letter in word
-    )
     opening = {word[0] for word in words if word}
     bare = [_strip_marks(word, opening) for word in words]
     folded = []
@@ -104,21 +98,16 @@ def _fold_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
         if _NUMBER.fullmatch(before) and len(word) <= _LONGEST_UNIT:
             folds_case = fold(word) in _NOT_UNITS
         else:
-            folds_case = _is_plain(word, is_shouted=is_shouted)
+            folds_case = _is_plain(word)
         folded.append(fold(word) if folds_case else word)
     return bare, folded
 
 
-def _is_plain(word: str, *, is_shouted: bool) -> bool:
-    """Return True for a word in small letters, in the case of a title, or shouted.
-
-    Two capitals that nothing else shouts with may be an abbreviation: "US", "IT".
-    """
+def _is_plain(word: str) -> bool:
+    """Return True for a word in small letters, in the case of a title, or all in capitals."""
     if not _PLAIN.fullmatch(word):
         return False
-    if word.isupper() and (is_shouted or len(word) > _LONGEST_ABBREVIATION):
-        return True
-    return all(part[1:] == part[1:].lower() for part in _PARTS.split(word))
+    return word.isupper() or all(part[1:] == part[1:].lower() for part in _PARTS.split(word))
 
 
 def _strip_marks(word: str, opening: Set[str]) -> str:

@@ -297,7 +297,8 @@ class ValueLine:
 
 def find_plan_line(plan: Plan, chains: Chains) -> ValueLine | None:
     """Return the line of values that the plan is about; None if it is about no memory."""
-    about = plan.target or next(iter(plan.superseded), None)
+    ended = next(iter(plan.superseded), None)
+    about = ended if plan.operation is Operation.DELETE else plan.target or ended
     if about is None or not chains.has_version(about):
         return None
     version = chains.get_version(about)

@@ -123,7 +123,8 @@ def plan_revert(
 ) -> Plan:
     """Plan the revert of an operation.
 
-    `store_as` is the id under which the text of a NOOP or DELETE is stored too.
+    `store_as` is the id under which the text of a NOOP or DELETE is stored too. If the operation
+    stored it itself, it stays.
 
     Raise Erased if a memory concerned is gone, and GroundMoved if the claims that the operation
     made are no longer the ones that hold.
@@ -137,7 +138,8 @@ def plan_revert(
         if _has_other_claims(version, change):
             raise GroundMoved(done.log_id)
         restored.append(version.replace_claims(**change.before))
-    withdrawn = [chains.get_version(i).replace_claims(void=True) for i in done.inserted]
+    inserted = done.inserted if store_as is None else ()
+    withdrawn = [chains.get_version(i).replace_claims(void=True) for i in inserted]
     _, changed = rewrite_chains(chains, now, [*withdrawn, *restored])
     reasoning = f"Undoes the {done.operation} of {done.at.isoformat()}."
     plan = Plan(
@@ -145,7 +147,7 @@ def plan_revert(
         now=now,
         decision=Decision.certain(done.relation, Judge.CALLER, reasoning),
         target=_choose_target(done),
-        superseded=done.inserted,
+        superseded=inserted,
         changed=changed,
         metadata=dict(done.corrected.before) if done.corrected else None,
         reinforced=done.unconfirmed,
@@ -157,6 +159,8 @@ def plan_revert(
     )
     if store_as is None or done.incoming is None:
         return plan
+    if done.inserted:
+        return replace(plan, target=done.inserted[0])
     return _add_stored_text(plan, done.incoming, chains, store_as)
 
 

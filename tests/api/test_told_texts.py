@@ -179,17 +179,23 @@ def test_what_only_ends_something_is_stored_and_found(
     assert client.get("/v1/doctor").json()["problems"] == []
 
 
+def test_an_end_told_again_ends_no_reason_for_it(client: httpx.Client) -> None:
+    store(client, "User takes melatonin to fall asleep.")
+    reason = "User stopped taking melatonin because it gave him nightmares."
+    store(client, reason)
+    store(client, "User no longer takes melatonin")
+    assert reason in contents(client)
+
+
 def test_the_end_of_a_temporary_fact_uncovers_what_it_covered(client: httpx.Client) -> None:
-    base = {"key": "boss", "category": "work"}
-    anna = {"content": "My boss is Anna", "value": "Anna"}
-    ben = {"content": "My boss is Ben", "value": "Ben", "valid_until": "2999-01-01"}
-    client.post("/v1/memories", json=base | anna).raise_for_status()
-    client.post("/v1/memories", json=base | ben).raise_for_status()
+    anna = {"content": "My boss is Anna"}
+    ben = {"content": "My boss is Ben", "valid_until": "2999-01-01"}
+    store(client, **anna)
+    store(client, **ben)
     assert contents(client) == {"My boss is Ben"}
-    told = {"content": "Ben is no longer my boss"}
-    answer = client.post("/v1/memories", json=told).json()
-    if answer["operation"] == "DELETE":
-        assert contents(client) == {"My boss is Anna", "Ben is no longer my boss"}
+    answer = store(client, "Forget that Ben is my boss")
+    assert answer["operation"] == "DELETE"
+    assert contents(client) == {"My boss is Anna"}
 
 
 # --- commands to forget ------------------------------------------------------------------------
