@@ -384,8 +384,7 @@ def _find_unknown_ending(plan: Plan) -> Hint | None:
     if plan.forgets_unknown:
         sentence = (
             "commands to forget, and nothing stored is surely meant, so nothing was stored or "
-            "ended: search for it, then retract it (DELETE /v1/memories/{id}) or erase it with all "
-            "its traces (POST /v1/erasures)"
+            "ended: search for it, then retract or delete it by its id, or erase it with all traces"
         )
         return Hint(HintName.FORGETS_NOTHING_STORED, sentence, ())
     if not plan.ends_unknown:
@@ -400,8 +399,8 @@ def _find_not_joined(plan: Plan) -> Hint | None:
         return None
     fields = ", ".join(plan.not_taken[:MAX_NAMED])
     sentence = (
-        f"repeats memory {plan.target}, which keeps its own {fields}: correct the memory "
-        "(PATCH /v1/memories/{id}) if the new ones should count"
+        f"repeats memory {plan.target}, which keeps its own {fields}: correct that memory if the "
+        "new ones should count"
     )
     return Hint(HintName.REPETITION_NOT_JOINED, sentence, (plan.target,))
 

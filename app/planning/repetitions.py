@@ -189,12 +189,12 @@ def join_repetition(plan: Plan, repeated: StoredFact, fact: Fact) -> Plan:
             not_taken.append(f"details.{name}")
     corrected = plan.metadata or {}
     for name in ("source", "session_id", "project"):
-        known, said = getattr(repeated, name), getattr(fact, name)
-        joined[name] = known or said
-        if name != "source" and name not in corrected and said not in (None, joined[name]):
+        old, new = getattr(repeated, name), getattr(fact, name)
+        joined[name] = old or new
+        if name != "source" and name not in corrected and new not in (None, joined[name]):
             not_taken.append(name)
-    new = {name: value for name, value in joined.items() if value != getattr(repeated, name)}
-    return replace(plan.with_metadata(new | corrected), not_taken=tuple(not_taken))
+    changed = {name: value for name, value in joined.items() if value != getattr(repeated, name)}
+    return replace(plan.with_metadata(changed | corrected), not_taken=tuple(not_taken))
 
 
 def _list_sources(repeated: StoredFact, fact: Fact) -> tuple[str, ...]:
@@ -204,8 +204,8 @@ def _list_sources(repeated: StoredFact, fact: Fact) -> tuple[str, ...]:
     return (*fact.sources, fact.source)
 
 
-def _unite(known: Iterable[str], said: Iterable[str]) -> tuple[str, ...]:
-    """Return the known words and those said that are not among them."""
-    words = {fold(word): word for word in (*said, *known)}
-    new = [word for word in words.values() if word not in known]
-    return (*known, *new)
+def _unite(old: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
+    """Return the old words, and the new ones that are not among them."""
+    words = {fold(word): word for word in (*new, *old)}
+    added = [word for word in words.values() if word not in old]
+    return (*old, *added)

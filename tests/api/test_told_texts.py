@@ -223,7 +223,7 @@ def test_a_command_to_forget_is_never_stored(client: httpx.Client, command: str)
     answer = response.json()
     assert (response.status_code, answer["operation"], answer["memory"]) == (200, "NOOP", None)
     assert [hint["name"] for hint in answer["hints"]] == ["forgets_nothing_stored"]
-    assert "DELETE /v1/memories" in answer["hints"][0]["sentence"]
+    assert "retract or delete it by its id" in answer["hints"][0]["sentence"]
     assert contents(client) == {"I keep bees"}
     assert client.get("/v1/doctor").json()["problems"] == []
 

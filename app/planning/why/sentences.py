@@ -120,11 +120,10 @@ def _describe_repetition(entry: StoryEntry, target: str) -> str:
     if not entry.incoming_text:
         return f"Nothing changed for {target}" if entry.target else "Nothing was done"
     text = quote_text(entry.incoming_text)
+    repetition = f"{text} was said, which {target} says already"
     if text == target:
-        said = f"{text} was said again"
-    else:
-        said = f"{text} was said, which {target} says already"
-    return "; ".join([said, *_list_corrections(entry)])
+        repetition = f"{text} was said again"
+    return "; ".join([repetition, *_list_corrections(entry)])
 
 
 def _describe_amendment(entry: StoryEntry, names: MemoryNames, target: str) -> str:
