@@ -26,6 +26,7 @@ from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
 from app.classification.wording import tell_as_holding
 from app.domain.dates.dated_text import Precision
+from app.domain.dates.facts import drop_date_words
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
 from app.domain.relation import (
     Classify,
@@ -35,6 +36,7 @@ from app.domain.relation import (
     Opinion,
     Relation,
 )
+from app.domain.text import differ_in_exact_words
 from app.domain.version import Memory
 from app.remote.budget import Payer
 
@@ -195,7 +197,7 @@ class Cascade:
             texts,
             reach=reach,
         )
-        return LocalVerdict(_keep_descriptions(verdict, texts), texts, readings)
+        return LocalVerdict(_drop_false_repetitions(verdict, fact, texts), texts, readings)
 
     async def _read_candidates(
         self,
@@ -358,7 +360,8 @@ def _judge_by_signals(
     incoming = replace(_build_statement(fact, fact.content), is_temporary=is_temporary)
     for judgment in signals.judge_candidates(incoming, statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
-    retracts = find_ending(fact.content) is not None
+    # "Until the end of May" ends nothing that is stored.
+    retracts = all(map(find_ending, (fact.content, drop_date_words(fact.content))))
     renamed = _rename_completed(fact, judgments, read)
     return Verdict(judgments=tuple(judgments), merged_text=renamed, retracts=retracts), texts
 
@@ -374,20 +377,39 @@ def _rename_completed(
     return None
 
 
-def _keep_descriptions(verdict: Verdict, texts: Mapping[UUID, RenamedText]) -> Verdict:
-    """Return the verdict without repetitions of texts that say less of who or what is meant.
-
-    "My sister Nora lives in Bonn" says more than "Nora lives in Bonn".
-    """
-    judgments = [_spare_description(j, texts[j.memory_id]) for j in verdict.judgments]
+def _drop_false_repetitions(
+    verdict: Verdict, fact: Fact, texts: Mapping[UUID, RenamedText]
+) -> Verdict:
+    """Return the verdict without repetitions of texts that do not say all that the fact says."""
+    judgments = [_check_words(j, fact.content, texts[j.memory_id]) for j in verdict.judgments]
     return replace(verdict, judgments=tuple(judgments))
 
 
-def _spare_description(judgment: Judgment, text: RenamedText) -> Judgment:
-    if not text.adds_description or judgment.relation is not Relation.DUPLICATE:
+def _check_words(judgment: Judgment, incoming: str, stored: RenamedText) -> Judgment:
+    if judgment.relation is not Relation.DUPLICATE:
         return judgment
-    reasoning = f"it says who or what is meant; else {judgment.reasoning}"
-    return replace(judgment, relation=Relation.OVERLAP, reasoning=reasoning, flag=False)
+    reasoning = _find_other_words(incoming, stored)
+    if reasoning is None:
+        return judgment
+    return replace(
+        judgment,
+        relation=Relation.OVERLAP,
+        reasoning=f"{reasoning}; else {judgment.reasoning}",
+        flag=False,
+    )
+
+
+def _find_other_words(incoming: str, stored: RenamedText) -> str | None:
+    """Return why the incoming text is no repetition, although a judge may read it as one.
+
+    "My sister Nora lives in Bonn" says more than "Nora lives in Bonn". And the network reads
+    neither case nor most marks.
+    """
+    if stored.adds_description:
+        return "it says who or what is meant"
+    if differ_in_exact_words(stored.text, incoming):
+        return "a word is written otherwise, which may matter"
+    return None
 
 
 def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
@@ -496,7 +518,7 @@ def _find_repeated(
     repeated = {j.memory_id for j in judgments if j.relation is Relation.DUPLICATE}
     for memory_id, reading in readings.items():
         stored = texts[memory_id]
-        if stored.adds_description:
+        if _find_other_words(fact.content, stored) is not None:
             continue
         if supports_duplicate(reading, stored.text, fact.content):
             repeated.add(memory_id)

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.dates.dated_text import DatedBy
-from app.domain.text import fold, hash_text, hash_text_loosely
+from app.domain.text import fold, hash_text, hash_text_loosely, hash_value
 
 _SPACE_BEFORE_MARK = re.compile(r" (?=[.,;:!?])")
 
@@ -150,11 +150,11 @@ class BaseFact:
 
     @cached_property
     def folded_hash(self) -> bytes:
-        return hash_text(fold(self.content))
+        return hash_value(self.content)
 
     @cached_property
     def value_hash(self) -> bytes | None:
-        return None if self.value is None else hash_text(fold(self.value))
+        return None if self.value is None else hash_value(self.value)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,6 @@ _EFFECTS = {
     Relation.RETRACTION: Effect(
         operation=Operation.DELETE,
         ends_stored=True,
-        stores_incoming=False,
         link=LinkType.CONTRADICTS,
         acceptance="Accepting ends {named}.",
         verb="ends",

@@ -3,30 +3,151 @@
 import hashlib
 import re
 import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Sequence, Set
+from itertools import pairwise
 
-# Marks that end or wrap a word without changing it. Marks that carry meaning stay: "C" and "C++"
-# differ, and so do "5" and "-5", "?" and ".".
-_SENTENCE_MARKS = ".,;:!\"'()[]{}…“”‘’«»„"
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
+_POINTS = ".,;:!…"
+_QUOTES = "\"'“”«»„"
+_SENTENCE_MARKS = f"{_POINTS}{_QUOTES}()"
+# Behind one of these, a closing bracket is a smile.
+_EYES = (":", ";")
+
+_LETTERS = r"[^\W\d_]+"
+_PLAIN = re.compile(rf"{_LETTERS}(?:['-]{_LETTERS})*\??")
+_PARTS = re.compile("['-]")
+_NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d{2}")
+_NO_LETTERS = re.compile(r"[\W_]+")
+# Up to two letters after a number may be its unit: "5 mb", "5 Mb" and "5 MB" differ. These are not.
+_NOT_UNITS = frozenset(("am", "pm", "i"))
+_LONGEST_UNIT = 2
 
 
 def fold(text: str) -> str:
     """Return the text trimmed, with case and width folded (NFKC).
 
-    Two values are equal if their folds are (DESIGN §2).
+    Two words of slots are equal if their folds are (DESIGN §2).
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
     return unicodedata.normalize("NFKC", folded).strip()
 
 
-def fold_loosely(text: str) -> str:
-    """Return the folded text without the marks around words and with single spaces.
+def fold_value(text: str) -> str:
+    """Return the text trimmed, with width folded, and case only in plain words.
 
-    Marks inside words ("node.js", "3.5") stay.
+    Two values are equal if their folds are. Words with digits, inner capitals or marks, and units,
+    keep their case, because it may carry meaning.
     """
-    words = fold(text).translate(_APOSTROPHES).split()
-    stripped = (word.strip(_SENTENCE_MARKS) for word in words)
-    return " ".join(filter(None, stripped))
+    spaced = re.split(r"(\s+)", _fold_width(text).strip())
+    words = spaced[::2]
+    spaced[::2] = [
+        word.replace(bare, folded, 1)
+        for word, bare, folded in zip(words, *_fold_words(words), strict=True)
+    ]
+    return "".join(spaced)
+
+
+def fold_loosely(text: str) -> str:
+    """Return the text folded as a value is, with single spaces and without marks around words.
+
+    Marks that carry meaning stay: "C" and "C++" differ, and so do "5" and "-5", "env" and ".env",
+    "f" and "f()", ":)" and ":(", "?" and ".".
+    """
+    _, folded = _fold_words(_fold_width(text).translate(_APOSTROPHES).split())
+    return " ".join(filter(None, folded))
+
+
+def differ_in_exact_words(one: str, other: str) -> bool:
+    """Return True if two words differ only in case or marks, and these may carry meaning.
+
+    "5 mW" and "5 MW" are such texts, and "status != 200" and "status = 200". Times of the day are
+    written with either mark.
+    """
+    first = Counter(fold_loosely(one).split())
+    second = Counter(fold_loosely(other).split())
+    others = defaultdict(list)
+    for word in second - first:
+        others[_keep_letters(word)].append(word)
+    for word in first - second:
+        for alike in others[_keep_letters(word)]:
+            if not (_are_plain(word, alike) or _are_times(word, alike)):
+                return True
+    return False
+
+
+def _keep_letters(word: str) -> str:
+    return _NO_LETTERS.sub("", fold(word))
+
+
+def _are_plain(*words: str) -> bool:
+    return all(_PLAIN.fullmatch(word) and word == fold(word) for word in words)
+
+
+def _are_times(*words: str) -> bool:
+    return all(map(_CLOCK.fullmatch, words))
+
+
+def _fold_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the words without the marks around them, as they are written and as they compare."""
+    opening = {word[0] for word in words if word}
+    bare = [_strip_marks(word, opening) for word in words]
+    folded = []
+    for before, word in pairwise(["", *bare]):
+        if _NUMBER.fullmatch(before) and len(word) <= _LONGEST_UNIT:
+            folds_case = fold(word) in _NOT_UNITS
+        else:
+            folds_case = _is_plain(word)
+        folded.append(fold(word) if folds_case else word)
+    return bare, folded
+
+
+def _is_plain(word: str) -> bool:
+    """Return True for a word in small letters, in the case of a title, or all in capitals."""
+    if not _PLAIN.fullmatch(word):
+        return False
+    return word.isupper() or all(part[1:] == part[1:].lower() for part in _PARTS.split(word))
+
+
+def _strip_marks(word: str, opening: Set[str]) -> str:
+    """Return the word without the marks that end or wrap words in a sentence.
+
+    A mark that is repeated is one mark, and several marks without a word are kept. `opening` are
+    the marks with which words begin: a quote after a number is a unit if nothing opens it.
+    """
+    if not any(map(str.isalnum, word)):
+        return "" if len(set(word)) == 1 and word[0] in _SENTENCE_MARKS else word
+    while word[0] in _QUOTES or (word[0] == "(" and ")" not in word):
+        word = word[1:]
+    while _ends_in_mark(word, opening):
+        word = word[:-1]
+    return word
+
+
+def _ends_in_mark(word: str, opening: Set[str]) -> bool:
+    last, before = word[-1], word[-2:-1]
+    if last in _QUOTES:
+        return not before.isdigit() or last not in "'\"" or last in opening
+    if last == ")":
+        return "(" not in word and before not in _EYES
+    return last in _POINTS
+
+
+def _fold_width(text: str) -> str:
+    """Return the text in NFC, with wide and narrow letters in their usual width.
+
+    Other letters stay: a raised digit is another number.
+    """
+    if text.isascii():
+        return text
+    usual = "".join(map(_fold_letter_width, unicodedata.normalize("NFC", text)))
+    return unicodedata.normalize("NFC", usual)
+
+
+def _fold_letter_width(letter: str) -> str:
+    is_odd = unicodedata.decomposition(letter).startswith(("<wide>", "<narrow>"))
+    return unicodedata.normalize("NFKC", letter) if is_odd else letter
 
 
 def hash_text(text: str) -> bytes:
@@ -37,6 +158,11 @@ def hash_text(text: str) -> bytes:
 def hash_text_loosely(text: str) -> bytes:
     """Return the hash of the loosely folded text; a text of marks alone keeps its marks."""
     return hash_text(fold_loosely(text) or fold(text))
+
+
+def hash_value(text: str) -> bytes:
+    """Return the hash by which values compare."""
+    return hash_text(fold_value(text))
 
 
 _NOT_UTF8 = re.compile("[\x00\ud800-\udfff]")

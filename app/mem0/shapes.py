@@ -36,6 +36,8 @@ def shape_event(agent: str | None, answer: Mapping[str, Any], content: str) -> d
     chain_id = memory.get("chain_id") or answer.get("memory_id")
     text = memory.get("content") or content
     events = {"ADD": "ADD", "UPDATE": "UPDATE", "AMEND": "UPDATE", "NOOP": "NONE", None: "PENDING"}
+    # A text that only ends others is stored as one of its own; a command to forget is not.
+    events["DELETE"] = "ADD" if memory else "DELETE"
     return {
         "id": name_memory(agent, chain_id) if chain_id else None,
         "memory": text,

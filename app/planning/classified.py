@@ -7,7 +7,7 @@ and at most `max_closures` memories end. Everything beyond these bounds becomes 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.domain.fact import Fact, Kind
+from app.domain.fact import Fact, Kind, StoredFact
 from app.domain.relation import (
     Choice,
     Decision,
@@ -20,6 +20,7 @@ from app.domain.relation import (
 from app.domain.text import fold
 from app.domain.version import Version
 from app.planning.building_blocks import (
+    build_version,
     extend_lifespan,
     inherit_from_ended,
     plan_addition,
@@ -50,6 +51,40 @@ def plan_classified(case: StoreCase) -> Plan:
             return plan
     source = ReviewSource.FALLBACK if choice.acts_on else choose_open_source(choice.flagged)
     return plan_separate_fact(case, usable, (*choice.acts_on, *choice.flagged), source)
+
+
+def plan_forgetting(case: StoreCase) -> Plan:
+    """Plan a command to forget: what it surely names ends, and the command is not stored.
+
+    What a judge would let another fact replace is named by it too.
+    """
+    judgments: list[Judgment] = []
+    for judgment in case.incoming.judgments:
+        if judgment.relation.effect.ends_stored and _is_usable(case, judgment):
+            judgments.append(replace(judgment, relation=Relation.RETRACTION))
+    choice = decide_operation(judgments, case.policy.is_sure)
+    unsure = [*choice.flagged]
+    if not case.policy.allows_operation(Operation.DELETE):
+        unsure += choice.acts_on
+        choice = replace(choice, acts_on=())
+    allowed, refused = _split_by_limits(case, choice.acts_on)
+    for judgment in unsure:
+        if case.holds_at_start(judgment):
+            source = choose_review_source(case, judgment, ReviewSource.LOW_CONFIDENCE)
+            refused.append((source, judgment))
+    plan = _plan_retraction(case, allowed) if allowed else _plan_nothing(case)
+    review = build_follow_up_review(case, plan, refused)
+    forgets_unknown = not allowed and review is None
+    return replace(plan, review=review, forgets_unknown=forgets_unknown)
+
+
+def _plan_nothing(case: StoreCase) -> Plan:
+    reasoning = "A command to forget is no fact, and nothing stored is surely meant."
+    return Plan(
+        operation=Operation.NOOP,
+        now=case.now,
+        decision=Decision.certain(Relation.NONE, Judge.RULE, reasoning),
+    )
 
 
 def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
@@ -304,13 +339,25 @@ def _find_late_end(case: StoreCase, choice: Choice) -> Judgment | None:
 
 
 def _plan_retraction(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
+    """Plan that the judged memories end. The fact that ended them gets a chain of its own.
+
+    A command to forget is no fact, so it is not stored.
+    """
     judged, moved = _make_room_for_all(case, allowed)
-    claims = [version.replace_claims(retracted_at=case.start) for version in judged]
-    _, changed = rewrite_chains(case.chains, case.now, [*moved, *claims])
+    stored = None if case.incoming.forgets else StoredFact.from_fact(case.fact)
+    asserted = [*moved]
+    for version in judged:
+        ended_by = case.new_id if stored else None
+        asserted.append(version.replace_claims(retracted_at=case.start, ended_by=ended_by))
+    if stored:
+        asserted.append(build_version(stored, case.place_in_new_chain()))
+    inserted, changed = rewrite_chains(case.chains, case.now, asserted, stored)
     return Plan(
         operation=Operation.DELETE,
         now=case.now,
         decision=Decision.from_judgment(allowed[0]),
-        superseded=tuple(claim.id for claim in claims),
+        target=case.new_id if stored else None,
+        superseded=tuple(version.id for version in judged),
+        inserted=inserted,
         changed=changed,
     )

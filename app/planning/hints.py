@@ -34,6 +34,8 @@ class HintName(StrEnum):
     CONFLICTS_WITH_CONSTRAINT = "conflicts_with_constraint"
     SIMILAR_REJECTED_BEFORE = "similar_rejected_before"
     ENDS_NOTHING_STORED = "ends_nothing_stored"
+    FORGETS_NOTHING_STORED = "forgets_nothing_stored"
+    REPETITION_NOT_JOINED = "repetition_not_joined"
     DATE_LEFT_OPEN = "date_left_open"
 
 
@@ -270,7 +272,8 @@ def find_plan_hints(
     conflict = _find_constraint_conflict(plan, chains)
     rejection = _find_similar_rejection(plan, chains, rejections)
     unknown = _find_unknown_ending(plan)
-    return [*hints, *filter(None, (conflict, rejection, unknown))]
+    not_joined = _find_not_joined(plan)
+    return [*hints, *filter(None, (conflict, rejection, unknown, not_joined))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +297,8 @@ class ValueLine:
 
 def find_plan_line(plan: Plan, chains: Chains) -> ValueLine | None:
     """Return the line of values that the plan is about; None if it is about no memory."""
-    about = plan.target or next(iter(plan.superseded), None)
+    ended = next(iter(plan.superseded), None)
+    about = ended if plan.operation is Operation.DELETE else plan.target or ended
     if about is None or not chains.has_version(about):
         return None
     version = chains.get_version(about)
@@ -376,11 +380,29 @@ def find_date_hints(left_open: Sequence[str]) -> list[Hint]:
 
 
 def _find_unknown_ending(plan: Plan) -> Hint | None:
-    """Return a hint if the fact says that something ended, and nothing stored matches."""
+    """Return a hint if the text ends or forgets something, and nothing stored matches."""
+    if plan.forgets_unknown:
+        sentence = (
+            "commands to forget, and nothing stored is surely meant, so nothing was stored or "
+            "ended: search for it, then retract or delete it by its id, or erase it with all traces"
+        )
+        return Hint(HintName.FORGETS_NOTHING_STORED, sentence, ())
     if not plan.ends_unknown:
         return None
     sentence = "says that something ended, but nothing stored matches: name what ended"
     return Hint(HintName.ENDS_NOTHING_STORED, sentence, ())
+
+
+def _find_not_joined(plan: Plan) -> Hint | None:
+    """Return a hint if a repetition says something of itself that the stored memory has not."""
+    if not plan.not_taken or plan.target is None:
+        return None
+    fields = ", ".join(plan.not_taken[:MAX_NAMED])
+    sentence = (
+        f"repeats memory {plan.target}, which keeps its own {fields}: correct that memory if the "
+        "new ones should count"
+    )
+    return Hint(HintName.REPETITION_NOT_JOINED, sentence, (plan.target,))
 
 
 def _is_constraint(version: Version) -> bool:

@@ -34,7 +34,8 @@ class IncomingFact:
     something ended. `corrects`: the text says of itself that it corrects another. `is_episode`: the
     text says that the fact is over. `may_end_stated`: it may end what was stated with ordinary
     trust, though it has less, where that is very sure. `same_dates` are the memories whose words
-    name the date that the words of the fact name.
+    name the date that the words of the fact name. `forgets`: the text is a command to forget,
+    and no fact.
     """
 
     fact: Fact
@@ -47,6 +48,7 @@ class IncomingFact:
     same_dates: frozenset[UUID] = frozenset()
     is_episode: bool = False
     may_end_stated: bool = False
+    forgets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,9 @@ class Plan:
     operation that it undoes in `reverts`, the links that it removes in `unlinked`, and the memory
     whose confirmation it takes back in `unconfirmed`. `confirmations` of a merge are those that the
     merged memory has from the start: all of its sources', and one for the merge. `ends_unknown`:
-    the fact says that something ended, and nothing stored matches.
+    the fact says that something ended, and nothing stored matches. `forgets_unknown`: it commands
+    to forget something, and nothing stored is surely meant. `not_taken` are the fields of a
+    repetition that its target has otherwise.
     """
 
     operation: Operation
@@ -176,6 +180,8 @@ class Plan:
     unconfirmed: UUID | None = None
     confirmations: int | None = None
     ends_unknown: bool = False
+    forgets_unknown: bool = False
+    not_taken: tuple[str, ...] = ()
 
     @property
     def adjusted(self) -> tuple[UUID, ...]:

@@ -74,7 +74,8 @@ def plan_separate_fact(
     if overlap:
         plan = plan.with_decision(Decision.from_judgment(overlap))
         plan = plan.with_reasoning("Related, but nothing changes.")
-    ends_unknown = case.incoming.retracts and not case.is_past
+    is_known = any(j.findings or j.relation is not Relation.NONE for j in judgments)
+    ends_unknown = case.incoming.retracts and not case.is_past and not is_known
     return replace(plan.with_links(links), ends_unknown=ends_unknown)
 
 

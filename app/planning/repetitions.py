@@ -1,10 +1,13 @@
 """Planning facts that repeat a stored one: they confirm it, or correct its dates."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from app.domain.fact import Fact
+from app.domain.fact import Fact, Kind, StoredFact
 from app.domain.relation import Decision, Judge, Operation, Relation
+from app.domain.text import fold
 from app.domain.timeline import begins_before
 from app.domain.version import Version
 from app.planning.building_blocks import extend_lifespan, plan_claim_change
@@ -155,3 +158,54 @@ def _begins_between(case: StoreCase, stored: Version, other: Version) -> bool:
 def _has_other_value(fact: Fact, version: Version) -> bool:
     holds_ever = not version.belief.is_empty and not version.belief.void
     return version.one_value and holds_ever and not version.has_same_value(fact)
+
+
+# --- what a repetition says besides its text ----------------------------------------------------
+
+
+def is_repetition(plan: Plan) -> bool:
+    """Return True if the plan stores nothing because its target says the same."""
+    is_duplicate = plan.decision.relation is Relation.DUPLICATE
+    return is_duplicate and plan.target is not None and not plan.inserted
+
+
+def join_repetition(plan: Plan, repeated: StoredFact, fact: Fact) -> Plan:
+    """Return the plan of a repetition that also leaves what else the fact says on its target.
+
+    Tags, entities and sources are united. Details, session and project are taken if the target has
+    none; the plan names what was not taken. What the plan corrects already is not touched. The
+    details of a decision have types of their own, so only another decision adds to them.
+    """
+    takes_details = repeated.kind is not Kind.DECISION or fact.kind is Kind.DECISION
+    joined: dict[str, Any] = {
+        "tags": _unite(repeated.tags, fact.tags),
+        "entities": _unite(repeated.entities, fact.entities),
+        "sources": _unite(repeated.sources, _list_sources(repeated, fact)),
+        "details": (fact.details if takes_details else {}) | repeated.details,
+    }
+    not_taken: list[str] = []
+    for name, detail in fact.details.items():
+        if joined["details"].get(name) != detail:
+            not_taken.append(f"details.{name}")
+    corrected = plan.metadata or {}
+    for name in ("source", "session_id", "project"):
+        old, new = getattr(repeated, name), getattr(fact, name)
+        joined[name] = old or new
+        if name != "source" and name not in corrected and new not in (None, joined[name]):
+            not_taken.append(name)
+    changed = {name: value for name, value in joined.items() if value != getattr(repeated, name)}
+    return replace(plan.with_metadata(changed | corrected), not_taken=tuple(not_taken))
+
+
+def _list_sources(repeated: StoredFact, fact: Fact) -> tuple[str, ...]:
+    """Return the sources of the fact. Its `source` is one if the repeated fact has another."""
+    if fact.source is None or repeated.source in (None, fact.source):
+        return fact.sources
+    return (*fact.sources, fact.source)
+
+
+def _unite(old: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
+    """Return the old words, and the new ones that are not among them."""
+    words = {fold(word): word for word in (*new, *old)}
+    added = [word for word in words.values() if word not in old]
+    return (*old, *added)

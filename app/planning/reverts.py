@@ -125,7 +125,8 @@ def plan_revert(
 ) -> Plan:
     """Plan the revert of an operation.
 
-    `store_as` is the id under which the text of a NOOP or DELETE is stored too.
+    `store_as` is the id under which the text of a NOOP or DELETE is stored too. If the operation
+    stored it itself, it stays.
 
     Raise Erased if a memory concerned is gone, and GroundMoved if the claims that the operation
     made are no longer the ones that hold.
@@ -139,7 +140,7 @@ def plan_revert(
         if _has_other_claims(version, change):
             raise GroundMoved(done.log_id)
         restored.append(version.replace_claims(**change.before))
-    inserted = [chains.get_version(i) for i in done.inserted]
+    inserted = [chains.get_version(i) for i in done.inserted] if store_as is None else []
     merged = [version for version in inserted if version.belief.ended_by in done.inserted]
     withdrawn = [version for version in inserted if version not in merged]
     undone = [version.replace_claims(void=True) for version in withdrawn]
@@ -163,6 +164,8 @@ def plan_revert(
     )
     if store_as is None or done.incoming is None:
         return plan
+    if done.inserted:
+        return replace(plan, target=done.inserted[0])
     return _add_stored_text(plan, done.incoming, chains, store_as)
 
 

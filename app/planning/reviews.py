@@ -71,17 +71,19 @@ def plan_for_review(
         return live
     start = choose_start(fact, live.now)
     check_end(start, fact.valid_until)
+    if live.operation is Operation.DELETE and not live.inserted:
+        return _plan_forgetting_review(live, review, start)
+    decision = replace(
+        live.decision,
+        relation=Relation.NONE,
+        reasoning=f"Stored beside, for review: {live.decision.reasoning}",
+    )
     placement = Placement(
         new_id=new_id,
         chain_id=new_id,
         start=start,
         now=live.now,
         temporary=fact.valid_until is not None,
-    )
-    decision = replace(
-        live.decision,
-        relation=Relation.NONE,
-        reasoning=f"Stored beside, for review: {live.decision.reasoning}",
     )
     links = [Relationship(new_id, i, LinkType.CONTRADICTS) for i in live.superseded]
     other_question = OTHER_QUESTION_OPEN if live.review else None
@@ -90,6 +92,23 @@ def plan_for_review(
     plan = plan.with_links(links).with_review(review)
     plan = plan.with_model_cost(live.model_cost)
     return plan.with_look_again(live.look_again or other_question)
+
+
+def _plan_forgetting_review(live: Plan, review: Review, end: datetime) -> Plan:
+    """Return the plan of a command to forget that leaves the ends to a person and stores nothing.
+
+    The review itself records the end time.
+    """
+    decision = replace(
+        live.decision,
+        relation=Relation.NONE,
+        reasoning=f"Left for review: {live.decision.reasoning}",
+    )
+    plan = Plan(operation=Operation.NOOP, now=live.now, decision=decision)
+    plan = plan.with_review(replace(review, corrections={"retracted_at": end}))
+    return replace(
+        plan, incoming=live.incoming, judgments=live.judgments, model_cost=live.model_cost
+    )
 
 
 def review_from_plan(live: Plan, chains: Chains, source: ReviewSource) -> Review | None:
@@ -419,10 +438,13 @@ class _Acceptance:
     def _plan_retraction(self) -> Plan:
         end = self._choose_end()
         holding = self._require_any_holding(self.targets, end)
-        claims = [version.replace_claims(retracted_at=end) for version in holding]
-        _, changed = rewrite_chains(self.chains, self.now, [*claims, *self._withdraw_stored()])
+        ended_by = self.stored.id if self.stored else None
+        claims = [v.replace_claims(retracted_at=end, ended_by=ended_by) for v in holding]
+        _, changed = rewrite_chains(self.chains, self.now, claims)
         superseded = tuple(claim.id for claim in claims)
-        return self._build_plan(Operation.DELETE, superseded=superseded, changed=changed)
+        return self._build_plan(
+            Operation.DELETE, target=ended_by, superseded=superseded, changed=changed
+        )
 
     def _choose_end(self) -> datetime:
         """Return the time at which the retracted memories end."""

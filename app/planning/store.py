@@ -13,7 +13,7 @@ from app.domain.policy import Policy
 from app.domain.relation import Decision, Judge, Relation
 from app.planning.building_blocks import Placement, check_end, choose_start, plan_addition
 from app.planning.cases import StoreCase
-from app.planning.classified import plan_classified
+from app.planning.classified import plan_classified, plan_forgetting
 from app.planning.dating import choose_place
 from app.planning.plan import IncomingFact, Plan
 from app.planning.repetitions import plan_known_duplicate
@@ -49,6 +49,8 @@ def plan_store(
 
 
 def _plan_case(case: StoreCase) -> Plan:
+    if case.incoming.forgets:
+        return plan_forgetting(case)
     classify, one_value = case.incoming.classify, case.fact.one_value
     if classify and one_value:
         slot_chains = case.chains.find_value_chains(case.fact.slot)

@@ -101,8 +101,7 @@ class _Sweep:
     def can_carry_out(self, review: Review) -> bool:
         """Return True unless the change would withdraw a memory that has to stay.
 
-        A relation that stores no incoming fact withdraws the memory: it repeats another one, or it
-        only says that something ended.
+        A relation that stores no incoming fact withdraws the memory, which repeats another one.
         """
         return review.relation.effect.stores_incoming or self.can_be_withdrawn
 

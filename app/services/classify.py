@@ -25,6 +25,7 @@ from app.classification.cascade import (
 )
 from app.classification.merge_text import find_merge_loss, join_texts
 from app.classification.signals import derive_fact_slot, find_speech, is_correction, prepare_text
+from app.classification.signals.forgetting import read_command_to_forget
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
@@ -134,6 +135,11 @@ class ClassifiedItem:
     def corrects(self) -> bool:
         """Return True if the text says of itself that it corrects another."""
         return is_correction(self.fact.content)
+
+    @property
+    def command_to_forget(self) -> str | None:
+        """The command to forget that the text is, in one form, if somebody is to read it."""
+        return None if self.tier is Classify.OFF else read_command_to_forget(self.fact.content)
 
     @property
     def same_dates(self) -> frozenset[UUID]:
@@ -421,7 +427,10 @@ class Classifier:
             # The rules decide about an equal text.
             return item
         candidates = [Candidate(hit.memory, hit.scores.get("vector")) for hit in hits]
-        verdict = await self._cascade.judge(payer, item.fact, candidates, item.tier)
+        read = item.fact
+        if command := item.command_to_forget:
+            read = replace(read, content=command, dated_by=None)
+        verdict = await self._cascade.judge(payer, read, candidates, item.tier)
         memories = [hit.memory for hit in hits]
         return await self._prepare_merge(replace(item, verdict=verdict), memories)
 

@@ -46,6 +46,7 @@ from app.services.classify import (
     without_erased,
 )
 from app.services.dating import FactDater
+from app.services.repetitions import RepeatedFacts
 from app.store.chains import list_starts
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
@@ -227,9 +228,11 @@ class Remember:
                 most_chains=MOST_CHAINS,
             )
         drafts: Drafts = []
+        repeated = RepeatedFacts(write)
         async for item in iterate_in_turns(items):
             try:
-                plan = await self._plan_in_mode(item, write)
+                plan = self._plan_one(item, write.chains, write.next_known_time())
+                plan = await self._plan_in_mode(await repeated.join(plan, item.fact), item, write)
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
@@ -239,15 +242,17 @@ class Remember:
                 write.use_known_time(plan.now)
             else:
                 write.add_plan(plan)
+                repeated.note_plan(plan)
         return drafts
 
-    async def _plan_in_mode(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
-        """Plan one fact.
+    async def _plan_in_mode(
+        self, plan: Plan, item: ClassifiedItem, write: AgentWrite[Outcomes]
+    ) -> Plan:
+        """Return the plan as the agent's mode allows it.
 
         A change becomes a review in shadow mode, and if judges have ended too many memories,
         unless a person accepted it.
         """
-        plan = self._plan_one(item, write.chains, write.next_known_time())
         if item.command.settles:
             return plan
         if write.mode is Mode.SHADOW:
@@ -296,6 +301,7 @@ class Remember:
             same_dates=item.same_dates,
             is_episode=command.is_episode,
             may_end_stated=command.may_end_stated,
+            forgets=item.command_to_forget is not None,
         )
         plan = plan_store(incoming, chains, policy, now=now)
         plan = plan.with_model_cost(item.verdict.model_cost).with_settled_review(command.settles)

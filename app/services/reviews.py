@@ -50,6 +50,7 @@ from app.services.agent_write import (
 )
 from app.services.classify import StoreCommand
 from app.services.remember import Outcomes, Remember
+from app.services.repetitions import RepeatedFacts
 from app.store import memories
 from app.store.apply import LoggedPlan
 from app.store.bounded import ANY_SIZE
@@ -181,6 +182,7 @@ class ReviewDecider:
                 chosen=chosen,
                 by=by,
             )
+            plan = await RepeatedFacts(write).join_stored(plan, proposal.memory_id)
             return await _carry_out(write, plan, merge.vectors)
 
     async def reject(

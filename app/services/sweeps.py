@@ -46,6 +46,7 @@ from app.services.classify import (
     without_erased,
 )
 from app.services.dating import find_episodes
+from app.services.repetitions import RepeatedFacts
 from app.store import comparison
 from app.store.comparison import ComparisonOptions
 from app.store.engine import begin_for_agent
@@ -370,6 +371,7 @@ class Sweeper:
         )
         decided = await sweep_work.find_decided_by_people(write.connection, write.agent, swept)
         batch = _Batch()
+        repeated = RepeatedFacts(write)
         for item in items:
             moved = _find_moved(item, stored_revisions)
             reason = MOVED if moved else item.verdict.look_again
@@ -385,9 +387,11 @@ class Sweeper:
             )
             if plan is None:
                 continue
+            plan = await repeated.join_stored(plan, item.new_id)
             if plan.review:
                 excluded_ids.update(memory_id for memory_id, _ in plan.review.relied_on)
             write.add_plan(plan)
+            repeated.note_plan(plan)
             batch.plans.append(plan)
         return batch
 

@@ -302,7 +302,7 @@ def _redact_trouble_sql(log: str) -> str:
 _WAITS_ON = """
     NOT :everything
     AND status = 'pending'
-    AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+    AND relation <> 'DUPLICATE'
     AND incoming IS NOT NULL
     AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
 """

@@ -44,13 +44,16 @@ def test_a_move_told_in_plain_words_supersedes_the_old_home(client: httpx.Client
     assert contents(client) == {"I moved to Lisbon last month"}
 
 
-def test_a_retraction_ends_what_it_names_and_keeps_its_own_words_in_the_log(
+def test_a_retraction_ends_what_it_names_and_is_stored_as_what_ended_it(
     client: httpx.Client,
 ) -> None:
     old = store(client, "I play tennis")["memory"]["id"]
     answer = store(client, "I no longer play tennis")
-    assert (answer["operation"], answer["memory"], list_ended(answer)) == ("DELETE", None, [old])
-    assert contents(client) == set()
+    assert (answer["operation"], list_ended(answer)) == ("DELETE", [old])
+    assert contents(client) == {"I no longer play tennis"}
+    new = answer["memory"]
+    assert new["chain_id"] == new["id"]
+    assert client.get(f"/v1/memories/{old}").json()["superseded_by"] == new["id"]
     assert (
         client.get(f"/v1/log/{answer['log_id']}").json()["incoming"]["content"]
         == "I no longer play tennis"

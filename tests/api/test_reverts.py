@@ -243,8 +243,9 @@ def test_a_retraction_is_undone_and_its_text_stored_where_asked(client: httpx.Cl
     answer = revert(client, ended["log_id"], store=True)
     assert contents(client) == {"I play tennis", "I no longer play tennis"}
     assert answer["memory"]["content"] == "I no longer play tennis"
+    assert answer["memory"]["id"] == ended["memory"]["id"]
     revert(client, answer["log_id"])
-    assert contents(client) == set()
+    assert contents(client) == {"I no longer play tennis"}
     revert(client, client.get("/v1/log").json()["items"][0]["id"], cascade=True)
     assert before != []
 

@@ -366,11 +366,10 @@ def test_what_a_dated_retraction_was_less_sure_of_ends_at_that_date_when_accepte
         )
         assert answer["operation"] == "DELETE"
         decide(client, answer["review_id"], "accept")
-        ends = [
-            m["valid_until"]
-            for m in client.get("/v1/memories", params={"include_superseded": True}).json()["items"]
-        ]
-        assert ends == ["2026-04-01T00:00:00.000000Z"] * 2
+        memories = client.get("/v1/memories", params={"include_superseded": True}).json()["items"]
+        ended = [m for m in memories if m["id"] != answer["memory"]["id"]]
+        assert [m["valid_until"] for m in ended] == ["2026-04-01T00:00:00.000000Z"] * 2
+        assert {m["superseded_by"] for m in ended} == {answer["memory"]["id"]}
 
 
 @pytest.mark.parametrize("decision", ["accept", "reject"])

@@ -77,7 +77,8 @@ def test_an_end_that_was_told_as_a_fact_ends_what_it_tells_of(place: Place) -> N
     old = place.store("Works at Initech", valid_from="2023-01-01")
     end = place.store("No longer works at Initech", valid_from="2024-01-01")
     found = place.sweep()
-    assert place.standing(old, end) == ["retracted", "reverted"]
+    assert place.standing(old, end) == ["superseded", "current"]
+    assert place.memory(old)["superseded_by"] == end
     assert place.memory(old)["valid_until"].startswith("2024-01-01")
     assert found["counts"]["retracted"] == 1
 

@@ -135,6 +135,29 @@ def test_an_owner_who_is_no_superuser_sees_the_rows_to_change(database_url: str)
     schema.migrate_database(database_url)
 
 
+@needs_one_server  # no version so old knows a cluster
+def test_stored_texts_are_hashed_anew_under_the_rules_of_now(database_url: str) -> None:
+    texts = ["The pump draws 5 mW", "Lives in Porto"]
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        for text in texts:
+            fact = {"content": text, "value": text, "key": text}
+            client.post("/v1/memories", json=fact).raise_for_status()
+    read_hashes = "SELECT id, fuzzy_hash, folded_hash, value_hash FROM memories ORDER BY id"
+    with psycopg.connect(database_url) as connection:
+        right = connection.execute(read_hashes).fetchall()
+    schema.migrate_down(database_url, "2026_11_26_b")
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "UPDATE memories SET fuzzy_hash = 'old', folded_hash = 'old', value_hash = 'old'"
+        )
+    schema.migrate_database(database_url)
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute(read_hashes).fetchall() == right
+
+
 @contextmanager
 def plain_owner(url: str) -> Iterator[str]:
     """The address of the database for an owner of its tables who is no superuser."""

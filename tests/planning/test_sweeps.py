@@ -220,7 +220,7 @@ def test_a_repetition_that_replaced_something_stays() -> None:
     assert holding(chains, kept, day(6)) != ["a"]
 
 
-def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_withdrawn() -> None:
+def test_what_an_end_may_not_end_is_asked_about() -> None:
     works = [
         Fact("Works at Initech", valid_from=day(0), trust=90),
         Fact("Is employed at Initech", valid_from=day(1)),
@@ -243,7 +243,7 @@ def test_what_an_end_may_not_end_is_asked_about_apart_from_it_because_it_is_with
     )
     assert plan is not None
     chains.absorb_versions(plan.versions)
-    assert chains.get_version(end).belief.void
+    assert chains.get_version(plain).belief.ended_by == end
     assert plan.review is not None
     review = plan.review
     proposal = Proposal(

@@ -19,12 +19,14 @@ from app.classification.signals.endings import find_ending as find_stated_ending
 from app.classification.signals.finding import SEEN_BY_SIGNALS_ALONE
 from app.classification.signals.lexicon import CONFIDENCE
 from app.classification.signals.named_values import find_only_bearer
+from app.classification.signals.reading import parse_text
 from app.classification.signals.same_frame import (
     RELIABLE,
     differs_in_value_only,
     has_values_of_one_kind,
 )
 from app.classification.signals.scope import is_about_another
+from app.domain.dates.facts import drop_date_words
 from app.domain.relation import Finding, Judge, Judgment, Opinion, Relation
 
 FINDING = "local_judge"
@@ -56,10 +58,11 @@ class Thresholds:
     From `act`, the judge ends a fact that stands out from the next likeliest one by `margin`. If no
     other fact has at least the similarity `near`, nothing shows that this one stands out, and the
     judge needs `act_alone`. From `duplicate`, it takes two texts for the same. If they share most
-    words, one of the other words may decide, and it needs `duplicate_alike`. From `with_reason`, it
-    accepts what a signal says, ends a fact if the text says of itself that it corrects, and takes a
-    fact for a copy of another. From `named`, it ends a fact if the text names a value of it that no
-    other fact has.
+    words, one of the other words may decide, and it needs `duplicate_alike`. What repeats another
+    text must do so from `repeats` the other way round, and without the words of dates. From
+    `with_reason`, it accepts what a signal says, ends a fact if the text says of itself that it
+    corrects, and takes a fact for a copy of another. From `named`, it ends a fact if the text names
+    a value of it that no other fact has.
 
     A question names every fact from `ask`. If one fact is plainly repeated or ended, it names only
     others from `ask_beside`. From `objected`, the judge asks about an ending that a signal sees.
@@ -78,6 +81,7 @@ class Thresholds:
     chance: float = 0.03
     duplicate: float = 0.88
     duplicate_alike: float = 0.97
+    repeats: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,11 @@ class LocalJudge:
 
     async def read(self, incoming: str, stored: Sequence[str]) -> list[Reading]:
         """Return what the network reads of the incoming text beside each stored one."""
-        return await self._network.read(stored, incoming)
+        readings = await self._network.read(stored, incoming)
+        return [
+            await self._check_repetition(reading, text, incoming)
+            for reading, text in zip(readings, stored, strict=True)
+        ]
 
     async def judge(
         self, incoming: str, candidates: Sequence[ReadCandidate], readings: Sequence[Reading]
@@ -111,6 +119,30 @@ class LocalJudge:
         weighed = _Weighed(incoming, candidates, readings, Thresholds())
         copies = await self._find_copies(weighed)
         return replace(weighed, copies=copies).judge()
+
+    async def _check_repetition(self, reading: Reading, stored: str, incoming: str) -> Reading:
+        """Return the reading, or one that denies the repetition that the network reads.
+
+        A repetition is one the other way round too: "We spent Easter at my aunt's in Bath" does not
+        say that she lives there. And dates that both texts name do not make them one.
+        """
+        thresholds = Thresholds()
+        if reading.duplicate < thresholds.with_reason:
+            return reading
+        [back] = await self._network.read([incoming], stored)
+        repeats = back.duplicate >= thresholds.repeats
+        undated = [drop_date_words(text) for text in (stored, incoming)]
+        if repeats and undated != [stored, incoming]:
+            one, other = (parse_text(text).items for text in undated)
+            repeats = not one.isdisjoint(other)
+            repeats = repeats and await self._read_any_repetition(*undated) >= thresholds.repeats
+        return reading if repeats else reading.deny_repetition()
+
+    async def _read_any_repetition(self, one: str, other: str) -> float:
+        """Return the probability that one of the texts repeats the other."""
+        [forth] = await self._network.read([one], other)
+        [back] = await self._network.read([other], one)
+        return max(forth.duplicate, back.duplicate)
 
     async def _find_copies(self, weighed: "_Weighed") -> tuple[int, ...]:
         """Return the places of the candidates that say the same as the likeliest one to end.
@@ -322,7 +354,7 @@ class _Weighed:
         if stated and stated.only and stated.trigger == "no longer":
             relation = Relation.RETRACTION
         elif relation is Relation.RETRACTION and judgment.relation is not Relation.RETRACTION:
-            # A retraction would not store the incoming text, which may say more than what ended.
+            # The incoming text may say more than what ended, and then takes its place.
             relation = Relation.UPDATE
         reason = _weigh_reason(self.incoming, judgment)
         confidence = 1 - (1 - calibrate(reading.ends)) * (1 - reason)

@@ -1,6 +1,6 @@
 """What the network reads in a pair of texts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.relation import Relation
 
@@ -40,6 +40,10 @@ class Reading:
         probabilities = {name: getattr(self, name) for name in self.__slots__}
         order = sorted(probabilities, key=lambda name: -probabilities[name])
         return ", ".join(f"{name} {probabilities[name]:.2f}" for name in order[:2])
+
+    def deny_repetition(self) -> "Reading":
+        """Return the reading of texts that are about the same and no repetition."""
+        return replace(self, duplicate=0.0, complement=self.complement + self.duplicate)
 
     @property
     def ends(self) -> float:

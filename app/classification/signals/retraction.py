@@ -18,10 +18,18 @@ def find_retraction(pair: Pair) -> Iterator[Finding]:
     ending = find_ending(pair.new.text)
     if ending is None or (ending.trigger in pair.old.words and not ending.attribute):
         return
+    if _tells_the_same_ending(pair.old.text, ending):
+        return
     relation = Relation.RETRACTION if ending.only else Relation.UPDATE
     name = _find_signal_name(ending, pair)
     if name:
         yield make_finding(name, relation, f'"{ending.trigger}" ends: {pair.old.text}')
+
+
+def _tells_the_same_ending(stored: str, ending: StatedEnding) -> bool:
+    """Return True if the stored text tells of the same ending, and so is not what ended."""
+    known = find_ending(stored)
+    return known is not None and bool(known.remainder) and known.remainder <= ending.remainder
 
 
 def count_leftover(pair: Pair) -> int:

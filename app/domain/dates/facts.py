@@ -50,6 +50,18 @@ def date_fact(text: str, said_at: datetime, zone: tzinfo) -> DatedText:
     return _make_dated_text(text, words, chosen, saying, _cut_all(text, words, left_open))
 
 
+def drop_date_words(text: str) -> str:
+    """Return the text without its phrases of time, whatever they date."""
+    words = split_words(text)
+    left, place = [], 0
+    for phrase in islice(find_phrases(words), _MOST_DATES):
+        left.append(text[place : words[phrase.first].start])
+        place = words[phrase.end - 1].end
+    if not left:
+        return text
+    return " ".join(" ".join([*left, text[place:]]).split())
+
+
 def _rule_phrase(words: Sequence[Word], phrase: Phrase, saying: Saying) -> DatedPhrase:
     ruling = decide_role(words, phrase, find_clause(words, phrase))
     interval = find_interval(phrase, saying, ruling.lean)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.fact import DerivedSlot, Slot
-from app.domain.text import fold, hash_text, hash_text_loosely
+from app.domain.text import hash_text, hash_text_loosely, hash_value
 from app.planning.audit.checkpoint import Checkpoint
 from app.planning.audit.faults import Fault, Remedy, RemedyTable
 from app.planning.audit.replay import (
@@ -271,8 +271,8 @@ def compute_from_words(row: Mapping[str, Any]) -> dict[str, Any]:
         "slot_hash": slot.digest,
         "content_hash": hash_text(content),
         "fuzzy_hash": hash_text_loosely(content),
-        "folded_hash": hash_text(fold(content)),
-        "value_hash": None if value is None else hash_text(fold(value)),
+        "folded_hash": hash_value(content),
+        "value_hash": None if value is None else hash_value(value),
         "derived_hash": _hash_derived_slot(row["derived"]),
     }
 

@@ -120,18 +120,23 @@ def _describe_repetition(entry: StoryEntry, target: str) -> str:
     if not entry.incoming_text:
         return f"Nothing changed for {target}" if entry.target else "Nothing was done"
     text = quote_text(entry.incoming_text)
+    repetition = f"{text} was said, which {target} says already"
     if text == target:
-        return f"{text} was said again"
-    return f"{text} was said, which {target} says already"
+        repetition = f"{text} was said again"
+    return "; ".join([repetition, *_list_corrections(entry)])
 
 
 def _describe_amendment(entry: StoryEntry, names: MemoryNames, target: str) -> str:
     if entry.links:
         return _describe_relationships(entry, names)
-    clauses = [f"{target} was corrected"]
-    for name, (old, new) in entry.corrected.items():
-        clauses.append(f"{name} {_format_value(new)} instead of {_format_value(old)}")
-    return "; ".join(clauses)
+    return "; ".join([f"{target} was corrected", *_list_corrections(entry)])
+
+
+def _list_corrections(entry: StoryEntry) -> list[str]:
+    return [
+        f"{name} {_format_value(new)} instead of {_format_value(old)}"
+        for name, (old, new) in entry.corrected.items()
+    ]
 
 
 def _describe_relationships(entry: StoryEntry, names: MemoryNames) -> str:
