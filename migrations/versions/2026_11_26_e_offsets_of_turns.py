@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "2026_11_26_e"
-down_revision = "2026_11_26_b"
+down_revision = "2026_11_26_d"
 
 
 def upgrade() -> None:

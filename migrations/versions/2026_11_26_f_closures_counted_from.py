@@ -6,7 +6,7 @@ What the history that a trusted caller loads has ended counts for nothing.
 from alembic import op
 
 revision = "2026_11_26_f"
-down_revision = "2026_11_26_b"
+down_revision = "2026_11_26_e"
 
 
 def upgrade() -> None:

@@ -507,9 +507,11 @@ class AsyncOperations:
         view: View | str | None = None,
         cursor: str | None = None,
     ) -> AsyncPages[HistoryAnswer, MemoryOut]:
-        """The chain of a memory, from any of its versions: oldest first, which one is current, and
-        the operations. A history of more than 1,000 versions or operations, or of too many
-        bytes, goes on behind `next_cursor`.
+        """The line of a memory, from any of its versions: oldest first, which one is current, and
+        the operations. It follows supersessions into other chains, backwards and forwards, and
+        `joints` says where. A history of more than 1,000 versions or operations, or of too many
+        bytes, goes on behind `next_cursor`. It reaches at most 10,000 other chains in each
+        direction.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a

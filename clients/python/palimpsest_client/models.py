@@ -85,6 +85,7 @@ __all__ = [
     "HoldingOut",
     "InsightsAnswer",
     "IssuedKeyOut",
+    "JointOut",
     "Judge",
     "JudgmentOut",
     "KeyOut",
@@ -217,6 +218,8 @@ HintName = Literal[
     "conflicts_with_constraint",
     "similar_rejected_before",
     "ends_nothing_stored",
+    "forgets_nothing_stored",
+    "repetition_not_joined",
     "date_left_open",
 ]
 
@@ -606,12 +609,14 @@ class BriefDecided(TypedDict):
 
 
 class BriefHistoryAnswer(TypedDict):
-    """The chain of a memory, oldest first, and the operations on it."""
+    """The line of a memory, oldest first, and the operations on it."""
 
     current: NotRequired[str | None]
     """The version that holds at as_of."""
     versions: "list[BriefMemory]"
     """The versions, oldest first."""
+    joints: NotRequired["list[JointOut]"]
+    """Where it goes on in another chain."""
     operations: "list[BriefOperation]"
     """What changed them."""
     next_cursor: NotRequired[str | None]
@@ -1377,15 +1382,19 @@ class HintOut(TypedDict):
 
 
 class HistoryAnswer(TypedDict):
-    """The chain of a memory, oldest first, and the operations on it. All pages of one history
-    show the same picture."""
+    """The line of a memory, oldest first, and the operations on it: its chain, and the
+    versions of other chains that came before or after it. All pages of one history show the
+    same picture."""
 
     chain_id: str
-    """The chain of successive versions of one fact; all of them have the same."""
+    """The chain of the memory that was asked for."""
     current: str | None
-    """The version that holds at as_of, on whichever page."""
+    """The version that holds at as_of, on whichever page: of the memory's chain, else of those
+    that took its place."""
     versions: "list[MemoryOut]"
     """The versions, oldest first."""
+    joints: "list[JointOut]"
+    """Where versions of this page were superseded by one of another chain."""
     operations: "list[OperationOut]"
     """The operations that made and changed these versions, oldest first."""
     next_cursor: str | None
@@ -1472,6 +1481,14 @@ class IssuedKeyOut(TypedDict):
     """Written once a minute."""
     key: str
     """What callers send. It is shown only here, and stored nowhere."""
+
+
+class JointOut(TypedDict):
+    """A place at which a history goes on in another chain."""
+
+    superseded: str
+    by: str
+    """The version of another chain that took its place."""
 
 
 class JudgmentOut(TypedDict):

@@ -69,7 +69,8 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND (SELECT name FROM
+            encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
     SELECT id, score, vector, text
@@ -145,7 +146,8 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 -- POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent
-SELECT last_known_at, last_erased_at, mode, log_head, (SELECT name FROM encoder) AS encoder
+SELECT last_known_at, last_erased_at, mode, log_head, closures_counted_from,
+    (SELECT name FROM encoder) AS encoder
 FROM agents
 WHERE agent_id = :agent
     FOR UPDATE;
@@ -283,6 +285,14 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
     :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
     :content_salt);
+
+-- POST /v1/memories (a new value of a slot)
+-- app/store/reviews/reviews.py list_open_reviews_about
+SELECT *
+FROM reviews
+WHERE agent_id = :agent AND status IN ('pending', 'overtaken') AND incoming IS NULL
+    AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
+ORDER BY created_at, id;
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories
@@ -525,6 +535,7 @@ ON CONFLICT (agent_id, key) DO UPDATE SET
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_near_chains: as for POST /v1/memories (a first fact)
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -578,7 +589,8 @@ LEFT JOIN LATERAL (
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+            AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND (SELECT name FROM
+                encoder) = :encoder
     ),
     ranked AS MATERIALIZED (
         SELECT id, score, vector, text
@@ -847,6 +859,7 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -894,6 +907,7 @@ WITH part0 AS (
     :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
     :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
     :content_salt);
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -907,46 +921,122 @@ WITH part0 AS (
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/memories/{memory_id}/history
--- app/store/memories.py find_chain
-WITH
+-- app/store/succession.py find_line
+WITH RECURSIVE
 moment AS MATERIALIZED (
     SELECT
         coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
         coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version.*, (
-    SELECT m.id FROM
-        memories m
-    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
-    WHERE
-        m.agent_id = :agent AND m.chain_id = (
-            SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
-        )
-        AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-    LIMIT 1
-) AS current
-FROM moment LEFT JOIN (
-    SELECT m.id, b.chain_id, (
-        SELECT o.created_at FROM memories o
-        WHERE o.agent_id = :agent AND o.id = b.chain_id
-    ) AS created_at
-    FROM
+),
+own AS MATERIALIZED (
+    SELECT b.chain_id FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
         m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
         m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
     WHERE m.agent_id = :agent AND m.id = :id
-) AS version ON true;
+),
+    later (chain_id, valid_from, asserted_at) AS (
+        SELECT chain_id, timestamptz '-infinity', timestamptz '-infinity' FROM own
+        UNION
+        SELECT eb.chain_id, eb.valid_from, eb.asserted_at
+        FROM later w
+        CROSS JOIN LATERAL (
+            SELECT y.id FROM memories y WHERE y.agent_id = :agent AND y.chain_id = w.chain_id
+            UNION ALL SELECT w.chain_id
+            UNION ALL
+            SELECT x.memory_id FROM memory_beliefs x
+            WHERE x.agent_id = :agent AND x.chain_id = w.chain_id
+                AND x.temporary AND x.chain_id <> x.memory_id
+        ) AS stood (id)
+        CROSS JOIN
+            memories m
+        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        CROSS JOIN
+            memories e
+        CROSS JOIN LATERAL (SELECT e.chain_id, e.valid_from, e.asserted_at, e.said_until,
+            e.retracted_at, e.void, e.ended_by, e.contradicted_by, e.merged, e.temporary, e.tier,
+            e.covered, e.valid_until, e.superseded_by, e.superseded_at, e.known_from) AS eb
+        WHERE m.agent_id = :agent AND m.id = stood.id AND b.chain_id = w.chain_id AND
+            (b.valid_from, b.asserted_at) >= (w.valid_from, w.asserted_at)
+            AND e.agent_id = :agent AND e.id = b.superseded_by AND eb.chain_id <> w.chain_id
+    ),
+    earlier (chain_id, valid_from, asserted_at) AS (
+        SELECT chain_id, timestamptz 'infinity', timestamptz 'infinity' FROM own
+        UNION
+        SELECT eb.chain_id, eb.valid_from, eb.asserted_at
+        FROM earlier w
+        CROSS JOIN LATERAL (
+            SELECT y.id FROM memories y WHERE y.agent_id = :agent AND y.chain_id = w.chain_id
+            UNION ALL SELECT w.chain_id
+            UNION ALL
+            SELECT x.memory_id FROM memory_beliefs x
+            WHERE x.agent_id = :agent AND x.chain_id = w.chain_id
+                AND x.temporary AND x.chain_id <> x.memory_id
+        ) AS stood (id)
+        CROSS JOIN
+            memories m
+        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        CROSS JOIN LATERAL (
+            SELECT y.id FROM memories y WHERE y.agent_id = :agent AND y.superseded_by = m.id
+            UNION ALL
+            SELECT x.memory_id FROM memory_beliefs x
+            WHERE x.agent_id = :agent AND x.superseded_by = m.id
+        ) AS ended (id)
+        CROSS JOIN
+            memories e
+        CROSS JOIN LATERAL (SELECT e.chain_id, e.valid_from, e.asserted_at, e.said_until,
+            e.retracted_at, e.void, e.ended_by, e.contradicted_by, e.merged, e.temporary, e.tier,
+            e.covered, e.valid_until, e.superseded_by, e.superseded_at, e.known_from) AS eb
+        WHERE m.agent_id = :agent AND m.id = stood.id AND b.chain_id = w.chain_id AND
+            (b.valid_from, b.asserted_at) <= (w.valid_from, w.asserted_at)
+            AND e.agent_id = :agent AND e.id = ended.id
+            AND eb.superseded_by = m.id AND eb.chain_id <> w.chain_id
+    ),
+walked AS (
+    (SELECT *, true AS follows FROM later LIMIT 10001)
+    UNION ALL
+        (SELECT *, false FROM earlier LIMIT 10001)
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, version.*
+FROM moment LEFT JOIN (
+    SELECT m.id, m.created_at, b.chain_id, b.valid_from, b.asserted_at,
+        b.chain_id = (SELECT chain_id FROM own) AS is_own,
+        bool_or(w.follows) AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        AND m.erased_at IS NULL AS may_be_current
+    FROM walked w
+    CROSS JOIN LATERAL (
+        SELECT y.id FROM memories y WHERE y.agent_id = :agent AND y.chain_id = w.chain_id
+        UNION ALL SELECT w.chain_id
+        UNION ALL
+        SELECT x.memory_id FROM memory_beliefs x
+        WHERE x.agent_id = :agent AND x.chain_id = w.chain_id
+            AND x.temporary AND x.chain_id <> x.memory_id
+    ) AS stood (id)
+    CROSS JOIN
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND m.id = stood.id AND b.chain_id = w.chain_id AND CASE WHEN
+        w.follows THEN (b.valid_from, b.asserted_at) >= (w.valid_from, w.asserted_at) ELSE
+        (b.valid_from, b.asserted_at) <= (w.valid_from, w.asserted_at) END
+    GROUP BY m.id, m.created_at, m.erased_at, b.chain_id, b.valid_from, b.valid_until,
+        b.covered, b.asserted_at
+) AS version ON true
+ORDER BY valid_from, asserted_at, id;
 
 -- GET /v1/memories/{memory_id}/history
--- app/store/memories.py list_chain_page
+-- app/store/memories.py list_versions
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -1087,20 +1177,13 @@ FROM moment LEFT JOIN (
                 m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
                 m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
                 AS b
-            WHERE
-                m.agent_id = :agent AND m.chain_id = (
-                    SELECT o.chain_id FROM memories o WHERE o.agent_id = :agent AND o.id = :id
-                )
+            WHERE m.agent_id = :agent AND m.id = ANY(:ids)
             ORDER BY valid_from, asserted_at, id LIMIT :limit
         ) AS page
     ) AS sized
     WHERE bytes_before < :max_bytes
 ) AS page ON true
 ORDER BY valid_from, asserted_at, id;
-
--- GET /v1/memories/{memory_id}/history
--- app/store/log/entries.py list_operations_on
-SELECT id FROM memories WHERE agent_id = :agent AND chain_id = :chain;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/log/entries.py list_operations_on
@@ -1400,7 +1483,8 @@ live AS MATERIALIZED (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND (SELECT name FROM
+            encoder) = :encoder
 ),
 best AS MATERIALIZED (
     SELECT id, score, vector, text
@@ -1623,6 +1707,14 @@ ORDER BY
     valid_from DESC,
     id DESC;
 
+-- POST /v1/search (hybrid)
+-- app/store/reviews/reviews.py find_waiting_reviews
+SELECT id, memory_id, relied_on
+FROM reviews
+WHERE agent_id = :agent AND status = 'pending'
+    AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
+ORDER BY created_at, id;
+
 
 -- ===== POST /v1/search (vector) =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
@@ -1654,7 +1746,8 @@ best AS MATERIALIZED (
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
             AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-            AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+            AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND (SELECT name FROM
+                encoder) = :encoder
         ORDER BY distance
         LIMIT :limit
     ) AS near
@@ -1852,6 +1945,7 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
+-- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/search (text) =====
@@ -1889,7 +1983,7 @@ best AS MATERIALIZED (
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
             AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-            AND NOT m.cold AND m.erased_at IS NULL
+            AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL
         ORDER BY rank DESC, b.valid_from DESC
         LIMIT :limit
     ) AS near
@@ -2087,6 +2181,7 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
+-- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/search (hybrid, in the past) =====
@@ -2409,6 +2504,7 @@ ORDER BY
 -- ===== GET /v1/search =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 -- app/store/search.py search_memories: as for POST /v1/search (hybrid)
+-- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== GET /v1/memories =====
@@ -2561,7 +2657,7 @@ FROM moment LEFT JOIN (
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
-                AND NOT m.cold
+                AND NOT m.cold AND m.erased_at IS NULL
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) AS page
     ) AS sized
@@ -2720,7 +2816,7 @@ FROM moment LEFT JOIN (
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
-                AND NOT m.cold AND NOT
+                AND NOT m.cold AND m.erased_at IS NULL AND NOT
                 (
                     m.erased_at IS NULL
                     AND
@@ -3254,7 +3350,7 @@ live AS MATERIALIZED (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold
+        AND NOT m.cold AND m.erased_at IS NULL
 ),
 top AS (
     SELECT * FROM live
@@ -3530,7 +3626,8 @@ FROM moment LEFT JOIN (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.kind = :kind AND m.slot_key IS NOT NULL AND m.slot_hash = :slot
+        AND NOT m.cold AND m.erased_at IS NULL AND m.kind = :kind AND m.slot_key IS NOT NULL AND
+            m.slot_hash = :slot
     ORDER BY m.trust DESC, b.valid_from DESC, m.id DESC LIMIT 1
 ) AS page ON true;
 
@@ -3622,7 +3719,7 @@ live AS MATERIALIZED (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.erased_at IS NULL
+        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL
 ),
 top AS (
     SELECT * FROM live
@@ -3768,6 +3865,7 @@ FROM moment LEFT JOIN (
     WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY is_first DESC, strength DESC, id DESC;
+-- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 -- GET /v1/context
 -- app/store/value_lines.py list_value_lines
@@ -3817,6 +3915,7 @@ WHERE m.agent_id = :agent AND m.id IN (
 -- ===== GET /v1/context (with a query) =====
 -- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_strongest: as for GET /v1/context
+-- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 -- GET /v1/context (with a query)
 -- app/store/search.py search_memories
@@ -4347,14 +4446,15 @@ WITH RECURSIVE undone AS (
     JOIN consolidation_log l ON l.agent_id = :agent AND l.id = undone.reverts
 )
 UPDATE reviews r SET
-    status = CASE WHEN undone.is_undone THEN 'expired' ELSE 'pending' END,
+    status = CASE WHEN undone.is_undone THEN 'overtaken' ELSE 'pending' END,
     decided_at = CASE WHEN undone.is_undone THEN CAST(:now AS timestamptz) END,
     decision_log_id = CASE WHEN undone.is_undone THEN undone.by END
 FROM undone
 WHERE r.agent_id = :agent
     AND r.created_at = undone.created_at
     AND r.log_id = undone.id
-    AND r.status = CASE WHEN undone.is_undone THEN 'pending' ELSE 'expired' END
+    AND (r.status = 'pending') = undone.is_undone
+    AND r.status IN ('pending', 'overtaken', 'expired')
     AND (
         undone.is_undone
         OR r.decision_log_id IN (SELECT id FROM undone) AND NOT EXISTS (
@@ -4369,6 +4469,7 @@ WHERE r.agent_id = :agent
 -- app/store/apply.py apply_plans
 UPDATE memory_usage SET access_count = access_count - 1
 WHERE agent_id = :agent AND memory_id = :unconfirmed;
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
 
@@ -4403,6 +4504,14 @@ SELECT * FROM (
 WHERE bytes_before < :max_bytes
 ORDER BY created_at DESC, id DESC;
 
+-- GET /v1/reviews
+-- app/store/reviews/reviews.py read_questions
+SELECT m.id, m.content, m.erased_at, m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+    m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+    m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+FROM memories m
+WHERE m.agent_id = :agent AND m.id = ANY(:ids);
+
 
 -- ===== GET /v1/reviews (narrowed) =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
@@ -4425,6 +4534,7 @@ SELECT * FROM (
 ) AS sized
 WHERE bytes_before < :max_bytes
 ORDER BY created_at DESC, id DESC;
+-- app/store/reviews/reviews.py read_questions: as for GET /v1/reviews
 
 
 -- ===== GET /v1/reviews/{review_id} =====
@@ -4433,6 +4543,8 @@ ORDER BY created_at DESC, id DESC;
 -- GET /v1/reviews/{review_id}
 -- app/store/reviews/reviews.py find_review_row
 SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
+-- app/store/reviews/reviews.py read_questions: as for GET /v1/reviews
+-- app/store/reviews/reviews.py read_questions: as for GET /v1/reviews
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
@@ -4466,6 +4578,7 @@ WHERE agent_id = :agent AND id = :id;
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -5107,6 +5220,26 @@ WHERE ref IS NOT NULL AND NOT EXISTS (
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
+WITH RECURSIVE walk AS (
+    SELECT m.id AS origin, o.id
+    FROM memories m
+    JOIN memories o ON o.agent_id = :agent AND o.id = m.ended_by
+    WHERE m.agent_id = :agent AND NOT m.void AND NOT o.void AND o.valid_from <= m.valid_from
+    UNION
+    SELECT w.origin, o.id
+    FROM walk w
+    JOIN memories m ON m.agent_id = :agent AND m.id = w.id
+    JOIN memories o ON o.agent_id = :agent AND o.id = m.ended_by
+    WHERE NOT o.void
+)
+SELECT DISTINCT array_agg(CAST(id AS text) ORDER BY id) AS ids,
+    string_agg(CAST(id AS text), ', ' ORDER BY id) AS listed
+FROM walk
+GROUP BY origin
+HAVING bool_or(id = origin);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(l.id AS text), CAST(ref AS text)] AS ids, l.id, ref
 FROM consolidation_log l
 CROSS JOIN LATERAL (SELECT unnest(l.source_memory_ids || l.target_memory_id)) AS named (ref)
@@ -5249,9 +5382,9 @@ SELECT array_remove(ARRAY[CAST(r.id AS text), CAST(last.log_id AS text)], NULL) 
     END AS what
 FROM reviews r
 LEFT JOIN last ON last.review_id = CAST(r.id AS text)
-WHERE r.agent_id = :agent AND CASE r.status
-    WHEN 'pending' THEN last.status <> 'pending'
-    WHEN 'expired' THEN last.status IN ('accepted', 'rejected')
+WHERE r.agent_id = :agent AND CASE
+    WHEN r.status = 'pending' THEN last.status <> 'pending'
+    WHEN r.status IN ('expired', 'overtaken') THEN last.status IN ('accepted', 'rejected')
     ELSE r.decision_log_id IS NULL OR last.status <> r.status
     OR last.status IS NULL
     AND coalesce(r.decided_at > (SELECT until FROM folded), true)
@@ -5757,7 +5890,8 @@ SELECT greatest(
     (
         SELECT created_at FROM (
             SELECT newest.created_at
-            FROM (VALUES ('pending'), ('accepted'), ('rejected'), ('expired')) AS one (status)
+            FROM (VALUES ('pending'), ('accepted'), ('rejected'), ('expired'), ('overtaken')) AS
+                one (status)
             CROSS JOIN LATERAL (
                 SELECT created_at FROM reviews
                 WHERE agent_id = :agent AND status = one.status AND
@@ -6392,7 +6526,7 @@ proposed AS MATERIALIZED (
         FROM jsonb_path_query(r.judgments, '$[*].findings[*].name') AS signal
     ) AS named (name)
     WHERE r.agent_id = :agent
-        AND r.status IN ('pending', 'accepted', 'rejected', 'expired')
+        AND r.status IN ('pending', 'accepted', 'rejected', 'expired', 'overtaken')
         AND r.source <> 'frozen'
         AND
         (
@@ -6405,7 +6539,7 @@ proposals AS (
         name,
         count(*) FILTER (WHERE status = 'accepted') AS accepted,
         count(*) FILTER (WHERE status = 'rejected') AS rejected,
-        count(*) FILTER (WHERE status = 'expired') AS expired,
+        count(*) FILTER (WHERE status IN ('expired', 'overtaken')) AS expired,
         count(*) FILTER (WHERE status = 'pending') AS pending
     FROM proposed
     GROUP BY name
@@ -6674,13 +6808,15 @@ SELECT current_setting('transaction_read_only')::boolean AS is_read_only;
 
 -- POST /v1/messages (a dry run)
 -- app/store/captures/captures.py find_messages
-SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
+SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped,
+    offset_minutes
 FROM turns
 WHERE agent_id = :agent AND session_id = :session AND message_id = ANY(:messages);
 
 -- POST /v1/messages (a dry run)
 -- app/store/captures/captures.py list_earlier_turns
-SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
+SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped,
+    offset_minutes
 FROM turns
 WHERE agent_id = :agent AND session_id = :session AND id < :before AND content IS NOT NULL
 ORDER BY id DESC
@@ -6759,12 +6895,14 @@ INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, ma
 -- POST /v1/messages (a fact)
 -- app/store/captures/captures.py create_capture
 INSERT INTO turns (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
-    said_at, received_at, done, skipped) VALUES (:agent_id, :id, :capture_id, :position,
-    :session_id, :message_id, :role, :name, :content, :said_at, :received_at, :done, :skipped);
+    said_at, offset_minutes, received_at, done, skipped) VALUES (:agent_id, :id, :capture_id,
+    :position, :session_id, :message_id, :role, :name, :content, :said_at, :offset_minutes,
+    :received_at, :done, :skipped);
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_turns
-SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped
+SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped,
+    offset_minutes
 FROM turns
 WHERE agent_id = :agent AND capture_id = :capture
 ORDER BY position;
@@ -6846,8 +6984,8 @@ WHERE agent_id = :agent AND id = :id AND state = 'pending'
 
 -- POST /v1/messages (sent again)
 -- app/store/captures/captures.py find_turns
-SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped FROM turns
-    WHERE agent_id = :agent AND id = ANY(:ids);
+SELECT id, capture_id, position, message_id, role, name, content, said_at, done, skipped,
+    offset_minutes FROM turns WHERE agent_id = :agent AND id = ANY(:ids);
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
 
 
@@ -6977,6 +7115,7 @@ LIMIT :limit;
 -- app/store/apply.py apply_plans
 DELETE FROM memory_relationships
 WHERE agent_id = :agent_id AND source_id = :source_id AND target_id = :target_id AND type = :type;
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -6994,8 +7133,9 @@ SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') A
     to_char(last_known_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_known_at,
     to_char(last_erased_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_erased_at,
     mode AS mode, to_char(log_folded_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-    log_folded_until, encode(log_head, 'hex') AS log_head, timezone AS timezone FROM agents WHERE
-    agent_id = :agent_id;
+    log_folded_until, encode(log_head, 'hex') AS log_head, timezone AS timezone,
+    to_char(closures_counted_from AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
+    closures_counted_from FROM agents WHERE agent_id = :agent_id;
 
 -- GET /v1/export
 -- app/store/transfer/exports.py stream_blocks
@@ -7197,8 +7337,8 @@ COPY (
         SELECT 'turn' AS type, id AS id, capture_id AS capture_id, position AS position, session_id
             AS session_id, message_id AS message_id, role AS role, name AS name, content AS
             content, to_char(said_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            said_at, to_char(received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
-            received_at, done AS done, skipped AS skipped
+            said_at, offset_minutes AS offset_minutes, to_char(received_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS received_at, done AS done, skipped AS skipped
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.id
@@ -7273,7 +7413,7 @@ SELECT json_object_agg(oid::regconfig::text, oid::bigint) AS oids FROM pg_ts_con
 -- app/store/transfer/imports.py set_agent
 UPDATE agents SET created_at = :created_at, last_known_at = :last_known_at, last_erased_at =
     :last_erased_at, mode = :mode, log_folded_until = :log_folded_until, log_head = :log_head,
-    timezone = :timezone WHERE agent_id = :agent_id;
+    timezone = :timezone, closures_counted_from = :closures_counted_from WHERE agent_id = :agent_id;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7496,7 +7636,7 @@ CREATE TEMP TABLE IF NOT EXISTS incoming_turns (LIKE turns INCLUDING DEFAULTS IN
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 COPY incoming_turns (agent_id, id, capture_id, position, session_id, message_id, role, name,
-    content, said_at, received_at, done, skipped) FROM STDIN (FORMAT BINARY);
+    content, said_at, offset_minutes, received_at, done, skipped) FROM STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7508,8 +7648,9 @@ LIMIT 1;
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO turns (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
-    said_at, received_at, done, skipped) SELECT agent_id, id, capture_id, position, session_id,
-    message_id, role, name, content, said_at, received_at, done, skipped FROM incoming_turns;
+    said_at, offset_minutes, received_at, done, skipped) SELECT agent_id, id, capture_id, position,
+    session_id, message_id, role, name, content, said_at, offset_minutes, received_at, done,
+    skipped FROM incoming_turns;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7639,6 +7780,7 @@ ORDER BY chain_id, created_at, id;
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -7661,6 +7803,7 @@ WHERE agent_id = :agent
 ORDER BY chain_id, created_at, id;
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 
 -- POST /v1/sessions/{session_id}/end
 -- app/store/lifespans.py count_going_on
@@ -7691,6 +7834,7 @@ WHERE agent_id = :agent
 ORDER BY chain_id, created_at, id;
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 
 -- POST /v1/projects/{project}/end
 -- app/store/lifespans.py count_going_on
@@ -7781,6 +7925,7 @@ INSERT INTO memory_beliefs (agent_id, memory_id, known_until, chain_id, valid_fr
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
+-- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
 
@@ -7995,20 +8140,33 @@ WHERE agent_id = :agent AND (
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
 UPDATE reviews SET
-    status = CASE WHEN status = 'pending' AND NOT (
+    status = CASE
+    WHEN status = 'pending' AND NOT (
         NOT :everything
         AND status = 'pending'
-        AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+        AND relation <> 'DUPLICATE'
         AND incoming IS NOT NULL
         AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
-    ) THEN 'expired' ELSE status END,
+    ) AND NOT (
+        NOT :everything
+        AND source IN ('low_confidence', 'judges_disagree')
+        AND NOT coalesce(memory_id = ANY(:ids), false)
+        AND EXISTS (
+            SELECT FROM jsonb_array_elements(judgments) AS j
+            JOIN memories m ON m.agent_id = :agent AND m.id = CAST(j ->> 'memory_id' AS uuid)
+            WHERE m.erased_at IS NULL
+        )
+    )
+    THEN 'overtaken'
+    ELSE status
+    END,
     note = NULL,
     said = said - CAST(:texts AS text[]),
     incoming = CASE
     WHEN NOT (
         NOT :everything
         AND status = 'pending'
-        AND relation NOT IN ('DUPLICATE', 'RETRACTION')
+        AND relation <> 'DUPLICATE'
         AND incoming IS NOT NULL
         AND incoming -> 'fact' ->> 'session_id' IS DISTINCT FROM coalesce(:session, '')
     ) AND (memory_id IS NULL OR memory_id = ANY(:ids)) THEN NULL
@@ -8016,7 +8174,10 @@ UPDATE reviews SET
     END,
     judgments = (
         SELECT coalesce(
-            jsonb_agg(j || '{"reasoning": "", "findings": [], "vetoes": []}'), '[]'
+            jsonb_agg(
+                j || '{"reasoning": "", "findings": [], "vetoes": [], "opinions": []}'
+            ),
+            '[]'
         )
         FROM jsonb_array_elements(judgments) AS j
     )
@@ -9009,8 +9170,8 @@ live AS MATERIALIZED (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
-            :encoder
+        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND m.id = found.id AND
+            (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
     SELECT id, score, vector, text
@@ -9239,6 +9400,7 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
+-- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/memories (of a large agent) =====
@@ -9317,8 +9479,8 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
-            :encoder
+        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND m.id = found.id AND
+            (SELECT name FROM encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
     SELECT id, score, vector, text
@@ -9508,7 +9670,7 @@ live AS MATERIALIZED (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.erased_at IS NULL AND m.id = strong.id
+        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND m.id = strong.id
 ),
 top AS (
     SELECT * FROM live
@@ -9530,7 +9692,7 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
-                AND NOT m.cold AND m.erased_at IS NULL
+                AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL
             ORDER BY m.created_at DESC, m.id DESC
             LIMIT 3000
         ) AS counted
@@ -9672,6 +9834,7 @@ FROM moment LEFT JOIN (
     WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY is_first DESC, strength DESC, id DESC;
+-- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
 
 
@@ -9828,7 +9991,7 @@ page AS MATERIALIZED (
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
-                AND NOT m.cold
+                AND NOT m.cold AND m.erased_at IS NULL
             ORDER BY m.created_at DESC, m.id DESC
             LIMIT :limit
         ) AS page
@@ -10041,6 +10204,7 @@ page AS MATERIALIZED (
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
+                AND m.erased_at IS NULL
             ORDER BY m.created_at DESC, m.id DESC
             LIMIT :limit
         ) AS page
@@ -10251,7 +10415,212 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
--- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
+
+-- GET /v1/memories (of a large agent, then, page 2)
+-- app/store/walks.py walk_newest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+    way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
+        <= (SELECT known_at FROM moment) AND (m.created_at, m.id) < (:after_created_at, :after_id)
+        ORDER BY created_at DESC, id DESC LIMIT :examined),
+page AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY created_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM (
+                        SELECT y.id, y.valid_from FROM memories y
+                        WHERE y.agent_id = :agent
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                        UNION ALL
+                        SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                        WHERE y.agent_id = :agent
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                            AND y.known_until > (SELECT known_at FROM moment)
+                    ) AS o
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            JOIN LATERAL (
+                                SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+                                    o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                                    o.merged, o.temporary, o.tier, o.covered, o.valid_until,
+                                    o.superseded_by, o.superseded_at, o.known_from
+                                WHERE o.known_from <= (SELECT known_at FROM moment)
+                                UNION ALL
+                                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
+                                    x.retracted_at, x.void, x.ended_by, x.contradicted_by,
+                                    x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+                                    x.superseded_by, x.superseded_at, x.known_from
+                                FROM memory_beliefs x
+                                WHERE o.known_from > (SELECT known_at FROM moment)
+                                    AND x.agent_id = :agent
+                                    AND x.memory_id = o.id
+                                    AND x.known_from <= (SELECT known_at FROM moment)
+                                    AND x.known_until > (SELECT known_at FROM moment)
+                            ) AS b ON true
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM
+                way m
+            JOIN LATERAL (
+                SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                    m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+                WHERE m.known_from <= (SELECT known_at FROM moment)
+                UNION ALL
+                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
+                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                    x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                FROM memory_beliefs x
+                WHERE m.known_from > (SELECT known_at FROM moment)
+                    AND x.agent_id = :agent
+                    AND x.memory_id = m.id
+                    AND x.known_from <= (SELECT known_at FROM moment)
+                    AND x.known_until > (SELECT known_at FROM moment)
+            ) AS b ON true
+            WHERE
+                b.valid_from <= (SELECT as_of FROM moment)
+                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
+                    0)
+            ORDER BY m.created_at DESC, m.id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+),
+last AS MATERIALIZED (
+    SELECT created_at, id FROM way
+    WHERE (SELECT count(*) FROM page) < :limit
+    ORDER BY created_at DESC, id DESC
+        OFFSET :examined - 1 LIMIT 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, page.*, last.id AS
+    last_id,
+    NULL AS last_strength,
+    (
+        SELECT m.created_at FROM memories m WHERE m.agent_id = :agent AND m.id = last.id
+    ) AS last_created_at
+FROM moment LEFT JOIN last ON true LEFT JOIN page ON true
+ORDER BY page.created_at DESC, page.id DESC;
 
 
 -- ===== GET /v1/memories (of a large agent, as believed then) =====
@@ -10476,7 +10845,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, as believed then)
--- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, then, page 2)
 
 
 -- ===== GET /v1/memories (of a session of a large agent) =====
@@ -10639,7 +11008,7 @@ page AS MATERIALIZED (
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
-                AND NOT m.cold AND m.session_id = :session_id
+                AND NOT m.cold AND m.erased_at IS NULL AND m.session_id = :session_id
             ORDER BY m.created_at DESC, m.id DESC
             LIMIT :limit
         ) AS page
@@ -10832,7 +11201,7 @@ page AS MATERIALIZED (
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
-                AND NOT m.cold AND
+                AND NOT m.cold AND m.erased_at IS NULL AND
                 (
                     m.erased_at IS NULL
                     AND
@@ -11165,7 +11534,7 @@ page AS MATERIALIZED (
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                     AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
                         2 = 0)
-                    AND NOT m.cold AND m.id = way.id
+                    AND NOT m.cold AND m.erased_at IS NULL AND m.id = way.id
                     OFFSET 0
             ) AS hit
             ORDER BY way.strength DESC, way.id DESC
@@ -11483,7 +11852,7 @@ page AS MATERIALIZED (
                     AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                     AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
                         2 = 0)
-                    AND m.id = way.id
+                    AND m.erased_at IS NULL AND m.id = way.id
                     OFFSET 0
             ) AS hit
             ORDER BY way.strength DESC, way.id DESC
@@ -11520,7 +11889,8 @@ SELECT greatest(
     (
         SELECT created_at FROM (
             SELECT newest.created_at
-            FROM (VALUES ('pending'), ('accepted'), ('rejected'), ('expired')) AS one (status)
+            FROM (VALUES ('pending'), ('accepted'), ('rejected'), ('expired'), ('overtaken')) AS
+                one (status)
             CROSS JOIN LATERAL (
                 SELECT created_at FROM reviews
                 WHERE agent_id = :agent AND status = one.status AND
@@ -12286,7 +12656,7 @@ proposed AS MATERIALIZED (
         FROM jsonb_path_query(r.judgments, '$[*].findings[*].name') AS signal
     ) AS named (name)
     WHERE r.agent_id = :agent
-        AND r.status IN ('pending', 'accepted', 'rejected', 'expired')
+        AND r.status IN ('pending', 'accepted', 'rejected', 'expired', 'overtaken')
         AND r.source <> 'frozen'
         AND
         (
@@ -12299,7 +12669,7 @@ proposals AS (
         name,
         count(*) FILTER (WHERE status = 'accepted') AS accepted,
         count(*) FILTER (WHERE status = 'rejected') AS rejected,
-        count(*) FILTER (WHERE status = 'expired') AS expired,
+        count(*) FILTER (WHERE status IN ('expired', 'overtaken')) AS expired,
         count(*) FILTER (WHERE status = 'pending') AS pending
     FROM proposed
     GROUP BY name
