@@ -463,12 +463,18 @@ def test_what_ended_binds_nobody(client: httpx.Client) -> None:
     assert section(client, "stale_constraints") == []
 
 
+def replace_by_another(client: httpx.Client, stored: dict[str, Any]) -> None:
+    """End a fact, so that the next one does not; what it contradicted stays contradicted."""
+    body = {"content": "Tulips are in bloom"}
+    client.post(f"/v1/memories/{ids(stored)[0]}/supersede", json=body).raise_for_status()
+
+
 def test_a_constraint_that_later_facts_contradict_is_told_with_them(client: httpx.Client) -> None:
     bound = store(client, "Alice lives in Porto", kind="constraint", key="home")
     against = []
     for city in ("Lisbon", "Faro", "Braga"):
         against.append(store(client, f"Alice moved to {city}"))
-        client.delete(f"/v1/memories/{ids(against[-1])[0]}").raise_for_status()
+        replace_by_another(client, against[-1])
     withdraw(client, against[2])
     decide(client, against[0]["review_id"], "reject")
     [entry] = section(client, "stale_constraints")
@@ -554,7 +560,7 @@ def test_a_window_narrows_what_speaks_against_constraints_and_what_became_of_sig
 ) -> None:
     store(client, "Alice lives in Porto", kind="constraint")
     first = store(client, "Alice moved to Lisbon")
-    client.delete(f"/v1/memories/{ids(first)[0]}").raise_for_status()
+    replace_by_another(client, first)
     second = store(client, "Alice moved to Faro")
     [entry] = section(client, "stale_constraints", since=second["known_at"])
     assert (entry["contradicted_by"], entry["review_ids"]) == (ids(second), [second["review_id"]])
