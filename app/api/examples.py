@@ -175,13 +175,6 @@ REVERTS: Examples = {
 
 DECISION: Examples = {"note": _make_example("With a reason", {"note": "Checked with the user"})}
 
-ACCEPTANCE: Examples = {
-    **DECISION,
-    "chosen": _make_example(
-        "What it is right about", {"memories": ["01990000-0000-7000-8000-000000000000"]}
-    ),
-}
-
 DECIDE: Examples = {
     "shadow": _make_example(
         "The sure ones of shadow mode",

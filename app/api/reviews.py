@@ -220,7 +220,7 @@ _DECISION = {
 )
 async def accept(
     decider: DeciderDep,
-    body: Annotated[AcceptRequest | None, Body(openapi_examples=examples.ACCEPTANCE)] = None,
+    body: Annotated[AcceptRequest | None, Body(openapi_examples=examples.DECISION)] = None,
 ) -> Response:
     return await decider.accept_review(body or AcceptRequest())
 

@@ -205,5 +205,5 @@ def _write_line(memory: Mapping[str, Any]) -> str:
     until = str(memory["valid_until"] or "now")[:10]
     mark = "" if memory["status"] == "current" else f" ({memory['status']})"
     stale = " (stale: what it rests on has ended)" if memory["stale"] else ""
-    asked = " (in question)" if memory.get("in_question") else ""
-    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}{asked}"
+    question = " (in question)" if memory.get("in_question") else ""
+    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}{question}"

@@ -16,10 +16,14 @@ _LONGEST_QUOTE = 200
 
 @dataclass(frozen=True, slots=True)
 class NamedMemory:
-    """A memory that a review names: its text, and what is believed about it."""
+    """A memory that a review names: its text, and what is believed about it.
+
+    `is_dated`: its start was stated, and is not just the time at which it was told.
+    """
 
     content: str
     belief: Belief
+    is_dated: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,12 +235,12 @@ class Proposal:
         if set(chosen) == set(self.targets) and not self.is_choice:
             return self
         judgments = tuple(j for j in self.judgments if j.memory_id in chosen)
-        kept = {*chosen, self.memory_id}
+        named = {*chosen, self.memory_id}
         return replace(
             self,
             relation=_combine_relations(judgments, is_stored=self.memory_id is not None),
             judgments=judgments,
-            relied_on=tuple(relied for relied in self.relied_on if relied[0] in kept),
+            relied_on=tuple(relied for relied in self.relied_on if relied[0] in named),
         )
 
     def to_review_decision(
@@ -294,7 +294,7 @@ def plan_accept(
         relation=proposal.relation if proposal.targets else Relation.NONE,
         confidence=surest.confidence if surest else 1.0,
         decided_by=by,
-        reasoning=note or proposal.sentence,
+        reasoning=note or (f"Accepted: {surest.reasoning}" if surest else "Accepted."),
         findings=surest.findings if surest else (),
     )
     plan = plan_proposed(

@@ -30,7 +30,7 @@ from app.planning.hints import (
     find_plan_line,
     find_proposal_targets,
 )
-from app.planning.overtaken import find_turned_memories, is_overtaken, plan_overtaking
+from app.planning.overtaken import find_moved_memories, is_overtaken, plan_overtaking
 from app.planning.plan import Plan, ReviewSource, ReviewStatus, list_inserted_memories
 from app.planning.staleness import StaleMemory
 from app.services import metrics
@@ -344,16 +344,16 @@ class AgentWrite(Generic[Result_contra]):
     async def _settle_overtaken_reviews(self, plans: Sequence[Plan]) -> None:
         """Close the reviews that the plans have settled, and open again what they have undone.
 
-        Plans that end no stored memory, and revive none, read nothing here.
+        Plans that move no stored memory read nothing here.
         """
-        turned = find_turned_memories(plans)
-        if not turned:
+        moved = find_moved_memories(plans)
+        if not moved:
             return
-        found = await reviews.list_open_reviews_about(self.connection, self.agent, turned)
-        ids = {memory_id for each in found for memory_id in each.proposal.ids}
+        reviews_about = await reviews.list_open_reviews_about(self.connection, self.agent, moved)
+        ids = {memory_id for each in reviews_about for memory_id in each.proposal.ids}
         named = await reviews.find_named_memories(self.connection, self.agent, ids)
         settling: list[Plan] = []
-        for each in found:
+        for each in reviews_about:
             is_waiting = each.status == ReviewStatus.PENDING
             now = self.next_known_time()
             if is_overtaken(each.proposal, named, now) == is_waiting:

@@ -95,14 +95,14 @@ class ContextComposer:
         near: list[Memory] = []
         ranks: dict[UUID, int] | None = None
         if query:
-            near, asked = await self._find_nearest(
+            near, also_in_question = await self._find_nearest(
                 agent,
                 query,
                 filters,
                 point,
                 moment,
             )
-            in_question = {**in_question, **asked}
+            in_question = {**in_question, **also_in_question}
             ranks = {memory.id: rank for rank, memory in enumerate(near)}
         memories = {memory.id: memory for memory in (*strong.memories, *near)}
         items = [

@@ -157,6 +157,7 @@ class BandOut(AnswerBase):
     rejected: int
     pending: int
     expired: int
+    overtaken: int = Field(description="Closed because another decision settled them.")
     precision: float | None = Field(description="Accepted among the accepted and rejected.")
     examples: list[UUID] = Field(description="The latest reviews of the band.")
 

@@ -54,8 +54,8 @@ def list_reviews(
     console = make_console()
     for review in answer["items"]:
         console.print(f"[bold]{escape(review['sentence'])}[/bold]")
-        asked = format_minute(review["created_at"])
-        console.print(f"  {review['status']} since {asked}, {review['source']}: {review['id']}")
+        since = format_minute(review["created_at"])
+        console.print(f"  {review['status']} since {since}, {review['source']}: {review['id']}")
     note_more(answer)
 
 

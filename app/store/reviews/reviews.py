@@ -11,8 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.relation import Decision, Judge, Operation, Relation
-from app.domain.version import Belief
-from app.planning.overtaken import has_ended
+from app.domain.version import Belief, choose_told_time
+from app.planning.overtaken import find_ended_targets
 from app.planning.plan import Plan, Review, ReviewSource, ReviewStatus
 from app.planning.question_text import NamedMemory, Question, build_question
 from app.planning.reviews import Proposal
@@ -158,7 +158,7 @@ async def list_open_reviews_about(
 
 # Read the texts of memories that reviews name, and what is believed about them.
 _NAMED = f"""
-    SELECT m.id, m.content, m.erased_at, {list_belief_columns("m")}
+    SELECT m.id, m.content, m.erased_at, m.created_at, m.said_at, {list_belief_columns("m")}
     FROM memories m
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 """
@@ -171,11 +171,13 @@ async def find_named_memories(
     if not memory_ids:
         return {}
     rows = await fetch_rows(connection, _NAMED, {"agent": agent, "ids": list(memory_ids)})
-    return {
-        row["id"]: NamedMemory(row["content"], belief_from_row(row))
-        for row in rows
-        if row["erased_at"] is None
-    }
+    return {row["id"]: _named_memory_from_row(row) for row in rows if row["erased_at"] is None}
+
+
+def _named_memory_from_row(row: Mapping[str, Any]) -> NamedMemory:
+    belief = belief_from_row(row)
+    told_at = choose_told_time(row["said_at"], row["created_at"])
+    return NamedMemory(row["content"], belief, is_dated=belief.valid_from != told_at)
 
 
 # List the reviews that wait and concern these memories, oldest first.
@@ -205,19 +207,21 @@ async def find_waiting_reviews(
 
 
 async def read_questions(
-    connection: AsyncConnection, agent: AgentId, found: Sequence[StoredReview]
+    connection: AsyncConnection, agent: AgentId, stored: Sequence[StoredReview]
 ) -> list[Question]:
     """Return the question of each review. One that waits asks only about what still stands."""
-    ids = {memory_id for review in found for memory_id in review.proposal.ids}
+    ids = {memory_id for review in stored for memory_id in review.proposal.ids}
     named = await find_named_memories(connection, agent, ids)
     now = await read_clock(connection)
     questions: list[Question] = []
-    for review in found:
-        held = review.incoming.fact.content if review.incoming else None
-        targets = set(review.proposal.targets)
-        ended = {i for i in targets if i not in named or has_ended(named[i].belief, now)}
-        gone = ended if review.status == ReviewStatus.PENDING and ended != targets else set()
-        questions.append(build_question(review.proposal, named, frozenset(gone), held_content=held))
+    for review in stored:
+        held_content = review.incoming.fact.content if review.incoming else None
+        ended = find_ended_targets(review.proposal, named, now)
+        is_left = review.status == ReviewStatus.PENDING and ended != set(review.proposal.targets)
+        gone = ended if is_left else set()
+        questions.append(
+            build_question(review.proposal, named, frozenset(gone), held_content=held_content)
+        )
     return questions
 
 
@@ -323,6 +327,7 @@ _SHADOW_REPORT = """
            count(*) FILTER (WHERE status = 'rejected') AS rejected,
            count(*) FILTER (WHERE status = 'pending') AS pending,
            count(*) FILTER (WHERE status = 'expired') AS expired,
+           count(*) FILTER (WHERE status = 'overtaken') AS overtaken,
            (array_agg(id ORDER BY created_at DESC))[1:3] AS examples
     FROM proposed
     GROUP BY 1, 2, 3
