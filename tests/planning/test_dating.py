@@ -16,7 +16,7 @@ from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, Relation
 from app.domain.timeline import settle_chain
-from app.domain.version import TICK
+from app.domain.version import OPEN_START, TICK
 from app.planning.building_blocks import Placement, plan_addition
 from app.planning.dating import add_dates, is_past
 from app.planning.explicit import plan_supersede
@@ -48,7 +48,7 @@ def dated_fact(
         ((None, None), (SPRING, None), SPRING, None),
         ((None, None), (SPRING, SUMMER), SPRING, SUMMER),
         ((None, None), (None, LATER), None, LATER),
-        ((None, None), (None, SUMMER), SUMMER - TICK, SUMMER),
+        ((None, None), (None, SUMMER), OPEN_START, SUMMER),
         ((SUMMER, None), (SPRING, None), SUMMER, None),
         ((SPRING, None), (None, SUMMER), SPRING, SUMMER),
         ((SUMMER, None), (None, SPRING), SUMMER, None),
