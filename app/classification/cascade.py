@@ -24,7 +24,7 @@ from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
-from app.classification.wording import tell_as_holding
+from app.classification.wording import spell_alike, tell_as_holding
 from app.domain.dates.dated_text import Precision
 from app.domain.dates.facts import drop_date_words
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
@@ -343,7 +343,8 @@ def should_consider(
 def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
     """Return the texts that are short enough to be one fact, with the names that the fact uses."""
     short = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
-    texts = rename_alike(fact.content, [memory.fact.content for memory in short])
+    stored = [spell_alike(fact.content, memory.fact.content) for memory in short]
+    texts = rename_alike(fact.content, stored)
     return {memory.id: text for memory, text in zip(short, texts, strict=True)}
 
 

@@ -1,14 +1,20 @@
-"""The wording in which judges read dated facts: without the dates, as told while they hold.
+"""The wording in which judges read facts.
 
-The dates are known. To a judge, the words of a date, of the future and of the past are reasons to
-see no change. So "I am moving to Lisbon on 1 February 2027" is read as "I moved to Lisbon", and
-"I lived in Bristol from 2015 to 2018" as "I live in Bristol".
+A dated fact is read without its dates, as told while it holds. To a judge, the words of a date, of
+the future and of the past are reasons to see no change. So "I am moving to Lisbon on 1 February
+2027" is read as "I moved to Lisbon", and "I lived in Bristol from 2015 to 2018" as "I live in
+Bristol".
+
+A stored fact is read with the spelling that the incoming one has for the same thing.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 from app.classification.signals.lemma import reduce_to_lemma
+from app.classification.signals.reading import parse_text
+from app.classification.signals.token import Token
 from app.domain.dates import verbs
 from app.domain.dates.verb_groups import Tense, VerbGroup, list_verbs
 from app.domain.dates.words import Word, split_words
@@ -62,3 +68,41 @@ def _tell_verb(words: Sequence[Word], verb: VerbGroup) -> tuple[int, int, str]:
 def _inflect(verb: str, subject: str) -> str:
     """Return the verb in the present, as the subject wants it."""
     return verb if subject in _BE else f"{verb}s"
+
+
+_PRESENT_THING = re.compile(
+    r"(?P<owner>\b(?:my|our|your|his|her|its|their|the)|['’]s) (?P<adjective>current|present) "
+    r"(?P<noun>[^\W\d_]{1,40})",
+    re.IGNORECASE,
+)
+
+
+def spell_alike(incoming: str, stored: str) -> str:
+    """Return the stored text with the spelling of the incoming one.
+
+    Times of equal value are written alike: "9.30" as "09:30 am". And if the incoming text has "my
+    current phone", the stored "my phone" becomes that too: it was the current one when it was told.
+    """
+    return _name_present_things(incoming, _write_times_alike(incoming, stored))
+
+
+def _write_times_alike(incoming: str, stored: str) -> str:
+    times = {token.norm: token.text for token in _list_times(incoming)}
+    for token in _list_times(stored) if times else ():
+        stored = stored.replace(token.text, times.get(token.norm, token.text))
+    return stored
+
+
+def _list_times(text: str) -> list[Token]:
+    return [token for token in parse_text(text).tokens if token.kind == "time"]
+
+
+def _name_present_things(incoming: str, stored: str) -> str:
+    for thing in _PRESENT_THING.finditer(incoming):
+        noun = reduce_to_lemma(thing["noun"].lower())
+        same_owner = rf"{re.escape(thing['owner'])} (?=([^\W\d_]{{1,40}}))"
+        for match in re.finditer(same_owner, stored, re.IGNORECASE):
+            if reduce_to_lemma(match[1].lower()) == noun:
+                stored = f"{stored[: match.end()]}{thing['adjective']} {stored[match.end() :]}"
+                break
+    return stored
