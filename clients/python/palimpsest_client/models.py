@@ -407,6 +407,8 @@ class BandOut(TypedDict):
     """How many reviews wait."""
     expired: int
     """How many were never decided, because what they were about changed."""
+    overtaken: int
+    """Closed because another decision settled them."""
     precision: float | None
     """Accepted among the accepted and rejected."""
     examples: list[str]
