@@ -12,6 +12,7 @@ from app.domain.fact import Fact, StoredFact
 from app.domain.relation import Decision, Judge, Judgment, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Memory, Usage, Version
+from app.planning.opinions import NotDone
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,16 @@ class VersionChange:
         old, new = self.before.belief, self.after.belief
         has_same_ends = (old.valid_from, old.valid_until) == (new.valid_from, new.valid_until)
         return not has_same_ends or old.covered != new.covered
+
+    @property
+    def is_end(self) -> bool:
+        """Return True if the version is withdrawn, or ends earlier than before."""
+        old, new = self.before.belief, self.after.belief
+        if old.void or new.void:
+            return new.void and not old.void
+        if new.valid_until is None or new.valid_until == old.valid_until:
+            return False
+        return old.valid_until is None or new.valid_until < old.valid_until
 
 
 class ReviewSource(StrEnum):
@@ -147,7 +158,8 @@ class Plan:
     operation that it undoes in `reverts`, the links that it removes in `unlinked`, and the memory
     whose confirmation it takes back in `unconfirmed`. `confirmations` of a merge are those that the
     merged memory has from the start: all of its sources', and one for the merge. `ends_unknown`:
-    the fact says that something ended, and nothing stored matches.
+    the fact says that something ended, and nothing stored matches. `not_done` is what judges
+    proposed and the plan does not carry out.
     """
 
     operation: Operation
@@ -171,6 +183,12 @@ class Plan:
     unconfirmed: UUID | None = None
     confirmations: int | None = None
     ends_unknown: bool = False
+    not_done: tuple[NotDone, ...] = ()
+
+    @property
+    def ended(self) -> tuple[UUID, ...]:
+        """Return the stored versions that hold no more, or less long, by the plan."""
+        return tuple(change.after.id for change in self.changed if change.is_end)
 
     @property
     def adjusted(self) -> tuple[UUID, ...]:

@@ -7,21 +7,21 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
-from uuid_utils.compat import uuid7
 
 from app.classification import rules
 from app.domain.agent import Mode
 from app.domain.chains import Chains
 from app.domain.errors import PalimpsestError
-from app.domain.relation import Classify, Judgment
+from app.domain.relation import Classify, Judge, Judgment
 from app.domain.version import Memory
 from app.embedding import Embedder
 from app.planning.building_blocks import choose_start
 from app.planning.explicit import plan_supersede
 from app.planning.hints import find_date_hints
+from app.planning.not_done import Judging, explain_plan
 from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan, ReviewSource
 from app.planning.questions import mark_for_another_look
-from app.planning.reviews import plan_for_review, review_from_plan
+from app.planning.reviews import hold_plan, plan_for_review
 from app.planning.store import plan_store
 from app.services import metrics
 from app.services.agent_write import (
@@ -42,9 +42,11 @@ from app.services.classify import (
     without_erased,
 )
 from app.services.dating import FactDater
+from app.store.apply import LoggedPlan
 from app.store.chains import list_starts
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
+from app.store.rows import CallInfo
 from app.turns import iterate_in_turns
 
 # Larger batches read long chains whole. Each fact asks for parts that grow with the batch.
@@ -148,13 +150,12 @@ class Remember:
             items = await without_erased(write.connection, call.agent, items, write.locked)
             drafts = await self._plan_items(write, items)
             _refuse_batch(drafts, atomic=atomic)
+            duration_ms = (time.perf_counter() - started) * 1e3
+            info = replace(call.info, duration_ms=duration_ms)
             if write.mode is Mode.FROZEN:
-                outcomes = await _hold_for_review(write, items, drafts, dry_run=dry_run)
+                outcomes = await self._hold_for_review(write, items, drafts, info, dry_run=dry_run)
             else:
-                duration_ms = (time.perf_counter() - started) * 1e3
-                await write.apply(
-                    collect_vectors(items), info=replace(call.info, duration_ms=duration_ms)
-                )
+                await write.apply(collect_vectors(items), info=info, texts=_list_texts(items))
                 outcomes = await _read_outcomes(write, items, drafts)
             await record(write, outcomes)
             await write.keep(outcomes)
@@ -191,7 +192,7 @@ class Remember:
         drafts: Drafts = []
         async for item in iterate_in_turns(items):
             try:
-                plan = self._plan_in_mode(item, write)
+                plan = self._plan_and_explain(item, write)
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
@@ -202,6 +203,14 @@ class Remember:
             else:
                 write.add_plan(plan)
         return drafts
+
+    def _plan_and_explain(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
+        """Plan one fact, and note what judges proposed and the plan does not do."""
+        return self._explain(self._plan_in_mode(item, write), item, write.chains)
+
+    def _explain(self, plan: Plan, item: ClassifiedItem, chains: Chains) -> Plan:
+        judging = _collect_judging(item, plan, chains)
+        return explain_plan(plan, judging, chains, self._settings.policy)
 
     def _plan_in_mode(self, item: ClassifiedItem, write: AgentWrite[Outcomes]) -> Plan:
         """Plan one fact.
@@ -266,6 +275,34 @@ class Remember:
             look_again = "stored without comparing it with its slot"
         return mark_for_another_look(plan, look_again, policy)
 
+    async def _hold_for_review(
+        self,
+        write: AgentWrite[Outcomes],
+        items: Sequence[ClassifiedItem],
+        drafts: Drafts,
+        info: CallInfo,
+        *,
+        dry_run: bool,
+    ) -> Outcomes:
+        """Make each store a review with what it would do. No memory is written, only the log."""
+        for item, draft in zip(items, drafts, strict=True):
+            if isinstance(draft, Plan):
+                held = hold_plan(draft, item.fact, write.chains)
+                write.add_plan(self._explain(held, item, write.chains))
+        logged = iter(await write.apply(info=info))
+        outcomes: Outcomes = []
+        for item, draft in zip(items, drafts, strict=True):
+            if isinstance(draft, PalimpsestError):
+                outcomes.append(draft)
+                continue
+            outcome = Outcome(draft, None, None, frozen=True)
+            if not dry_run:
+                written = next(logged)
+                await _hold_store(write, item.command, written)
+                outcome = replace(outcome, written=written, waiting_review_id=written.review_id)
+            outcomes.append(outcome.with_hints(find_date_hints(item.command.left_open)))
+        return outcomes
+
     def _is_left_open(self, item: ClassifiedItem, chains: Chains) -> bool:
         """Return True if nobody judged the fact and its slot already holds something.
 
@@ -278,11 +315,38 @@ class Remember:
         return bool(chains.find_value_chains(item.fact.slot))
 
 
+def _collect_judging(item: ClassifiedItem, plan: Plan, chains: Chains) -> Judging:
+    """Return how the item was judged: by the rules, under the lock, and by judges before it."""
+    verdict = item.verdict
+    by_rules = [each for each in plan.judgments if each.decided_by is Judge.RULE]
+    is_compared = item.tier not in (Classify.OFF, Classify.RULES) or item.fact.one_value
+    return Judging(
+        judgments=(*by_rules, *verdict.judgments),
+        moved=_find_moved(item, chains),
+        gate_closed=verdict.gate_closed,
+        failure=verdict.look_again,
+        compared=is_compared,
+    )
+
+
 def _ask_instead(
     plan: Plan, item: ClassifiedItem, write: AgentWrite[Outcomes], source: ReviewSource
 ) -> Plan:
     """Return the plan that stores the fact apart and asks a person about the changes."""
     return plan_for_review(plan, item.fact, write.chains, source, new_id=item.new_id)
+
+
+async def _hold_store(
+    write: AgentWrite[Outcomes], command: StoreCommand, written: LoggedPlan
+) -> None:
+    assert written.review_id is not None, "a store of a frozen agent leaves a review"
+    incoming = Incoming(command.fact, command.supersedes, command.classify, command.is_episode)
+    await reviews.hold_store(write.connection, write.agent, written.review_id, incoming)
+
+
+def _list_texts(items: Iterable[ClassifiedItem]) -> dict[UUID, str]:
+    """Return the texts of the stored memories that the items were compared with."""
+    return {hit.memory.id: hit.memory.fact.content for item in items for hit in item.hits}
 
 
 def _refuse_batch(drafts: Drafts, *, atomic: bool) -> None:
@@ -292,45 +356,6 @@ def _refuse_batch(drafts: Drafts, *, atomic: bool) -> None:
     failed = {i: draft for i, draft in enumerate(drafts) if isinstance(draft, PalimpsestError)}
     if failed:
         raise BatchRefused(failed)
-
-
-async def _hold_for_review(
-    write: AgentWrite[Outcomes],
-    items: Sequence[ClassifiedItem],
-    drafts: Drafts,
-    *,
-    dry_run: bool,
-) -> Outcomes:
-    """Make each store a review with what it would do. Nothing is written to memories."""
-    outcomes: Outcomes = []
-    for item, draft in zip(items, drafts, strict=True):
-        if isinstance(draft, PalimpsestError):
-            outcomes.append(draft)
-            continue
-        review_id = None if dry_run else uuid7()
-        if review_id:
-            command = item.command
-            incoming = Incoming(
-                command.fact, command.supersedes, command.classify, command.is_episode
-            )
-            review = review_from_plan(draft, write.chains, ReviewSource.FROZEN)
-            await reviews.hold_store(
-                write.connection,
-                write.agent,
-                review_id,
-                incoming,
-                review,
-                now=draft.now,
-            )
-        outcome = Outcome(
-            draft,
-            None,
-            None,
-            frozen=True,
-            waiting_review_id=review_id,
-        )
-        outcomes.append(outcome.with_hints(find_date_hints(item.command.left_open)))
-    return outcomes
 
 
 async def _read_outcomes(

@@ -201,6 +201,9 @@ CLOSES = f"""{_HAS_EFFECT} AND (
     OR (decided_by = 'sweep' AND (signals <> '[]' OR model IS NOT NULL))
 )"""
 
+# The condition that an operation has opinions or vetoes on some memories.
+HAS_OPINIONS = "coalesce(opinions, vetoed) <> '[]'"
+
 consolidation_log = sa.Table(
     "consolidation_log",
     metadata,
@@ -231,7 +234,9 @@ consolidation_log = sa.Table(
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("reverts", UUID),
     sa.Column("reverted_by", UUID),
-    sa.Column("vetoed", JSONB, nullable=False),
+    # Operations from before opinions were logged have `vetoed` instead.
+    sa.Column("opinions", JSONB),
+    sa.Column("vetoed", JSONB),
     sa.Column("actor", sa.Text),
     sa.Column("previous_hash", BYTEA),
     sa.Column("hash", BYTEA),
@@ -263,9 +268,9 @@ consolidation_log = sa.Table(
         postgresql_where=sa.text("reverts IS NOT NULL"),
     ),
     sa.Index(
-        "consolidation_log_vetoed",
-        *("agent_id", "id"),
-        postgresql_where=sa.text("vetoed <> '[]'"),
+        "consolidation_log_opinions",
+        *("agent_id", "created_at", "id"),
+        postgresql_where=sa.text(HAS_OPINIONS),
     ),
     sa.Index(
         "consolidation_log_troubled",

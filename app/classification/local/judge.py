@@ -17,9 +17,9 @@ from app.classification.signals.correction import is_correction
 from app.classification.signals.finding import SEEN_BY_SIGNALS_ALONE
 from app.classification.signals.lexicon import CONFIDENCE
 from app.classification.signals.scope import is_about_another
-from app.domain.relation import Finding, Judge, Judgment, Relation
+from app.domain.relation import LOCAL_FINDING, Finding, Judge, Judgment, Relation
 
-FINDING = "local_judge"
+FINDING = LOCAL_FINDING
 
 # The network is surer than it is right. Of the endings that it reads with the first probability,
 # the second share was right in scopes of the writers that the thresholds were chosen on
