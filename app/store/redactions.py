@@ -250,8 +250,8 @@ def _redact_operations_sql(log: str) -> str:
                 SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]')
                 FROM jsonb_array_elements(l.signals) AS f
             ),
-            opinions = CASE WHEN l.opinions IS NOT NULL THEN CAST('[]' AS jsonb) END,
-            vetoed = CASE WHEN l.vetoed IS NOT NULL THEN CAST('[]' AS jsonb) END,
+            opinions = NULL,
+            vetoed = '[]',
             content_salt = NULL
         FROM stands
         WHERE l.agent_id = :agent AND l.id = stands.id
@@ -278,8 +278,8 @@ def _redact_opinions_sql(log: str) -> str:
     """
     return f"""
         UPDATE {log} l SET
-            opinions = {_list_other_opinions_sql("l.opinions")},
-            vetoed = {_list_other_opinions_sql("l.vetoed")},
+            opinions = ({_list_other_opinions_sql("l.opinions")}),
+            vetoed = coalesce(({_list_other_opinions_sql("l.vetoed")}), '[]'),
             content_salt = NULL
         WHERE l.agent_id = :agent
           AND {HAS_OPINIONS}
@@ -291,11 +291,11 @@ def _redact_opinions_sql(log: str) -> str:
 
 
 def _list_other_opinions_sql(opinions: str) -> str:
-    return f"""CASE WHEN {opinions} IS NOT NULL THEN (
-                SELECT coalesce(jsonb_agg(o ORDER BY place), '[]')
+    return f"""
+                SELECT jsonb_agg(o ORDER BY place)
                 FROM jsonb_array_elements({opinions}) WITH ORDINALITY AS e (o, place)
                 WHERE NOT ({_QUOTING_OPINION})
-            ) END"""
+            """
 
 
 def _redact_trouble_sql(log: str) -> str:

@@ -72,8 +72,7 @@ _NOT_INSERTED = [column.name for column in MEMORY_COLUMNS if not column.inserted
 
 MEMORY_TYPES = _find_copy_types(memories, *_NOT_INSERTED)
 BELIEF_TYPES = _find_copy_types(memory_beliefs)
-# `vetoed` is of operations from before opinions were logged.
-LOG_TYPES = _find_copy_types(consolidation_log, "reverted_by", "signal_names", "vetoed")
+LOG_TYPES = _find_copy_types(consolidation_log, "reverted_by", "signal_names")
 LINK_TYPES = _find_copy_types(memory_relationships)
 REVIEW_TYPES = _find_copy_types(reviews, "incoming", "note", "decided_at", "decision_log_id")
 
@@ -194,6 +193,10 @@ def _find_relied_revisions(review: Review, stored: UUID | None, plan: Plan) -> d
     return relied_on
 
 
+# Operations from before opinions were logged have vetoes in a column of their own.
+_NO_VETOES = to_jsonb([])
+
+
 def log_row(
     agent: AgentId,
     log_id: UUID,
@@ -223,8 +226,11 @@ def log_row(
         "actor": call.actor,
         "created_at": plan.now,
         "reverts": plan.reverts,
-        "opinions": to_jsonb(encode_opinions(list_judged_memories(plan))),
+        "opinions": None,
+        "vetoed": _NO_VETOES,
     }
+    if judged := list_judged_memories(plan):
+        row["opinions"] = to_jsonb(encode_opinions(judged))
     if plan.incoming is not None:
         row["incoming"] = to_jsonb(encode_stated_fact(plan.incoming))
         row["session_id"] = plan.incoming.session_id or call.session_id
@@ -257,7 +263,8 @@ def erasure_row(
         "actor": call.actor,
         "created_at": now,
         "reverts": None,
-        "opinions": to_jsonb([]),
+        "opinions": None,
+        "vetoed": _NO_VETOES,
     }
 
 

@@ -234,9 +234,9 @@ consolidation_log = sa.Table(
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("reverts", UUID),
     sa.Column("reverted_by", UUID),
-    # Operations from before opinions were logged have `vetoed` instead.
+    # Only operations from before opinions were logged have something in `vetoed`.
     sa.Column("opinions", JSONB),
-    sa.Column("vetoed", JSONB),
+    sa.Column("vetoed", JSONB, nullable=False),
     sa.Column("actor", sa.Text),
     sa.Column("previous_hash", BYTEA),
     sa.Column("hash", BYTEA),

@@ -61,7 +61,7 @@ def _encode_content(row: Row) -> dict[str, str]:
     """Return the columns of the content that have a value, as JSON."""
     content: dict[str, str] = {}
     for name in CONTENT_COLUMNS:
-        value = row.get(name)
+        value = row[name]
         if value is not None:
             content[name] = encode_value(value.obj if isinstance(value, Jsonb) else value)
     return content
@@ -109,7 +109,7 @@ def parse_archived_operations(lines: Sequence[bytes]) -> list[dict[str, Any]]:
 
 def _parse_archived_operation(line: bytes) -> dict[str, Any]:
     operation: dict[str, Any] = json.loads(line)
-    # Archives from before the chain have none of its columns, and older ones no opinions.
+    # Archives from before the chain have none of its columns, and older ones have no opinions.
     for name in ("actor", "opinions", *_HASHES):
         operation.setdefault(name, None)
     operation["created_at"] = datetime.fromisoformat(operation["created_at"])

@@ -13,7 +13,7 @@ states, `before_state` and `after_state`. A state is one of these objects:
 
 `opinions` has an object for each memory in which a judge saw something: `memory_id`, `opinions`,
 `signals`, `vetoes`, and `not_done` with the `relation` that was not carried out and the `reason`.
-Operations from before have `vetoed` instead, with `memory_id` and `veto`.
+Operations from before have `vetoed` instead, with `memory_id` and `veto`; it is empty since.
 
 A review keeps `judgments`, `relied_on`, `said` (corrections of claims) and `incoming` (the store
 that waits).
@@ -316,14 +316,11 @@ def _encode_judged_memory(judged: JudgedMemory) -> Json:
 
 def list_opinions(row: Mapping[str, Any]) -> Sequence[Json]:
     """Return the opinions in a row of the log; of an old operation, its vetoes as such."""
-    if row["opinions"] is not None:
-        opinions: Sequence[Json] = row["opinions"]
-        return opinions
-    vetoes = row["vetoed"] or ()
-    return [
-        {"memory_id": veto["memory_id"], "opinions": [], "signals": [], "vetoes": [veto["veto"]]}
-        for veto in vetoes
-    ]
+    opinions: list[Json] = list(row["opinions"] or ())
+    for veto in row["vetoed"]:
+        only_veto = {"opinions": [], "signals": [], "vetoes": [veto["veto"]]}
+        opinions.append({"memory_id": veto["memory_id"], **only_veto})
+    return opinions
 
 
 def decode_opinions(row: Mapping[str, Any]) -> tuple[JudgedMemory, ...]:
