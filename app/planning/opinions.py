@@ -71,21 +71,30 @@ _MAX_REASONING = 200
 
 def build_judged_memory(judgment: Judgment, not_done: NotDone | None) -> JudgedMemory:
     """Return the opinions on the memory of a judgment; each with a short reasoning."""
-    opinions = judgment.opinions
-    if not opinions and not judgment.vetoes:
-        opinions = (
-            Opinion(
-                judgment.decided_by, judgment.relation, judgment.confidence, judgment.reasoning
-            ),
-        )
     return JudgedMemory(
         memory_id=judgment.memory_id,
-        opinions=tuple(map(_shorten_opinion, opinions)),
+        opinions=tuple(map(_shorten_opinion, judgment.opinions or _list_own_opinions(judgment))),
         signals=tuple(dict.fromkeys(finding.name for finding in list_signals(judgment))),
         vetoes=judgment.vetoes[:1],
         proposed=not_done.relation if not_done else None,
         reason=not_done.reason if not_done else None,
     )
+
+
+def _list_own_opinions(judgment: Judgment) -> list[Opinion]:
+    """Return the opinions that a judgment without any shows: of its surest signal, and its own.
+
+    If signals saw a change, the confidence of their judgment is that of the change.
+    """
+    opinions: list[Opinion] = []
+    if signals := list_signals(judgment):
+        best = max(signals, key=lambda finding: finding.confidence)
+        reasoning = f"{best.name}: {best.explanation}"
+        opinions.append(Opinion(Judge.SIGNALS, best.relation, best.confidence, reasoning))
+    if judgment.decided_by is not Judge.SIGNALS or not (opinions or judgment.vetoes):
+        own = (judgment.decided_by, judgment.relation, judgment.confidence, judgment.reasoning)
+        opinions.append(Opinion(*own))
+    return opinions
 
 
 def _shorten_opinion(opinion: Opinion) -> Opinion:
@@ -108,11 +117,11 @@ def find_proposed(judgment: Judgment) -> Relation | None:
     """Return the surest change or repetition that a judge saw; None if all saw none."""
     if judgment.relation.effect.changes_stored:
         return judgment.relation
-    found = [(each.confidence, each.relation) for each in list_signals(judgment)]
+    changes = [(each.confidence, each.relation) for each in list_signals(judgment)]
     for opinion in judgment.opinions:
         if opinion.relation.effect.changes_stored:
-            found.append((opinion.confidence, opinion.relation))
-    return max(found, key=lambda pair: pair[0])[1] if found else None
+            changes.append((opinion.confidence, opinion.relation))
+    return max(changes, key=lambda pair: pair[0])[1] if changes else None
 
 
 # --- sentences ---------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan, ReviewSourc
 from app.planning.questions import mark_for_another_look
 from app.planning.reviews import hold_plan, plan_for_review
 from app.planning.store import plan_store
-from app.services import metrics
 from app.services.agent_write import (
     AgentWrite,
     Call,
@@ -159,8 +158,6 @@ class Remember:
                 outcomes = await _read_outcomes(write, items, drafts)
             await record(write, outcomes)
             await write.keep(outcomes)
-        if not dry_run:
-            metrics.count_held(_count_held(outcomes))
         return outcomes
 
     async def _plan_items(
@@ -287,8 +284,8 @@ class Remember:
         """Make each store a review with what it would do. No memory is written, only the log."""
         for item, draft in zip(items, drafts, strict=True):
             if isinstance(draft, Plan):
-                held = hold_plan(draft, item.fact, write.chains)
-                write.add_plan(self._explain(held, item, write.chains))
+                hold = hold_plan(draft, item.fact, write.chains)
+                write.add_plan(self._explain(hold, item, write.chains))
         logged = iter(await write.apply(info=info))
         outcomes: Outcomes = []
         for item, draft in zip(items, drafts, strict=True):
@@ -405,15 +402,6 @@ def _pick_first_judgments(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]
     for judgment in judgments:
         first.setdefault(judgment.memory_id, judgment)
     return first
-
-
-def _count_held(outcomes: Outcomes) -> int:
-    """Return how many stores wait for a person because the agent is frozen."""
-    count = 0
-    for outcome in outcomes:
-        if isinstance(outcome, Outcome) and outcome.waiting_review_id:
-            count += 1
-    return count
 
 
 def _get_single_outcome(outcomes: Outcomes) -> Outcome:

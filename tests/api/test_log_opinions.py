@@ -113,7 +113,8 @@ def test_a_row_can_be_read_alone(client: httpx.Client) -> None:
     moved = log_of(client, store(client, SEEN[1]))
     assert [state["content"] for state in moved["before_state"]] == [SEEN[0]]
     undone = client.post(f"/v1/log/{moved['id']}/revert").json()
-    assert [s.get("content") for s in log_of(client, undone)["before_state"]] == [SEEN[1], None]
+    texts = {state["id"]: state.get("content") for state in log_of(client, undone)["before_state"]}
+    assert texts == {moved["target_memory_id"]: SEEN[1], moved["before_state"][0]["id"]: None}
 
 
 def test_erasing_what_ended_takes_its_text_out_of_the_row_and_the_chain_holds(
@@ -141,7 +142,7 @@ def test_a_question_about_an_erased_memory_keeps_no_opinion_on_it(database_url: 
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         old = store(client, "I live in Zebra")["memory"]["id"]
-        mode(client, "shadow")
+        client.patch("/v1/agents/default", json={"mode": "shadow"}).raise_for_status()
         store(client, "I moved to Lisbon last month")
         with psycopg.connect(database_url, autocommit=True) as connection:
             # As a judge that quotes would have left it.

@@ -414,7 +414,7 @@ def test_a_frozen_agent_keeps_stores_back_and_writes_only_its_log(client: httpx.
     )
     assert single["incoming"]["content"] == "Uses Emacs as editor"
     [left] = [state["review"] for state in single["after_state"]]
-    assert list(left["relied_on"][0]) == [first["id"], first["revision"]]
+    assert [memory_id for memory_id, _ in left["relied_on"]] == [first["id"]]
 
 
 def test_undoing_what_a_frozen_agent_logged_closes_its_review(client: httpx.Client) -> None:
