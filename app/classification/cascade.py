@@ -78,7 +78,7 @@ class Verdict:
     """The judgments on the candidates, in order, and the model's merged text and cost.
 
     `look_again` is the reason for another look, if there is one. `retracts` is True if the fact
-    says that something ended.
+    says that something ended. If the `gate_closed`, a model is set and was not asked.
     """
 
     judgments: tuple[Judgment, ...] = ()
@@ -86,6 +86,7 @@ class Verdict:
     model_cost: ModelCost | None = None
     look_again: str | None = None
     retracts: bool = False
+    gate_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ class Cascade:
         if is_gated and not _find_reason_to_ask(
             fact, candidates, verdict.judgments, local.texts, local.readings
         ):
-            return verdict
+            return replace(verdict, gate_closed=self._model is not None)
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
         question = _build_question(fact, memories, verdict.judgments, local.readings)

@@ -131,6 +131,28 @@ def review_from_plan(live: Plan, chains: Chains, source: ReviewSource) -> Review
     )
 
 
+def hold_plan(live: Plan, fact: Fact, chains: Chains) -> Plan:
+    """Return the plan of a frozen agent, which does nothing but leave a review.
+
+    `live` is the plan that would have been carried out.
+    """
+    decision = Decision.certain(
+        Relation.NONE, Judge.RULE, "The agent is frozen, so the fact waits in a review."
+    )
+    proposed = review_from_plan(live, chains, ReviewSource.FROZEN)
+    plan = Plan(operation=Operation.NOOP, now=live.now, decision=decision)
+    plan = plan.with_incoming(fact, live.judgments).with_model_cost(live.model_cost)
+    return plan.with_review(build_held_review(proposed))
+
+
+def build_held_review(proposed: Review | None) -> Review:
+    """Return the review of a store that waits; `proposed` is what it would change, if anything."""
+    sentence = "Accepting stores this fact."
+    if proposed is None:
+        return Review(ReviewSource.FROZEN, Relation.NONE, sentence, judgments=(), relied_on=())
+    return replace(proposed, sentence=f"{sentence} {proposed.sentence}", corrections=None)
+
+
 def _list_touched_memories(live: Plan) -> tuple[UUID, ...]:
     """Return the stored memories that a plan without ends confirms, corrects or moves."""
     if live.operation in (Operation.NOOP, Operation.AMEND):

@@ -86,8 +86,8 @@ class ComparedMemory:
 class Outcome:
     """The result of one planned operation.
 
-    `written` is None if nothing was logged: in a dry run, and if the agent is `frozen`. A frozen
-    agent keeps the plan as the review `waiting_review_id`. `memory` is the one to answer with;
+    `written` is None if nothing was logged, as in a dry run. An agent that is `frozen` keeps the
+    plan as the review `waiting_review_id`, and logs only that. `memory` is the one to answer with;
     `superseded` holds the texts of what the plan ended, None for one that was erased.
     """
 
@@ -316,13 +316,14 @@ class AgentWrite(Generic[Result_contra]):
         vectors: Vectors | None = None,
         *,
         info: CallInfo | None = None,
+        texts: Mapping[UUID, str] | None = None,
         counted: bool = True,
     ) -> list[LoggedPlan]:
         """Carry out the plans added since the last call, each with one row in the log.
 
         `vectors` holds the embedding of every inserted memory. `info` replaces what the call notes
-        in the log. Plans that are not `counted` are dropped at once, so that a long import
-        stays small in memory.
+        in the log. `texts` are those of stored memories that are at hand. Plans that are not
+        `counted` are dropped at once, so that a long import stays small in memory.
         """
         plans = await apply.count_confirmations(self.connection, self.agent, self._planned)
         self._planned = []
@@ -333,6 +334,7 @@ class AgentWrite(Generic[Result_contra]):
             vectors=vectors or {},
             language=self._get_setup().language_oid,
             request=info or self._call.info,
+            texts=texts or {},
             log_chain=self.log_chain,
         )
         await self._settle_overtaken_reviews(plans)
@@ -366,6 +368,7 @@ class AgentWrite(Generic[Result_contra]):
             vectors={},
             language=self._get_setup().language_oid,
             request=CallInfo(request_id=self._call.info.request_id),
+            texts={},
             log_chain=self.log_chain,
         )
 

@@ -202,6 +202,9 @@ CLOSES = f"""{_HAS_EFFECT} AND (
     OR (decided_by = 'sweep' AND (signals <> '[]' OR model IS NOT NULL))
 )"""
 
+# The condition that an operation has opinions or vetoes on some memories.
+HAS_OPINIONS = "coalesce(opinions, vetoed) <> '[]'"
+
 consolidation_log = sa.Table(
     "consolidation_log",
     metadata,
@@ -232,6 +235,8 @@ consolidation_log = sa.Table(
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("reverts", UUID),
     sa.Column("reverted_by", UUID),
+    # Only operations from before opinions were logged have something in `vetoed`.
+    sa.Column("opinions", JSONB),
     sa.Column("vetoed", JSONB, nullable=False),
     sa.Column("actor", sa.Text),
     sa.Column("previous_hash", BYTEA),
@@ -264,9 +269,9 @@ consolidation_log = sa.Table(
         postgresql_where=sa.text("reverts IS NOT NULL"),
     ),
     sa.Index(
-        "consolidation_log_vetoed",
-        *("agent_id", "id"),
-        postgresql_where=sa.text("vetoed <> '[]'"),
+        "consolidation_log_opinions",
+        *("agent_id", "created_at", "id"),
+        postgresql_where=sa.text(HAS_OPINIONS),
     ),
     sa.Index(
         "consolidation_log_troubled",

@@ -27,9 +27,9 @@ from app.classification.signals.same_frame import (
 )
 from app.classification.signals.scope import is_about_another
 from app.domain.dates.facts import drop_date_words
-from app.domain.relation import Finding, Judge, Judgment, Opinion, Relation
+from app.domain.relation import LOCAL_FINDING, Finding, Judge, Judgment, Opinion, Relation
 
-FINDING = "local_judge"
+FINDING = LOCAL_FINDING
 
 # The network is surer than it is right. Of the endings that it reads with the first probability,
 # the second share was right in scopes of the writers that the thresholds were chosen on

@@ -15,7 +15,7 @@ from app.domain.version import Belief, choose_told_time
 from app.planning.overtaken import find_ended_targets
 from app.planning.plan import Plan, Review, ReviewSource, ReviewStatus
 from app.planning.question_text import NamedMemory, Question, build_question
-from app.planning.reviews import Proposal
+from app.planning.reviews import Proposal, build_held_review
 from app.store.bounded import bound_page
 from app.store.engine import fetch_rows, read_clock
 from app.store.fragments import list_belief_columns
@@ -237,38 +237,15 @@ async def set_relied_revisions(
     await fetch_rows(connection, _SET_RELIED_ON, values)
 
 
-# Insert a review for a store that waits. Its time counts as a known time of the agent, because the
-# fact begins then if the store is accepted.
-_HOLD = """
-    WITH known AS (UPDATE agents SET last_known_at = :now WHERE agent_id = :agent)
-    INSERT INTO reviews (
-        agent_id, id, status, source, relation, sentence,
-        judgments, relied_on, incoming, created_at
-    )
-    VALUES (
-        :agent, :id, 'pending', 'frozen', :relation, :sentence,
-        :judgments, :relied_on, :incoming, :now
-    )
-"""
+# Let the store of a call wait in a review, which its operation has left.
+_HOLD = "UPDATE reviews SET incoming = :incoming WHERE agent_id = :agent AND id = :id"
 
 
 async def hold_store(
-    connection: AsyncConnection,
-    agent: AgentId,
-    review_id: UUID,
-    incoming: Incoming,
-    review: Review | None,
-    *,
-    now: datetime,
+    connection: AsyncConnection, agent: AgentId, review_id: UUID, incoming: Incoming
 ) -> None:
-    """Let a store wait in a review. `review` is what it would change in memories, if anything."""
-    values = {
-        "agent": agent,
-        "id": review_id,
-        "incoming": to_jsonb(encode_incoming(incoming)),
-        "now": now,
-        **_proposal_values(review),
-    }
+    """Let a store wait in the review."""
+    values = {"agent": agent, "id": review_id, "incoming": to_jsonb(encode_incoming(incoming))}
     await fetch_rows(connection, _HOLD, values)
 
 
@@ -291,19 +268,12 @@ async def update_hold_proposal(
     await fetch_rows(connection, _UPDATE_PROPOSAL, values)
 
 
-def _proposal_values(review: Review | None) -> dict[str, Any]:
+def _proposal_values(proposed: Review | None) -> dict[str, Any]:
     """Return the columns of the proposal of a store that waits."""
-    sentence = "Accepting stores this fact."
-    if review is None:
-        return {
-            "relation": Relation.NONE,
-            "sentence": sentence,
-            "judgments": to_jsonb([]),
-            "relied_on": to_jsonb({}),
-        }
+    review = build_held_review(proposed)
     return {
         "relation": review.relation,
-        "sentence": f"{sentence} {review.sentence}",
+        "sentence": review.sentence,
         "judgments": to_jsonb(encode_judgments(review.judgments)),
         "relied_on": to_jsonb(encode_relied_on(review.relied_on)),
     }
