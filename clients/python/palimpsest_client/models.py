@@ -206,6 +206,7 @@ EventKind = Literal[
     "REVERT",
     "ERASE",
     "KEPT_APART",
+    "NOT_DONE",
     "PROPOSED",
     "DECIDED",
 ]
@@ -1696,8 +1697,11 @@ class LogEntryOut(TypedDict):
     chain_hash: str | None
     """SHA-256 in hexadecimal over this operation and the hash of the one before; null for
     operations from before the log was a chain."""
-    vetoed: list[dict[str, Any]]
-    """What the fact was kept apart from though it is alike, and why; ten at most."""
+    opinions: list[dict[str, Any]]
+    """What each judge said of the memories in which one of them saw a change or a repetition,
+    also if its word did not count; ten memories at most. `not_done` has what was proposed
+    and not done, and the reason. `vetoes` say why a memory that is alike is about something
+    else."""
 
 
 class LongChainOut(TypedDict):
@@ -2392,6 +2396,8 @@ class SignalRecordOut(TypedDict):
     """How many were never decided, because what they were about changed."""
     pending: int
     """How many reviews wait."""
+    overruled: int
+    """Stores in which it fired, and another judge's word counted more."""
     error_rate: float | None
     """(reverted + rejected) / (stand + reverted + accepted + rejected); null where nothing was
     decided."""
