@@ -80,7 +80,7 @@ def _find_reason(plan: Plan, judgment: Judgment, judging: Judging, policy: Polic
         return Reason.MOVED
     review = plan.review
     if review and any(each.memory_id == judgment.memory_id for each in review.judgments):
-        return Reason.CAP if review.source is ReviewSource.CAP else Reason.HELD
+        return Reason.CAP if review.source is ReviewSource.CAP else Reason.IN_REVIEW
     if judgment.relation.effect.changes_stored:
         if not policy.allows_operation(judgment.relation.effect.operation):
             return Reason.SETTING

@@ -22,7 +22,7 @@ class Reason(StrEnum):
     UNFIT = "unfit"  # the fact is about another entity or time than the memory
     SETTING = "setting"  # the settings forbid the operation
     CAP = "cap"  # judges have ended as many memories as they may; a review waits
-    HELD = "held"  # a review waits
+    IN_REVIEW = "held"  # a review waits
     MOVED = "moved"  # the memory changed while it was judged
     FAILED = "failed"  # the model gave no answer
 
@@ -143,7 +143,7 @@ _OUTCOMES = {
     Reason.UNFIT: "not done, because the fact is about another entity or time than the memory",
     Reason.SETTING: "not done, because a setting forbids it",
     Reason.CAP: "asked, because judges have ended as many memories as they may",
-    Reason.HELD: "asked",
+    Reason.IN_REVIEW: "asked",
     Reason.MOVED: "not done, because the memory changed while it was judged",
     Reason.FAILED: "not done, because the model gave no answer",
 }

@@ -101,7 +101,7 @@ def plan_told(*judgments: Judgment, policy: Policy | None = None, **judging: Any
             "while it was judged.",
         ),
         (
-            judgment(Relation.DUPLICATE, confidence=0.2, opinions=()),
+            judgment(Relation.DUPLICATE, confidence=0.2, findings=(), opinions=()),
             {},
             Reason.UNSURE,
             "The local judge saw a repetition (.2): not sure enough to act or to ask.",
@@ -125,7 +125,7 @@ def test_what_a_setting_forbids_says_so(relation: Relation, setting: str) -> Non
     judged = judgment(relation, decided_by=Judge.SIGNALS, confidence=0.99, opinions=())
     plan = plan_told(judged, policy=replace(Policy(), **{setting: False}))
     [not_done] = plan.not_done
-    left_open = Reason.HELD if plan.review else Reason.SETTING
+    left_open = Reason.IN_REVIEW if plan.review else Reason.SETTING
     assert (not_done.relation, not_done.reason) == (relation, left_open)
 
 
@@ -158,7 +158,7 @@ def test_a_model_that_failed_before_anybody_judged_is_no_silence() -> None:
 
 @pytest.mark.parametrize(
     ("source", "reason"),
-    [(ReviewSource.LOW_CONFIDENCE, Reason.HELD), (ReviewSource.CAP, Reason.CAP)],
+    [(ReviewSource.LOW_CONFIDENCE, Reason.IN_REVIEW), (ReviewSource.CAP, Reason.CAP)],
 )
 def test_a_question_leaves_the_confidence_of_what_was_not_done_to_its_review(
     source: ReviewSource, reason: Reason

@@ -242,7 +242,7 @@ def _build_opinion_events(material: StoryMaterial, names: MemoryNames) -> list[E
         if vetoed:
             events.append(_build_veto_event(entry, vetoed, names))
         for each in judged:
-            if not each.vetoes and each.reason not in (None, Reason.HELD, Reason.CAP):
+            if not each.vetoes and each.reason not in (None, Reason.IN_REVIEW, Reason.CAP):
                 events.append(_build_not_done_event(entry, each, names))
     return events
 
@@ -322,7 +322,7 @@ def _build_proposal_event(proposal: StoryReview, names: MemoryNames) -> Event:
     ]
     for judged in proposal.judged:
         if judged.is_disputed:
-            sentences.append(describe_judged_memory(replace(judged, reason=Reason.HELD)))
+            sentences.append(describe_judged_memory(replace(judged, reason=Reason.IN_REVIEW)))
     return Event(
         kind=EventKind.PROPOSED,
         at=proposal.at,

@@ -336,7 +336,7 @@ def test_an_objection_is_an_event_on_both_sides() -> None:
 
 
 def test_what_was_asked_is_told_with_its_review_alone() -> None:
-    asked = replace(DISPUTED, reason=Reason.HELD)
+    asked = replace(DISPUTED, reason=Reason.IN_REVIEW)
     stored = entry(Operation.ADD, after={ONE: belief()}, touched=(), judged=(asked,))
     events = story(stored, proposals=[replace(PROPOSAL, judged=(asked,))]).events
     assert [event.kind for event in events] == [EventKind.ADD, EventKind.PROPOSED]
