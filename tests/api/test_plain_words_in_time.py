@@ -108,7 +108,7 @@ MOVES_IN_BETWEEN = [
         at_2026_11_01=(1,),
     ),
     life(
-        "I have lived in Graz since 2014",
+        "I moved to Graz in 2014",
         "I moved to Linz in March 2023",
         "I moved to Wels in May 2019",
         at_2016=(0,),
@@ -135,6 +135,7 @@ MOVES_IN_BETWEEN = [
         "My sister moved to Cork in 2012",
         "My sister moved to Galway in 2024",
         "My sister moved to Sligo in 2019",
+        asked=True,
         at_2015=(0,),
         at_2021=(2,),
         at_2026_11_01=(1,),
@@ -389,6 +390,7 @@ PAST_STAYS = [
     life(
         "Dana has been the head coach since 2014",
         "Eli was the head coach from 2016 to 2017",
+        asked=True,
         at_2015=(0,),
         at_2016_06_01=(1,),
         at_2026_11_01=(0,),
