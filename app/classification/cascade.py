@@ -24,7 +24,7 @@ from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
-from app.classification.wording import spell_alike, tell_as_holding
+from app.classification.wording import spell_alike, write_as_holding
 from app.domain.dates.dated_text import Precision
 from app.domain.dates.facts import drop_date_words
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
@@ -160,15 +160,15 @@ class Cascade:
         would tell them while they hold: "My boss is Ben until Friday" is another boss.
         """
         whole = await self._judge_words(fact, candidates, reach)
-        told = _tell_as_holding(fact)
-        if told.content == fact.content or whole.ends_something:
+        present = _write_as_holding(fact)
+        if present.content == fact.content or whole.ends_something:
             return whole
-        told_candidates = [
-            replace(each, memory=replace(each.memory, fact=_tell_as_holding(each.memory.fact)))
+        present_candidates = [
+            replace(each, memory=replace(each.memory, fact=_write_as_holding(each.memory.fact)))
             for each in candidates
         ]
         holding = await self._judge_words(
-            told, told_candidates, reach, is_temporary=_lasts_for_days(fact)
+            present, present_candidates, reach, is_temporary=_lasts_for_days(fact)
         )
         return _join_readings(whole, holding, fact, candidates)
 
@@ -427,8 +427,8 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
     )
 
 
-def _tell_as_holding(fact: AnyFact) -> AnyFact:
-    return replace(fact, content=tell_as_holding(fact))
+def _write_as_holding(fact: AnyFact) -> AnyFact:
+    return replace(fact, content=write_as_holding(fact))
 
 
 def _join_readings(

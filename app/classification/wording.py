@@ -25,44 +25,41 @@ _BE = {"i": "am", "you": "are", "we": "are", "they": "are"}
 _NEGATIONS = frozenset(("not", "'t", "no", "never"))
 
 
-def tell_as_holding(fact: BaseFact) -> str:
+def write_as_holding(fact: BaseFact) -> str:
     """Return the fact as its words would tell it while it holds, if words date it."""
-    return fact.content if fact.dated_by is None else _tell_as_holding(fact.undated_text)
+    return fact.content if fact.dated_by is None else _write_as_holding(fact.undated_text)
 
 
 @lru_cache(maxsize=1024)
-def _tell_as_holding(text: str) -> str:
+def _write_as_holding(text: str) -> str:
     words = split_words(text)
     groups = list_verbs(words, 0, len(words))
-    if not groups:
+    change = _write_verb(words, groups[0]) if groups else None
+    if change is None:
         return text
-    first, end, told = _tell_verb(words, groups[0])
-    if not told:
-        return text
-    before, after = text[: words[first].start].rstrip(), text[words[end - 1].end :]
-    return f"{before} {told}{after}".lstrip()
+    end, form = change
+    before, after = text[: words[groups[0].first].start].rstrip(), text[words[end - 1].end :]
+    return f"{before} {form}{after}"
 
 
-def _tell_verb(words: Sequence[Word], verb: VerbGroup) -> tuple[int, int, str]:
-    """Return the half-open place of the verb that is told otherwise, and how; "" if none is."""
+def _write_verb(words: Sequence[Word], verb: VerbGroup) -> tuple[int, str] | None:
+    """Return the end of the words of the verb that change, and the form in their place, if any."""
     lows = [word.low for word in words[verb.first : verb.head + 1]]
-    end, told = verb.head + 1, ""
-    subject = words[verb.first - 1].low
     if verb.first == 0 or not _NEGATIONS.isdisjoint(lows):
-        return verb.first, end, ""
-    if verb.tense in (Tense.FUTURE, Tense.PROGRESSIVE):
-        told = _PAST_BY_LEMMA.get(reduce_to_lemma(lows[-1]), "")
-        if verb.tense is Tense.FUTURE and not told:
-            if verb.is_being:
-                end, told = verb.first + lows.index("be") + 1, _BE.get(subject, "is")
-            else:
-                told = _inflect(lows[-1], subject)
-    elif verb.tense is Tense.PAST and lows[-1] not in verbs.PASSIVE_CHANGES:
-        if verb.is_being:
-            end, told = verb.first + 1, _BE.get(subject, "is")
-        elif lows[-1] in verbs.STATES and lows[-1] not in verbs.CHANGES:
-            told = _inflect(reduce_to_lemma(lows[-1]), subject)
-    return verb.first, end, told
+        return None
+    subject, head = words[verb.first - 1].low, lows[-1]
+    is_future, is_past = verb.tense is Tense.FUTURE, verb.tense is Tense.PAST
+    change = _PAST_BY_LEMMA.get(reduce_to_lemma(head))
+    if change and (is_future or verb.tense is Tense.PROGRESSIVE):
+        return verb.head + 1, change
+    if verb.is_being and (is_future or (is_past and head not in verbs.PASSIVE_CHANGES)):
+        last = lows.index("be") if is_future else 0
+        return verb.first + last + 1, _BE.get(subject, "is")
+    if is_future:
+        return verb.head + 1, _inflect(head, subject)
+    if is_past and head in verbs.STATES - verbs.CHANGES:
+        return verb.head + 1, _inflect(reduce_to_lemma(head), subject)
+    return None
 
 
 def _inflect(verb: str, subject: str) -> str:
