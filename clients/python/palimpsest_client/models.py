@@ -1490,6 +1490,7 @@ class JointOut(TypedDict):
     """A place at which a history goes on in another chain."""
 
     superseded: str
+    """The version after which it goes on elsewhere."""
     by: str
     """The version of another chain that took its place."""
 
