@@ -35,9 +35,7 @@ def test_without_yes_and_without_a_terminal_the_agent_stays(tmp_path: Path) -> N
         shown = palimpsest("demo", "--url", service.address)
         assert shown.returncode == 0, shown.stderr
         agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
-        path, named = f"{service.address}/v1/memories", {"X-Agent-Id": agent}
-        holding = httpx.get(path, headers=named)
-        left = httpx.get(path, headers=named, params={"include_superseded": True})
+        left = httpx.get(f"{service.address}/v1/memories", headers={"X-Agent-Id": agent})
     contents = {memory["content"] for memory in left.json()["items"]}
     assert "I am vegetarian" in contents
     assert None not in contents
