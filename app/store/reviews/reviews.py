@@ -1,6 +1,6 @@
 """The rows of reviews: changes that wait for a person, and stores that wait."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.domain.fact import Kind
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.version import Belief
 from app.planning.overtaken import has_ended
@@ -158,7 +159,7 @@ async def list_open_reviews_about(
 
 # Read the texts of memories that reviews name, and what is believed about them.
 _NAMED = f"""
-    SELECT m.id, m.content, m.erased_at, {list_belief_columns("m")}
+    SELECT m.id, m.content, m.kind, m.trust, m.erased_at, {list_belief_columns("m")}
     FROM memories m
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 """
@@ -172,7 +173,9 @@ async def find_named_memories(
         return {}
     rows = await fetch_rows(connection, _NAMED, {"agent": agent, "ids": list(memory_ids)})
     return {
-        row["id"]: NamedMemory(row["content"], belief_from_row(row))
+        row["id"]: NamedMemory(
+            row["content"], Kind(row["kind"]), row["trust"], belief_from_row(row)
+        )
         for row in rows
         if row["erased_at"] is None
     }
@@ -205,20 +208,30 @@ async def find_waiting_reviews(
 
 
 async def read_questions(
-    connection: AsyncConnection, agent: AgentId, found: Sequence[StoredReview]
+    connection: AsyncConnection, agent: AgentId, stored: Sequence[StoredReview]
 ) -> list[Question]:
     """Return the question of each review. One that waits asks only about what still stands."""
-    ids = {memory_id for review in found for memory_id in review.proposal.ids}
-    named = await find_named_memories(connection, agent, ids)
+    named = await find_all_named(connection, agent, stored)
     now = await read_clock(connection)
-    questions: list[Question] = []
-    for review in found:
-        held = review.incoming.fact.content if review.incoming else None
-        targets = set(review.proposal.targets)
-        ended = {i for i in targets if i not in named or has_ended(named[i].belief, now)}
-        gone = ended if review.status == ReviewStatus.PENDING and ended != targets else set()
-        questions.append(build_question(review.proposal, named, frozenset(gone), held_content=held))
-    return questions
+    return [ask_about_standing(review, named, now) for review in stored]
+
+
+async def find_all_named(
+    connection: AsyncConnection, agent: AgentId, stored: Iterable[StoredReview]
+) -> dict[UUID, NamedMemory]:
+    """Return the memories that the reviews name and that are not erased."""
+    ids = {memory_id for review in stored for memory_id in review.proposal.ids}
+    return await find_named_memories(connection, agent, ids)
+
+
+def ask_about_standing(
+    review: StoredReview, named: Mapping[UUID, NamedMemory], now: datetime
+) -> Question:
+    held_content = review.incoming.fact.content if review.incoming else None
+    targets = set(review.proposal.targets)
+    ended = {i for i in targets if i not in named or has_ended(named[i].belief, now)}
+    gone = ended if review.status == ReviewStatus.PENDING and ended != targets else set()
+    return build_question(review.proposal, named, frozenset(gone), held_content=held_content)
 
 
 # Set the revisions that a proposal relies on.
