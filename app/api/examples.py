@@ -182,6 +182,18 @@ DECIDE: Examples = {
     )
 }
 
+ANSWERS: Examples = {
+    "two": _make_example(
+        "One of the letters, and none of them",
+        {
+            "answers": [
+                {"question": "4f2a01", "choice": ["a"]},
+                {"question": "9b03c7", "choice": [], "note": "Both are true."},
+            ]
+        },
+    )
+}
+
 MODE: Examples = {
     "shadow": _make_example("See before it happens", {"mode": "shadow"}),
     "live": _make_example("As usual", {"mode": "live"}),

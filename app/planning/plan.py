@@ -151,7 +151,7 @@ class ReviewDecision:
 
 TOO_MANY_CLOSURES = "Judges have ended as many memories within this hour as they may."
 
-_JUDGES = (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL)
+_JUDGES = (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL, Judge.AGENT)
 _ENDS_NOTHING = (Operation.ADD, Operation.NOOP, Operation.AMEND)
 
 
@@ -237,7 +237,7 @@ class Plan:
 
     @property
     def closures(self) -> int:
-        """Return how many memories the plan ends because judges say so.
+        """Return how many memories the plan ends because judges or the agent's model say so.
 
         A merge and a repetition found by a sweep also count the memory that lives on. What the
         caller or a slot's rule ends is not counted: a sweep's plan is a judge's if a signal or a

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId, Mode
 from app.domain.chains import Chains
+from app.domain.context import ContextQuestion
 from app.domain.fact import Fact
 from app.domain.policy import Policy
 from app.domain.relation import Judgment
@@ -41,7 +42,7 @@ from app.store.chains import LockedAgent, Starting
 from app.store.log import closures
 from app.store.log.chain import LogChain
 from app.store.memories import Point
-from app.store.reviews import reviews
+from app.store.reviews import agent_questions, reviews
 from app.store.reviews.rejections import find_rejected
 from app.store.roles import Role
 from app.store.rows import CallInfo
@@ -88,7 +89,8 @@ class Outcome:
 
     `written` is None if nothing was logged, as in a dry run. An agent that is `frozen` keeps the
     plan as the review `waiting_review_id`, and logs only that. `memory` is the one to answer with;
-    `superseded` holds the texts of what the plan ended, None for one that was erased.
+    `superseded` holds the texts of what the plan ended, None for one that was erased. `question`
+    is the review that the plan left, if the agent's own model may decide it.
     """
 
     plan: Plan
@@ -100,6 +102,7 @@ class Outcome:
     waiting_review_id: UUID | None = None
     stale: tuple[StaleMemory, ...] = ()
     superseded: Mapping[UUID, str | None] = field(default_factory=dict)
+    question: ContextQuestion | None = None
 
     @property
     def waits_for(self) -> ReviewSource | None:
@@ -352,8 +355,7 @@ class AgentWrite(Generic[Result_contra]):
         if not moved:
             return
         reviews_about = await reviews.list_open_reviews_about(self.connection, self.agent, moved)
-        ids = {memory_id for each in reviews_about for memory_id in each.proposal.ids}
-        named = await reviews.find_named_memories(self.connection, self.agent, ids)
+        named = await reviews.find_all_named(self.connection, self.agent, reviews_about)
         settling: list[Plan] = []
         for each in reviews_about:
             is_waiting = each.status == ReviewStatus.PENDING
@@ -395,11 +397,13 @@ class AgentWrite(Generic[Result_contra]):
     ) -> list[Outcome]:
         """Return the outcome of every applied plan: its memory, its hints, what it made stale.
 
-        Only `hinted` outcomes get hints. `stored` is what `read_back` returned, if it was called.
+        Only `hinted` outcomes get hints and questions. `stored` is what `read_back` returned, if it
+        was called.
         """
         if stored is None:
             stored = await self.read_back()
         all_hints = await self._find_hints() if hinted else [()] * len(self._applied)
+        questions = await self._find_questions() if hinted else {}
         all_stale = await relationships.find_made_stale(self.connection, self.agent, self._applied)
         outcomes: list[Outcome] = []
         for plan, logged, hints, stale in zip(
@@ -419,6 +423,7 @@ class AgentWrite(Generic[Result_contra]):
                     hints=hints,
                     stale=stale,
                     superseded=list_texts(plan.superseded, stored),
+                    question=questions.get(logged.review_id) if logged.review_id else None,
                 )
             )
         return outcomes
@@ -439,6 +444,16 @@ class AgentWrite(Generic[Result_contra]):
     def _get_setup(self) -> WriteSetup:
         assert self._setup is not None, "a write that plans is opened with its setup"
         return self._setup
+
+    async def _find_questions(self) -> dict[UUID, ContextQuestion]:
+        """Return the questions that the applied plans left to the agent's own model."""
+        left = [logged.review_id for logged in self._logged if logged.review_id]
+        if not left or self._dry_run or self.mode is not Mode.LIVE:
+            return {}
+        questions = await agent_questions.list_unanswered(
+            self.connection, self.agent, left, shown_below=None, limit=len(left)
+        )
+        return {question.review_id: question for question in questions}
 
     async def _find_hints(self) -> list[tuple[Hint, ...]]:
         """Return the hints of each applied plan, from the chains and from rejected reviews."""

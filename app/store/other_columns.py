@@ -228,6 +228,8 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             ),
         ),
         OtherColumn("note", Erasure.REMOVED),
+        # How often a context showed it says nothing to another service.
+        OtherColumn("shown", exported=False),
     ),
     "log_checkpoints": (
         _AGENT,

@@ -74,7 +74,9 @@ MEMORY_TYPES = _find_copy_types(memories, *_NOT_INSERTED)
 BELIEF_TYPES = _find_copy_types(memory_beliefs)
 LOG_TYPES = _find_copy_types(consolidation_log, "reverted_by", "signal_names")
 LINK_TYPES = _find_copy_types(memory_relationships)
-REVIEW_TYPES = _find_copy_types(reviews, "incoming", "note", "decided_at", "decision_log_id")
+REVIEW_TYPES = _find_copy_types(
+    reviews, "incoming", "note", "decided_at", "decision_log_id", "shown"
+)
 
 
 def _list_memory_columns(names: Iterable[str]) -> list[str]:

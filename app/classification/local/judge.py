@@ -56,12 +56,12 @@ class Thresholds:
     They are chosen on held-out writers, and are probabilities as they are read, not calibrated.
 
     From `act`, the judge ends a fact that stands out by `margin` from the next likeliest one that
-    has at least the similarity `near`. From `duplicate`, it takes two texts for the same. If they share most
-    words, one of the other words may decide, and it needs `duplicate_alike`. What repeats another
-    text must do so from `repeats` the other way round, and without the words of dates. From
-    `with_reason`, it accepts what a signal says, ends a fact if the text says of itself that it
-    corrects, and takes a fact for a copy of another. From `named`, it ends a fact if the text names
-    a value of it that no other fact has.
+    has at least the similarity `near`. From `duplicate`, it takes two texts for the same. If they
+    share most words, one of the other words may decide, and it needs `duplicate_alike`. What
+    repeats another text must do so from `repeats` the other way round, and without the words of
+    dates. From `with_reason`, it accepts what a signal says, ends a fact if the text says of itself
+    that it corrects, and takes a fact for a copy of another. From `named`, it ends a fact if the
+    text names a value of it that no other fact has.
 
     A question names every fact from `ask`. If one fact is plainly repeated or ended, it names only
     others from `ask_beside`. From `objected`, the judge asks about an ending that a signal sees.

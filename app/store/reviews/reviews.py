@@ -1,6 +1,6 @@
 """The rows of reviews: changes that wait for a person, and stores that wait."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.domain.fact import Kind
 from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.version import Belief, choose_told_time
 from app.planning.overtaken import find_ended_targets
@@ -158,7 +159,9 @@ async def list_open_reviews_about(
 
 # Read the texts of memories that reviews name, and what is believed about them.
 _NAMED = f"""
-    SELECT m.id, m.content, m.erased_at, m.created_at, m.said_at, {list_belief_columns("m")}
+    SELECT
+        m.id, m.content, m.kind, m.trust, m.erased_at, m.created_at, m.said_at,
+        {list_belief_columns("m")}
     FROM memories m
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 """
@@ -177,7 +180,13 @@ async def find_named_memories(
 def _named_memory_from_row(row: Mapping[str, Any]) -> NamedMemory:
     belief = belief_from_row(row)
     told_at = choose_told_time(row["said_at"], row["created_at"])
-    return NamedMemory(row["content"], belief, is_dated=belief.valid_from != told_at)
+    return NamedMemory(
+        content=row["content"],
+        kind=Kind(row["kind"]),
+        trust=row["trust"],
+        belief=belief,
+        is_dated=belief.valid_from != told_at,
+    )
 
 
 # List the reviews that wait and concern these memories, oldest first.
@@ -210,19 +219,28 @@ async def read_questions(
     connection: AsyncConnection, agent: AgentId, stored: Sequence[StoredReview]
 ) -> list[Question]:
     """Return the question of each review. One that waits asks only about what still stands."""
-    ids = {memory_id for review in stored for memory_id in review.proposal.ids}
-    named = await find_named_memories(connection, agent, ids)
+    named = await find_all_named(connection, agent, stored)
     now = await read_clock(connection)
-    questions: list[Question] = []
-    for review in stored:
-        held_content = review.incoming.fact.content if review.incoming else None
-        ended = find_ended_targets(review.proposal, named, now)
-        is_left = review.status == ReviewStatus.PENDING and ended != set(review.proposal.targets)
-        gone = ended if is_left else set()
-        questions.append(
-            build_question(review.proposal, named, frozenset(gone), held_content=held_content)
-        )
-    return questions
+    return [ask_about_standing(review, named, now) for review in stored]
+
+
+async def find_all_named(
+    connection: AsyncConnection, agent: AgentId, stored: Iterable[StoredReview]
+) -> dict[UUID, NamedMemory]:
+    """Return the memories that the reviews name and that are not erased."""
+    ids = {memory_id for review in stored for memory_id in review.proposal.ids}
+    return await find_named_memories(connection, agent, ids)
+
+
+def ask_about_standing(
+    review: StoredReview, named: Mapping[UUID, NamedMemory], now: datetime
+) -> Question:
+    """Return the question of a review about those of its candidates that still stand."""
+    held_content = review.incoming.fact.content if review.incoming else None
+    ended = find_ended_targets(review.proposal, named, now)
+    is_left = review.status == ReviewStatus.PENDING and ended != set(review.proposal.targets)
+    gone = ended if is_left else set()
+    return build_question(review.proposal, named, frozenset(gone), held_content=held_content)
 
 
 # Set the revisions that a proposal relies on.
