@@ -14,12 +14,18 @@ __all__ = [
     "AgentOut",
     "AgentPatch",
     "AgentsAnswer",
+    "AnswerItem",
+    "AnsweredOut",
+    "AnswersAnswer",
+    "AnswersRequest",
     "BandOut",
     "BatchAnswer",
     "BatchRequest",
     "BeliefOut",
     "BeliefsAnswer",
     "BelievedVersionOut",
+    "BriefAnswered",
+    "BriefAnswersAnswer",
     "BriefBatchAnswer",
     "BriefCandidate",
     "BriefCaptureAnswer",
@@ -54,6 +60,7 @@ __all__ = [
     "Classify",
     "ContextAnswer",
     "ContextItemOut",
+    "ContextQuestionOut",
     "CountsOut",
     "CoverOut",
     "DatedByOut",
@@ -389,6 +396,42 @@ class AgentsAnswer(TypedDict):
     """Send it as `cursor` for the next page; null: this page is the last."""
 
 
+class AnswerItem(TypedDict):
+    """An answer to one question."""
+
+    question: str
+    """The handle in the question, `4f2a01`, or the id of its review."""
+    choice: list[str] | str
+    """The letters of what ended, or is so; `none`, or an empty list, for none."""
+    note: NotRequired[str | None]
+    """Why, for the log."""
+
+
+class AnsweredOut(TypedDict):
+    """What one answer came to."""
+
+    question: str
+    """As the call named it."""
+    review_id: str | None
+    """Null if no review waits or waited under that name."""
+    result: "WriteAnswer | Problem"
+    """What came of it: the answer to the write, or a problem."""
+
+
+class AnswersAnswer(TypedDict):
+    """One result per answer, in order: what a decision answers, or a problem."""
+
+    results: "list[AnsweredOut]"
+    """One result for each entry, in order."""
+
+
+class AnswersRequest(TypedDict):
+    """Answers of the agent's own model, each for itself."""
+
+    answers: "Sequence[AnswerItem]"
+    """One for each question."""
+
+
 class BandOut(TypedDict):
     """Proposals of one relation, judge and confidence band."""
 
@@ -495,6 +538,24 @@ class BelievedVersionOut(TypedDict):
     """In the order in which they became known."""
 
 
+class BriefAnswered(TypedDict):
+    """What one answer came to."""
+
+    question: str
+    """As the call named it."""
+    review_id: NotRequired[str | None]
+    """Left out if there is no such review."""
+    result: "BriefWriteAnswer | Problem"
+    """What deciding it came to."""
+
+
+class BriefAnswersAnswer(TypedDict):
+    """One result per answer, in order."""
+
+    results: "list[BriefAnswered]"
+    """One result for each entry, in order."""
+
+
 class BriefBatchAnswer(TypedDict):
     """One result per item, in order."""
 
@@ -593,6 +654,8 @@ class BriefContextAnswer(TypedDict):
     """Tokens of the text, by estimate."""
     left_out: NotRequired[int]
     """How many others hold that did not fit."""
+    questions: NotRequired["list[ContextQuestionOut]"]
+    """The questions in the text."""
 
 
 class BriefDecideAnswer(TypedDict):
@@ -712,6 +775,8 @@ class BriefRevertAnswer(TypedDict):
     """What undoes it. Left out on a dry run."""
     review_id: NotRequired[str | None]
     """The review that waits for a person."""
+    question: NotRequired[str | None]
+    """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired[list[str]]
@@ -812,6 +877,8 @@ class BriefStoreAnswer(TypedDict):
     """What undoes it. Left out on a dry run."""
     review_id: NotRequired[str | None]
     """The review that waits for a person."""
+    question: NotRequired[str | None]
+    """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired[list[str]]
@@ -835,6 +902,8 @@ class BriefWriteAnswer(TypedDict):
     """What undoes it. Left out on a dry run."""
     review_id: NotRequired[str | None]
     """The review that waits for a person."""
+    question: NotRequired[str | None]
+    """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired[list[str]]
@@ -1020,6 +1089,8 @@ class ContextAnswer(TypedDict):
     left_out: int
     """How many others hold that did not fit. Equal texts count once where both were read. In a
     large agent, which has an index, no more than 3,000 are counted."""
+    questions: "list[ContextQuestionOut]"
+    """The open questions at the end of the text: POST /v1/reviews/answers."""
     as_of: str
     """The valid time that the answer describes: what was true then."""
     known_at: str
@@ -1040,6 +1111,19 @@ class ContextItemOut(TypedDict):
     """The reviews that wait and ask whether it ended, or whether it ends another."""
     hints: "list[HintOut]"
     """`unstable_slot`, `flip_flop`: ask before acting on it."""
+
+
+class ContextQuestionOut(TypedDict):
+    """A question that waits, and the line it takes in the text."""
+
+    review_id: str
+    """The review; null where there is none."""
+    handle: str
+    """What names it in an answer, as the id of the review does."""
+    line: str
+    """The line of the text that stands for it."""
+    letters: dict[str, str]
+    """The memories that its letters stand for."""
 
 
 class CountsOut(TypedDict):
@@ -2121,6 +2205,9 @@ class RevertAnswer(TypedDict):
     """Null on a dry run."""
     review_id: str | None
     """The review that waits for a person, if this write left one."""
+    question: NotRequired[str | None]
+    """That review as one line for the agent's own model, which answers it by POST
+    /v1/reviews/answers; null if there is none, or if only a person may decide it."""
     usage: "UsageOut"
     """What the judges cost."""
     dry_run: bool
@@ -2581,6 +2668,9 @@ class StoreAnswer(TypedDict):
     """Null on a dry run."""
     review_id: str | None
     """The review that waits for a person, if this write left one."""
+    question: NotRequired[str | None]
+    """That review as one line for the agent's own model, which answers it by POST
+    /v1/reviews/answers; null if there is none, or if only a person may decide it."""
     usage: "UsageOut"
     """What the judges cost."""
     dry_run: bool
@@ -3013,6 +3103,9 @@ class WriteAnswer(TypedDict):
     """Null on a dry run."""
     review_id: str | None
     """The review that waits for a person, if this write left one."""
+    question: NotRequired[str | None]
+    """That review as one line for the agent's own model, which answers it by POST
+    /v1/reviews/answers; null if there is none, or if only a person may decide it."""
     usage: "UsageOut"
     """What the judges cost."""
     dry_run: bool

@@ -4515,9 +4515,11 @@ ORDER BY created_at DESC, id DESC;
 
 -- GET /v1/reviews
 -- app/store/reviews/reviews.py read_questions
-SELECT m.id, m.content, m.erased_at, m.created_at, m.said_at, m.chain_id, m.valid_from,
-    m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
-    m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+SELECT
+    m.id, m.content, m.kind, m.trust, m.erased_at, m.created_at, m.said_at,
+    m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
+        m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from
 FROM memories m
 WHERE m.agent_id = :agent AND m.id = ANY(:ids);
 
@@ -4617,6 +4619,16 @@ ORDER BY created_at DESC, id DESC;
 -- app/store/reviews/reviews.py find_stored_review: as for GET /v1/reviews/{review_id}
 -- app/store/apply.py apply_plans: as for PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+
+
+-- ===== POST /v1/reviews/answers =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/reviews/agent_questions.py find_by_handle: as for GET /v1/reviews/{review_id}
+-- app/store/engine.py: as for GET /v1/reviews
+-- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/log/entries.py find_log_entry: as for GET /v1/log/{log_id}
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
 
@@ -6497,7 +6509,7 @@ WITH combined AS (
         SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
         FROM consolidation_log WHERE agent_id = :agent
             AND signal_names <> '[]'
-            AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+            AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by NOT IN ('reviewer', 'agent')
             AND
             (
                 created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
@@ -6529,7 +6541,7 @@ newest AS MATERIALIZED (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
             FROM consolidation_log WHERE agent_id = :agent
                 AND signal_names <> '[]'
-                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by NOT IN ('reviewer', 'agent')
                 AND
                 (
                     created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
@@ -12673,7 +12685,7 @@ examined AS MATERIALIZED (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
             FROM examined WHERE true
                 AND signal_names <> '[]'
-                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by NOT IN ('reviewer', 'agent')
                 AND
                 (
                     created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
@@ -12705,7 +12717,7 @@ newest AS MATERIALIZED (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
             FROM examined WHERE true
                 AND signal_names <> '[]'
-                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by NOT IN ('reviewer', 'agent')
                 AND
                 (
                     created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
