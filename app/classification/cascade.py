@@ -57,7 +57,7 @@ class Reach:
 
 
 # Two, because it reads two at once. In most stores neither may end, and it reads no more.
-NEAR = Reach(most=2, least_similarity=0.3)
+NEAR = Reach(most=2, least_similarity=0.15)
 # If the model may be asked, or if something near may end, it is worth looking farther.
 FAR = Reach(most=6, least_similarity=-1.0)
 
@@ -217,10 +217,11 @@ class Cascade:
             has_judgment = candidate.memory.id in judgments
             if has_judgment and not _has_other_key(fact, candidate.memory.fact):
                 judged.append(candidate)
-        read = [
-            ReadCandidate(texts[each.memory.id].text, judgments[each.memory.id], each.similarity)
-            for each in judged
-        ]
+        read = []
+        for each in judged:
+            text, judgment = texts[each.memory.id].text, judgments[each.memory.id]
+            alike = _is_in_same_category(fact, each.memory.fact)
+            read.append(ReadCandidate(text, judgment, each.similarity, alike))
         readings = await self._read_in_turns(fact.content, read, reach)
         weighed = await self._local.judge(
             fact.content, [read[place] for place in readings], list(readings.values())
@@ -290,6 +291,10 @@ def _is_in_same_slot(fact: Fact, stored: StoredFact) -> bool:
         and stored.derived is not None
         and ((fact.derived.entity, fact.derived.key) == (stored.derived.entity, stored.derived.key))
     )
+
+
+def _is_in_same_category(fact: Fact, stored: StoredFact) -> bool:
+    return bool(fact.slot.category) and fact.slot.category == stored.slot.category
 
 
 def _states_nothing(text: str) -> bool:
