@@ -245,3 +245,90 @@ def test_with_a_model_each_is_as_its_reference_says(
     assert then["review_id"] is None
     ended = example.relation in ENDS or example.relation is Relation.COMPLEMENT
     assert list_ended(then) == ([first["memory"]["id"]] if ended else [])
+
+
+# --- chains and times ----------------------------------------------------------------------------
+
+
+def test_a_decision_goes_to_another_database_and_back_with_a_cache(client: httpx.Client) -> None:
+    stored = [send(client, decision(text)) for text in DATABASES]
+    for before, after in zip(stored, stored[1:], strict=False):
+        old = before["memory"]["id"]
+        if list_ended(after) == [old]:
+            continue
+        assert old in list_asked(client, after), after["candidates"]
+        decide(client, after["review_id"], "accept", memories=[old])
+    assert contents(client) == {DATABASES[-1]}
+    chain = client.get(f"/v1/memories/{stored[0]['memory']['id']}/history").json()
+    assert [version["content"] for version in chain["versions"]] == list(DATABASES)
+
+
+def test_the_version_of_15_january_is_the_first_of_three(client: httpx.Client) -> None:
+    days = ("2026-01-01", "2026-02-01", "2026-03-15")
+    for place, day in zip(("Porto", "Lisbon", "Braga"), days, strict=True):
+        store(client, f"User lives in {place}", source_date=day)
+    assert contents(client) == {"User lives in Braga"}
+    assert contents(client, as_of="2026-01-15") == {"User lives in Porto"}
+    first = client.get("/v1/memories", params={"as_of": "2026-01-15"}).json()["items"][0]
+    chain = client.get(f"/v1/memories/{first['id']}/history").json()
+    told = [version["content"].split()[-1] for version in chain["versions"]]
+    assert told == ["Porto", "Lisbon", "Braga"]
+    assert chain["current"]["content"] == "User lives in Braga"
+
+
+def test_a_search_at_a_time_finds_what_held_then(client: httpx.Client) -> None:
+    old = store(client, "Use PostgreSQL as the database", source_date="2026-01-01")
+    new = store(client, "Use MongoDB as the database", source_date="2026-02-01")
+    assert list_ended(new) == [old["memory"]["id"]]
+    found = {None: "Use MongoDB as the database", "2026-01-15": "Use PostgreSQL as the database"}
+    for as_of, content in found.items():
+        said = {"query": "database"} | ({"as_of": as_of} if as_of else {})
+        hits = client.post("/v1/search", json=said).json()["results"]
+        assert [hit["memory"]["content"] for hit in hits] == [content]
+        words = ["--as-of", as_of] if as_of else []
+        words += ["--url", str(client.base_url), "--agent", client.headers["X-Agent-Id"]]
+        shown = palimpsest("search", "database", *words)
+        assert content in shown.stdout, shown.stderr
+        assert shown.stdout.count("Use ") == 1
+
+
+def test_a_fact_that_names_what_it_supersedes_ends_it(client: httpx.Client) -> None:
+    old = store(client, "The office plants are watered by Ines")["memory"]["id"]
+    new = store(client, "Rui has a green thumb", supersedes=[old])
+    assert list_ended(new) == [old]
+    assert new["memory"]["supersedes_id"] == old
+    assert contents(client) == {"Rui has a green thumb"}
+
+
+def test_the_flow_demotes_portland_and_seattle_inherits(advised: httpx.Client) -> None:
+    old, new = send(advised, PORTLAND)["memory"]["id"], send(advised, SEATTLE)["memory"]
+    assert new["importance"] == 0.9
+    portland = advised.get(f"/v1/memories/{old}").json()
+    assert (portland["tier"], portland["contradicted_by"]) == ("semantic", new["id"])
+    question = {"query": "Where does the user live?"}
+    hits = advised.post("/v1/search", json=question).json()["results"]
+    assert [hit["memory"]["content"] for hit in hits] == [SEATTLE["content"]]
+
+
+def test_a_correction_is_believed_as_surely_as_it_was_said(client: httpx.Client) -> None:
+    assert send(client, JUNIOR)["memory"]["confidence"] == 0.6
+    assert send(client, SENIOR)["memory"]["confidence"] == 0.7
+
+
+def test_the_demo_leaves_chains_that_outlive_a_restart(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        shown = palimpsest("demo", "--url", service.address)
+        assert shown.returncode == 0, shown.stderr
+        agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
+        before = list_versions(service.address, agent)
+    with served(tmp_path) as service:
+        assert list_versions(service.address, agent) == before
+    assert any(version["superseded_by"] for version in before)
+
+
+def list_versions(address: str, agent: str) -> list[dict[str, Any]]:
+    params = {"include_superseded": True, "limit": 100}
+    headers = {"X-Agent-Id": agent}
+    answer = httpx.get(f"{address}/v1/memories", params=params, headers=headers, timeout=60)
+    versions: list[dict[str, Any]] = answer.json()["items"]
+    return versions

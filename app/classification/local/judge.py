@@ -233,7 +233,7 @@ def _is_worth_asking(
     least = thresholds.ask if candidate.judgment.flag else thresholds.objected
     if max(reading.ends, reading.duplicate) >= least:
         return True
-    if candidate.is_in_same_category and differs_in_value_only(candidate.text, incoming):
+    if candidate.is_in_same_category and differs_in_few_words(candidate.text, incoming):
         return True
     return _is_reliable(candidate.judgment) and has_values_of_one_kind(candidate.text, incoming)
 
