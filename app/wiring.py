@@ -29,6 +29,7 @@ from app.remote.chat import ChatClient, ChatOptions
 from app.remote.webhooks import WebhookSender, open_webhook_client
 from app.services.agent_indexes import AgentIndexDirectory, AgentIndexKeeper
 from app.services.agent_write import WriteSetup
+from app.services.answers import QuestionAnswerer
 from app.services.capture_reading import TurnReader
 from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings
@@ -120,6 +121,7 @@ class Services:
     lifespans: LifespanEnder
     relationships: RelationshipWriter
     reviews: ReviewDecider
+    answers: QuestionAnswerer
     reverts: Reverter
     erasures: Eraser
     sweeps: Sweeper
@@ -326,6 +328,9 @@ def _build_services(
     )
     half_lives = HalfLives(settings.half_life_days_semantic, settings.half_life_days_core)
     reverts = Reverter(engine, embedder, setup)
+    reviews = ReviewDecider(
+        engine, embedder, remember, setup, expires_after=timedelta(days=settings.review_days)
+    )
     archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
     return Services(
         settings=settings,
@@ -359,14 +364,13 @@ def _build_services(
             memory=f"{settings.agent_index_memory}MB",
         ),
         context=ContextComposer(
-            reads, search, usage, indexes, half_lives, settings.max_answer_bytes
+            reads, search, usage, indexes, policy, half_lives, settings.max_answer_bytes
         ),
         explicit=ExplicitChanger(engine, embedder, dater, setup),
         lifespans=LifespanEnder(engine, setup),
         relationships=RelationshipWriter(engine, setup),
-        reviews=ReviewDecider(
-            engine, embedder, remember, setup, expires_after=timedelta(days=settings.review_days)
-        ),
+        reviews=reviews,
+        answers=QuestionAnswerer(engine, reviews),
         reverts=reverts,
         erasures=Eraser(engine, archives),
         sweeps=Sweeper(

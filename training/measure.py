@@ -138,8 +138,7 @@ def describe(name: str, counts: Counter[str]) -> str:
 
 def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
     for act in LEVELS:
-        alone = max(act, chosen.act_alone)
-        yield f"act from {act}", replace(chosen, act=act, act_alone=alone)
+        yield f"act from {act}", replace(chosen, act=act)
     for duplicate in LEVELS:
         yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
 

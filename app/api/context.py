@@ -31,7 +31,8 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
     response_model=None,
     description=(
         "What holds now, by kind, most useful first, within a budget: constraints before all "
-        "others, never anything superseded.\n"
+        "others, never anything superseded. It ends with up to three open questions about what it "
+        "shows, which POST /v1/reviews/answers answers.\n"
         "With `Accept: text/plain`, the text alone."
     ),
 )
@@ -47,6 +48,7 @@ async def context(
         budget=query.budget_tokens,
         filters=query.to_filters(),
         point=query.to_point(),
+        asks=query.questions,
     )
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)

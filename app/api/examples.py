@@ -175,17 +175,22 @@ REVERTS: Examples = {
 
 DECISION: Examples = {"note": _make_example("With a reason", {"note": "Checked with the user"})}
 
-ACCEPTANCE: Examples = {
-    **DECISION,
-    "chosen": _make_example(
-        "What it is right about", {"memories": ["01990000-0000-7000-8000-000000000000"]}
-    ),
-}
-
 DECIDE: Examples = {
     "shadow": _make_example(
         "The sure ones of shadow mode",
         {"decision": "accept", "filter": {"source": "shadow", "min_confidence": 0.9}, "limit": 50},
+    )
+}
+
+ANSWERS: Examples = {
+    "two": _make_example(
+        "One of the letters, and none of them",
+        {
+            "answers": [
+                {"question": "4f2a01", "choice": ["a"]},
+                {"question": "9b03c7", "choice": [], "note": "Both are true."},
+            ]
+        },
     )
 }
 

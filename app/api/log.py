@@ -58,7 +58,7 @@ async def list_log(
         next_cursor = Cursor(page.examined_until, None).encode()
 
     def build_answer() -> LogAnswer:
-        items = [LogEntryOut.from_values(row) for row in page.rows[: query.limit]]
+        items = [LogEntryOut.from_row(row) for row in page.rows[: query.limit]]
         return LogAnswer.model_construct(items=items, next_cursor=next_cursor)
 
     return await respond_with_long_answer(build_answer)
@@ -76,4 +76,4 @@ async def get_log_entry(services: ServicesDep, agent: AgentDep, log_id: LogPath)
         if row is None:
             await archived_log.refuse_archived(connection, agent, [log_id])
             raise UnknownLogEntry(log_id)
-    return respond_with_answer(LogEntryOut.from_values(row))
+    return respond_with_answer(LogEntryOut.from_row(dict(row)))

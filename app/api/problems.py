@@ -161,6 +161,28 @@ _PROBLEMS = [
         "{fact} GET /v1/reviews lists them.",
     ),
     _Row(
+        errors.AmbiguousReview,
+        422,
+        "ambiguous-review",
+        "Several reviews end like this",
+        "{fact} Name one of them with more of its digits, or in full.",
+    ),
+    _Row(
+        errors.UnknownLetter,
+        422,
+        "no-candidate",
+        "The question has no such letter",
+        "{fact} An empty `choice` says none of them.",
+    ),
+    _Row(
+        errors.NotForAgent,
+        409,
+        "for-a-person",
+        "A person decides this review",
+        "{fact} Nothing changed. With the scope `review`, POST /v1/reviews/ID/accept or reject "
+        "decides it.",
+    ),
+    _Row(
         errors.AgentFrozen,
         503,
         "frozen",

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from app.api import examples
 from app.api.answers.brief import BriefWriteAnswer
 from app.api.answers.brief_changes import (
+    BriefAnswersAnswer,
     BriefDecideAnswer,
     BriefReviewDetail,
     BriefReviewsAnswer,
@@ -18,6 +19,8 @@ from app.api.answers.brief_changes import (
 from app.api.answers.memories import MemoryOut
 from app.api.answers.problem import Problem
 from app.api.answers.reviews import (
+    AnsweredOut,
+    AnswersAnswer,
     BandOut,
     DecideAnswer,
     DecidedOut,
@@ -36,6 +39,7 @@ from app.api.problems import build_problem, problem_of, respond_with_problem
 from app.api.responses import respond_with_answer
 from app.api.schemas.reviews import (
     AcceptRequest,
+    AnswersRequest,
     DecideRequest,
     DecisionRequest,
     ReportQuery,
@@ -47,6 +51,7 @@ from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError, UnknownReview
 from app.domain.strength import HalfLives
 from app.services.agent_write import Outcome
+from app.services.answers import AnsweredQuestion
 from app.services.reviews import Decided, OutdatedReview, ReviewDecider
 from app.store.engine import begin_for_agent
 from app.store.reviews import reviews
@@ -99,6 +104,7 @@ async def list_reviews(
 
 
 @router.get("/decide", include_in_schema=False)
+@router.get("/answers", include_in_schema=False)
 async def not_a_review() -> Response:
     """Answer 405. Without this route, `decide` would be read as the id of a review."""
     raise HTTPException(405)
@@ -220,7 +226,7 @@ _DECISION = {
 )
 async def accept(
     decider: DeciderDep,
-    body: Annotated[AcceptRequest | None, Body(openapi_examples=examples.ACCEPTANCE)] = None,
+    body: Annotated[AcceptRequest | None, Body(openapi_examples=examples.DECISION)] = None,
 ) -> Response:
     return await decider.accept_review(body or AcceptRequest())
 
@@ -262,6 +268,44 @@ async def decide(
         choices=body.memories or {},
     )
     return render(decisions)
+
+
+@router.post(
+    "/answers",
+    responses={
+        200: {"model": AnswersAnswer | BriefAnswersAnswer},
+        **document_problems(*BODY, *WRITE),
+    },
+    response_model=None,
+    description=(
+        "Answer open questions as the agent's own model, each for itself. What is named by its "
+        "letter ends; none closes the question. Logged as decided by `agent`, and undone like "
+        "anything else. What concerns a constraint or higher trust stays for a person."
+    ),
+)
+async def answer_reviews(
+    services: ServicesDep,
+    caller: CallerDep,
+    body: Annotated[AnswersRequest, Body(openapi_examples=examples.ANSWERS)],
+    view: ViewDep = View.FULL,
+) -> Response:
+    render = partial(_render_answered, half_lives=services.half_lives, view=view)
+    answers = [item.to_answer() for item in body.answers]
+    return render(await services.answers.answer_all(caller.build_call(render), answers))
+
+
+def _render_answered(
+    answered: list[AnsweredQuestion], half_lives: HalfLives, view: View
+) -> Response:
+    results = []
+    for each in answered:
+        result = _answer_decision(each.result, half_lives)
+        results.append(
+            AnsweredOut.model_construct(
+                question=each.question, review_id=each.review_id, result=result
+            )
+        )
+    return respond_with_answer(AnswersAnswer.model_construct(results=results), view=view)
 
 
 async def _list_matching(reviews: ReviewDecider, agent: AgentId, body: DecideRequest) -> list[UUID]:

@@ -9,9 +9,10 @@ from fastapi import Request
 from app.domain.keys import Scope
 
 # By the name of the route, which is its operationId. Undoing overrules what others decided, so it
-# needs the scope of those who decide.
+# needs the scope of those who decide. An agent's answer does no more than an explicit call may.
 SCOPES = {
     "amend": Scope.WRITE,
+    "answer_reviews": Scope.WRITE,
     "accept": Scope.REVIEW,
     "beliefs": Scope.READ,
     "cancel_sweep": Scope.WRITE,

@@ -24,7 +24,7 @@ from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.classification.names import RenamedText, rename_alike
 from app.classification.signals.endings import find_ending
-from app.classification.wording import tell_as_holding
+from app.classification.wording import spell_alike, write_as_holding
 from app.domain.dates.dated_text import Precision
 from app.domain.dates.facts import drop_date_words
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
@@ -79,7 +79,7 @@ class Verdict:
     """The judgments on the candidates, in order, and the model's merged text and cost.
 
     `look_again` is the reason for another look, if there is one. `retracts` is True if the fact
-    says that something ended.
+    says that something ended. If the `gate_closed`, a model is set and was not asked.
     """
 
     judgments: tuple[Judgment, ...] = ()
@@ -87,6 +87,7 @@ class Verdict:
     model_cost: ModelCost | None = None
     look_again: str | None = None
     retracts: bool = False
+    gate_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class Cascade:
         if is_gated and not _find_reason_to_ask(
             fact, candidates, verdict.judgments, local.texts, local.readings
         ):
-            return verdict
+            return replace(verdict, gate_closed=self._model is not None)
         if self._model is None:
             return replace(verdict, look_again="no model is configured")
         question = _build_question(fact, memories, verdict.judgments, local.readings)
@@ -160,15 +161,15 @@ class Cascade:
         would tell them while they hold: "My boss is Ben until Friday" is another boss.
         """
         whole = await self._judge_words(fact, candidates, reach)
-        told = _tell_as_holding(fact)
-        if told.content == fact.content or whole.ends_something:
+        present = _write_as_holding(fact)
+        if present.content == fact.content or whole.ends_something:
             return whole
-        told_candidates = [
-            replace(each, memory=replace(each.memory, fact=_tell_as_holding(each.memory.fact)))
+        present_candidates = [
+            replace(each, memory=replace(each.memory, fact=_write_as_holding(each.memory.fact)))
             for each in candidates
         ]
         holding = await self._judge_words(
-            told, told_candidates, reach, is_temporary=_lasts_for_days(fact)
+            present, present_candidates, reach, is_temporary=_lasts_for_days(fact)
         )
         return _join_readings(whole, holding, fact, candidates)
 
@@ -350,7 +351,8 @@ def should_consider(
 def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
     """Return the texts that are short enough to be one fact, with the names that the fact uses."""
     short = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
-    texts = rename_alike(fact.content, [memory.fact.content for memory in short])
+    stored = [spell_alike(fact.content, memory.fact.content) for memory in short]
+    texts = rename_alike(fact.content, stored)
     return {memory.id: text for memory, text in zip(short, texts, strict=True)}
 
 
@@ -432,8 +434,8 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
     )
 
 
-def _tell_as_holding(fact: AnyFact) -> AnyFact:
-    return replace(fact, content=tell_as_holding(fact))
+def _write_as_holding(fact: AnyFact) -> AnyFact:
+    return replace(fact, content=write_as_holding(fact))
 
 
 def _join_readings(

@@ -6,7 +6,7 @@ they come out of the memory, so that nobody captures them from a prompt as somet
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -27,6 +27,11 @@ _HALF_RELEVANT_AFTER = 3
 _FIRST_LINE = f"{CONTEXT_BEGINS}\n"
 _LAST_LINE = f"{CONTEXT_ENDS}\n"
 _MARKS = re.compile("|".join(map(re.escape, (CONTEXT_BEGINS, CONTEXT_ENDS))))
+
+# Questions take no more of the budget than this, so that they displace few memories.
+_QUESTION_SHARE = 1 / 3
+MOST_QUESTIONS = 3
+_QUESTIONS = "## Open questions (memory_answer: id, letters or none; only if you know)\n"
 
 _CHECK = " (check: what it rests on has changed)"
 _IN_QUESTION = " (in question)"
@@ -63,6 +68,21 @@ class ContextItem:
         return f"- {self.text} ({_describe_start(self.memory)}{until}){mark}\n"
 
 
+@dataclass(frozen=True, slots=True)
+class ContextQuestion:
+    """A question that waits, for the model that reads the prompt.
+
+    `line` asks it, with the handle by which it is answered. `letters` stand for the memories that
+    it may concern; `about` are all memories that it names.
+    """
+
+    review_id: UUID
+    handle: str
+    line: str
+    letters: Mapping[str, UUID]
+    about: frozenset[UUID]
+
+
 def _describe_start(memory: Memory) -> str:
     """Return since when the memory holds, or when it was told if nobody said since when."""
     if memory.stated_start is None:
@@ -74,14 +94,15 @@ def _describe_start(memory: Memory) -> str:
 class Context:
     """A text for a prompt.
 
-    `tokens` is its length by `estimate_tokens`; `items` are in the order of the text; `left_out`
-    counts the memories that hold but did not fit.
+    `tokens` is its length by `estimate_tokens`; `items` and `questions` are in the order of the
+    text; `left_out` counts the memories that hold but did not fit.
     """
 
     text: str
     tokens: int
     items: tuple[ContextItem, ...]
     left_out: int
+    questions: tuple[ContextQuestion, ...] = ()
 
 
 def score_usefulness(strength: float, place: int | None) -> float:
@@ -95,12 +116,22 @@ def score_usefulness(strength: float, place: int | None) -> float:
     return _RELEVANCE_WEIGHT * relevance + (1 - _RELEVANCE_WEIGHT) * strength
 
 
-def compose_context(items: Iterable[ContextItem], *, budget: int, holding: int) -> Context:
+def compose_context(
+    items: Iterable[ContextItem],
+    *,
+    budget: int,
+    holding: int,
+    questions: Sequence[ContextQuestion] = (),
+) -> Context:
     """Fit the most useful items into the budget, with headings; constraints come first.
 
     `holding` is the number of memories that hold. A text that does not fit is passed over for
     shorter ones after it, because a fact cut off could say the opposite. Equal texts show once.
+    Of the questions, the first that fit into a share of the budget stand at the end, if the text
+    shows a memory that they name.
     """
+    chosen = _fit_questions(questions, budget)
+    budget -= estimate_tokens(_render_questions(chosen))
     ordered = sorted(items, key=_get_priority)
     distinct: dict[str, ContextItem] = {}
     for item in ordered:
@@ -112,14 +143,17 @@ def compose_context(items: Iterable[ContextItem], *, budget: int, holding: int) 
         section = [item for item in fitting if item.kind is kind]
         shown += section
         text += _render_section(kind, section)
+    shown_ids = {item.memory.id for item in shown}
+    chosen = [question for question in chosen if not question.about.isdisjoint(shown_ids)]
     if text:
-        text = _FIRST_LINE + text + _LAST_LINE
+        text = _FIRST_LINE + text + _render_questions(chosen) + _LAST_LINE
     repeated = len(ordered) - len(distinct)
     return Context(
         text=text,
         tokens=estimate_tokens(text),
         items=tuple(shown),
         left_out=holding - repeated - len(shown),
+        questions=tuple(chosen),
     )
 
 
@@ -153,6 +187,21 @@ def _render_heading(kind: Kind) -> str:
     return f"## {kind.value.capitalize()}s\n"
 
 
+def _fit_questions(questions: Iterable[ContextQuestion], budget: int) -> list[ContextQuestion]:
+    chosen: list[ContextQuestion] = []
+    for question in questions:
+        with_it = [*chosen, question]
+        if estimate_tokens(_render_questions(with_it)) <= budget * _QUESTION_SHARE:
+            chosen = with_it
+    return chosen[:MOST_QUESTIONS]
+
+
+def _render_questions(questions: Sequence[ContextQuestion]) -> str:
+    if not questions:
+        return ""
+    return _QUESTIONS + "".join(f"- {question.line}\n" for question in questions)
+
+
 _SPEECH_NOTES = {"question": "a question", "quotation": "quoted"}
 
 
@@ -162,19 +211,19 @@ def render_memory_text(memory: Memory) -> str:
     The entity comes first, unless it is the user or the content names it. What states nothing of
     its own says so at the end.
     """
-    content = _hide_marks(to_safe_line(memory.fact.content))
+    content = quote_safely(memory.fact.content)
     for tag, note in _SPEECH_NOTES.items():
         if tag in memory.fact.tags:
             content = f"{content} ({note})"
-    entity = _hide_marks(to_safe_line(memory.fact.entity))
+    entity = quote_safely(memory.fact.entity)
     if fold(entity) in ("", "user") or fold(entity) in fold(content):
         return content
     return f"{entity}: {content}"
 
 
-def _hide_marks(line: str) -> str:
-    """Return the line without the brackets of a mark that could end the context before its end."""
-    return _MARKS.sub(lambda match: match[0].strip("[]"), line)
+def quote_safely(text: str) -> str:
+    """Return the text on one line, without a mark that could end the context before its end."""
+    return _MARKS.sub(lambda match: match[0].strip("[]"), to_safe_line(text))
 
 
 def to_safe_line(text: str) -> str:

@@ -339,8 +339,32 @@ class CannotRevert(PalimpsestError):
 class UnknownReview(PalimpsestError):
     """The agent has no such review."""
 
-    def __init__(self, review_id: UUID) -> None:
+    def __init__(self, review_id: UUID | str) -> None:
         super().__init__(f"There is no review {review_id} here.")
+
+
+class AmbiguousReview(PalimpsestError):
+    """Several reviews have ids that end like this; `review_ids` names them."""
+
+    def __init__(self, handle: str, review_ids: Sequence[UUID]) -> None:
+        super().__init__(f"Several reviews end in {handle}: {_join_ids(review_ids)}.")
+        self.review_ids = tuple(review_ids)
+
+
+class UnknownLetter(PalimpsestError):
+    """The answer names a letter that the question does not have."""
+
+    def __init__(self, review_id: UUID, letter: str, letters: Sequence[str]) -> None:
+        super().__init__(
+            f"The question of review {review_id} has no ({letter}); it has {', '.join(letters)}."
+        )
+
+
+class NotForAgent(PalimpsestError):
+    """The agent's own model may not decide the review; a person may."""
+
+    def __init__(self, review_id: UUID, reason: str) -> None:
+        super().__init__(f"Review {review_id} stays for a person: {reason}.")
 
 
 class AlreadyDecided(Conflict):

@@ -25,6 +25,7 @@ CONTENT_COLUMNS = (
     "after_state",
     "before_state",
     "incoming",
+    "opinions",
     "reasoning",
     "session_id",
     "signals",

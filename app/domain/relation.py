@@ -145,6 +145,10 @@ class Classify(StrEnum):
         return self in (Classify.CASCADE, Classify.MODEL)
 
 
+LOCAL_FINDING = "local_judge"
+"""The name of what the local judge itself found, among the findings of signals."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One named reason for a relation; `confidence` is its measured reliability, 0 to 1."""

@@ -31,11 +31,13 @@ async def store(client: AsyncClient, arguments: Arguments) -> Answer:
         **written,
         "superseded": ended,
         "merged": operation == "UPDATE" and not ended,
+        "question": answer.get("question"),
         "known_at": answer["known_at"],
     }
-    lines = [_describe_write(written, "stored")]
+    lines = [_describe_write(fields, "stored")]
     lines += [f"Replaces: {memory['content'] or memory['id']}" for memory in ended]
     lines += [hint["sentence"] for hint in answer["hints"]]
+    lines += [answer["question"]] if answer.get("question") else []
     return Answer("\n".join(lines), fields)
 
 
@@ -52,8 +54,10 @@ async def search(client: AsyncClient, arguments: Arguments) -> Answer:
 
 
 async def compose_context(client: AsyncClient, arguments: Arguments) -> Answer:
-    answer = await client.context(**(CONTEXT_DEFAULTS | arguments))
+    answer: dict[str, Any] = {**await client.context(**(CONTEXT_DEFAULTS | arguments))}
     fields = {name: answer.get(name) for name in ("text", "tokens", "left_out")}
+    names = ("handle", "line", "letters")
+    fields["questions"] = [{name: each[name] for name in names} for each in answer["questions"]]
     return Answer(answer["text"] or "Nothing is known yet.", fields)
 
 
@@ -115,6 +119,30 @@ async def review(client: AsyncClient, arguments: Arguments) -> Answer:
     return Answer(text or "Nothing waits.", {"waiting": waiting})
 
 
+async def answer_questions(client: AsyncClient, arguments: Arguments) -> Answer:
+    chosen = arguments["answers"].items()
+    answers: Any = [{"question": question, "choice": choice} for question, choice in chosen]
+    answered = await client.answer_reviews(answers)
+    results = [_shorten_answered(each) for each in answered["results"]]
+    return Answer("\n".join(map(_describe_answered, results)), {"results": results})
+
+
+def _shorten_answered(answered: Mapping[str, Any]) -> dict[str, Any]:
+    result = answered["result"]
+    fields = {"question": answered["question"], "problem": None}
+    if "detail" in result:
+        return fields | {"problem": result["detail"]}
+    return fields | {name: result[name] for name in ("operation", "log_id", "superseded")}
+
+
+def _describe_answered(result: Mapping[str, Any]) -> str:
+    if result["problem"]:
+        return f"{result['question']}: {result['problem']}"
+    ended = [memory["content"] or memory["id"] for memory in result["superseded"]]
+    done = f"ended: {'; '.join(ended)}" if ended else "nothing ended"
+    return f"{result['question']}: {result['operation']}, {done}. log_id={result['log_id']}"
+
+
 async def _decide(client: AsyncClient, arguments: Arguments) -> Answer:
     if "review_id" not in arguments:
         raise ValueError("A decision needs review_id.")
@@ -170,6 +198,7 @@ CALLS: Mapping[str, Call] = {
     "memory_retract": retract,
     "memory_undo": undo,
     "memory_capture": capture,
+    "memory_answer": answer_questions,
     "memory_review": review,
 }
 
@@ -186,7 +215,9 @@ def _describe_write(written: Mapping[str, Any], done: str) -> str:
     if written["operation"] is None:
         return f"It waits for a person: review_id={written['review_id']}."
     ids = [f"{name}={written[name]}" for name in ("memory_id", "log_id") if written[name]]
-    waits = f" A change waits for a person: {written['review_id']}." if written["review_id"] else ""
+    waits = ""
+    if written["review_id"] and not written.get("question"):
+        waits = f" A change waits for a person: {written['review_id']}."
     return f"{written['operation']}, {done}: {', '.join(ids)}.{waits}"
 
 
@@ -205,5 +236,5 @@ def _write_line(memory: Mapping[str, Any]) -> str:
     until = str(memory["valid_until"] or "now")[:10]
     mark = "" if memory["status"] == "current" else f" ({memory['status']})"
     stale = " (stale: what it rests on has ended)" if memory["stale"] else ""
-    asked = " (in question)" if memory.get("in_question") else ""
-    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}{asked}"
+    question = " (in question)" if memory.get("in_question") else ""
+    return f"- [{memory['id']}] {since} to {until}: {memory['content']}{mark}{stale}{question}"

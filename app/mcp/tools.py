@@ -11,8 +11,8 @@ INSTRUCTIONS = (
     "was said; a changed fact is stored again, and the service ends the earlier one. A stored "
     "fact can be read at once. For what was true then, search with as_of; for what was known "
     "then, with known_at. Never store text between [memory context begins] and [memory context "
-    "ends]. A wrong change: memory_undo with its log_id. A fact that no longer holds, with "
-    "nothing in its place: memory_retract."
+    "ends]; answer its open questions with memory_answer if you know. A wrong change: memory_undo "
+    "with its log_id. A fact that no longer holds, with nothing in its place: memory_retract."
 )
 
 _TEXT = {"type": "string"}
@@ -117,7 +117,11 @@ CONTEXT = _build_tool(
         "budget_tokens": {"type": "integer", "default": 800},
         "as_of": _TEXT,
     },
-    {"text": _TEXT, "tokens": {"type": "integer"}, "left_out": {"type": "integer"}},
+    {
+        "text": _TEXT,
+        "tokens": {"type": "integer"},
+        "left_out": {"type": "integer"},
+    },
     reads=True,
 )
 HISTORY = _build_tool(
@@ -198,4 +202,18 @@ REVIEW = _build_tool(
     destroys=True,
 )
 
-TOOLS = (STORE, SEARCH, CONTEXT, HISTORY, RETRACT, UNDO, CAPTURE)
+ANSWER = _build_tool(
+    "memory_answer",
+    "Answer open questions if you know.",
+    {
+        "answers": {
+            "type": "object",
+            "description": 'id to letters of what ended: {"4f2a01": ["a"]}; [] is none',
+        }
+    },
+    {"results": _OBJECTS},
+    required=("answers",),
+    destroys=True,
+)
+
+TOOLS = (STORE, SEARCH, CONTEXT, HISTORY, RETRACT, UNDO, CAPTURE, ANSWER)

@@ -5,31 +5,9 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.relation import Decision, Judge, Operation, Relation
-from app.domain.version import Belief
 from app.planning.plan import Plan, ReviewDecision, ReviewStatus
 from app.planning.question_text import NamedMemory
 from app.planning.reviews import Proposal
-
-
-def has_ended(belief: Belief | None, now: datetime) -> bool:
-    """Return True if a decision has ended or withdrawn the memory, or erased it (None).
-
-    A memory whose stated end has passed was ended by nobody.
-    """
-    if belief is None or belief.void or belief.is_empty:
-        return True
-    is_ended = belief.retracted_at is not None or belief.superseded_by is not None
-    return is_ended and belief.valid_until is not None and belief.valid_until <= now
-
-
-def _is_taken_back(belief: Belief | None, now: datetime) -> bool:
-    """Return True if the fact of a review can end nothing more.
-
-    A fact that a later one replaced may still have ended what the review names.
-    """
-    if belief is not None and belief.superseded_by is not None and not belief.is_empty:
-        return False
-    return has_ended(belief, now)
 
 
 def is_overtaken(proposal: Proposal, named: Mapping[UUID, NamedMemory], now: datetime) -> bool:
@@ -37,25 +15,54 @@ def is_overtaken(proposal: Proposal, named: Mapping[UUID, NamedMemory], now: dat
 
     `named` holds the memories of the review that are not erased.
     """
-    if proposal.memory_id and _is_taken_back(_find_belief(named, proposal.memory_id), now):
+    if proposal.memory_id and _is_taken_back(named.get(proposal.memory_id), now):
         return True
-    targets = proposal.targets
-    return bool(targets) and all(has_ended(_find_belief(named, i), now) for i in targets)
+    targets = set(proposal.targets)
+    return bool(targets) and find_ended_targets(proposal, named, now) == targets
 
 
-def _find_belief(named: Mapping[UUID, NamedMemory], memory_id: UUID) -> Belief | None:
-    return named[memory_id].belief if memory_id in named else None
+def find_ended_targets(
+    proposal: Proposal, named: Mapping[UUID, NamedMemory], now: datetime
+) -> set[UUID]:
+    """Return the targets that the review can no longer be right about.
+
+    A fact whose start was stated may still end a target earlier than another decision did.
+    """
+    fact = named.get(proposal.memory_id) if proposal.memory_id else None
+    by = fact.belief.valid_from if fact and fact.is_dated else now
+    return {target for target in proposal.targets if _has_ended(named.get(target), by)}
 
 
-def find_turned_memories(plans: Iterable[Plan]) -> set[UUID]:
-    """Return the stored memories that the plans end or withdraw, and those that stand again."""
-    turned: set[UUID] = set()
+def _has_ended(memory: NamedMemory | None, by: datetime) -> bool:
+    """Return True if a decision has ended the memory by then, withdrawn it, or erased it (None).
+
+    A memory whose stated end has passed was ended by nobody.
+    """
+    if memory is None or memory.belief.void or memory.belief.is_empty:
+        return True
+    belief = memory.belief
+    is_ended = belief.retracted_at is not None or belief.superseded_by is not None
+    return is_ended and belief.valid_until is not None and belief.valid_until <= by
+
+
+def _is_taken_back(fact: NamedMemory | None, now: datetime) -> bool:
+    """Return True if the fact of a review can end nothing more.
+
+    A fact that a later one replaced may still have ended what the review names.
+    """
+    if fact and fact.belief.superseded_by is not None and not fact.belief.is_empty:
+        return False
+    return _has_ended(fact, now)
+
+
+def find_moved_memories(plans: Iterable[Plan]) -> set[UUID]:
+    """Return the stored memories whose interval the plans move, or which they withdraw."""
+    moved: set[UUID] = set()
     for plan in plans:
         for change in plan.changed:
-            before, after = change.before.belief, change.after.belief
-            if has_ended(before, plan.now) != has_ended(after, plan.now):
-                turned.add(change.after.id)
-    return turned
+            if change.has_moved or change.before.belief.void != change.after.belief.void:
+                moved.add(change.after.id)
+    return moved
 
 
 def plan_overtaking(proposal: Proposal, *, is_waiting: bool, now: datetime) -> Plan:

@@ -12,6 +12,7 @@ from app.domain.fact import Fact, StoredFact
 from app.domain.relation import Decision, Judge, Judgment, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Memory, Usage, Version
+from app.planning.opinions import NotDone
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,16 @@ class VersionChange:
         old, new = self.before.belief, self.after.belief
         has_same_ends = (old.valid_from, old.valid_until) == (new.valid_from, new.valid_until)
         return not has_same_ends or old.covered != new.covered
+
+    @property
+    def is_end(self) -> bool:
+        """Return True if the version is withdrawn, or ends earlier than before."""
+        old, new = self.before.belief, self.after.belief
+        if old.void or new.void:
+            return new.void and not old.void
+        if new.valid_until is None or new.valid_until == old.valid_until:
+            return False
+        return old.valid_until is None or new.valid_until < old.valid_until
 
 
 class ReviewSource(StrEnum):
@@ -140,7 +151,7 @@ class ReviewDecision:
 
 TOO_MANY_CLOSURES = "Judges have ended as many memories within this hour as they may."
 
-_JUDGES = (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL)
+_JUDGES = (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL, Judge.AGENT)
 _ENDS_NOTHING = (Operation.ADD, Operation.NOOP, Operation.AMEND)
 
 
@@ -156,7 +167,8 @@ class Plan:
     merged memory has from the start: all of its sources', and one for the merge. `ends_unknown`:
     the fact says that something ended, and nothing stored matches. `forgets_unknown`: it commands
     to forget something, and nothing stored is surely meant. `not_taken` are the fields of a
-    repetition that its target has otherwise.
+    repetition that its target has otherwise. `not_done` is what judges proposed and the plan does
+    not carry out.
     """
 
     operation: Operation
@@ -182,6 +194,12 @@ class Plan:
     ends_unknown: bool = False
     forgets_unknown: bool = False
     not_taken: tuple[str, ...] = ()
+    not_done: tuple[NotDone, ...] = ()
+
+    @property
+    def ended(self) -> tuple[UUID, ...]:
+        """Return the stored versions that hold no more, or less long, by the plan."""
+        return tuple(change.after.id for change in self.changed if change.is_end)
 
     @property
     def adjusted(self) -> tuple[UUID, ...]:
@@ -219,7 +237,7 @@ class Plan:
 
     @property
     def closures(self) -> int:
-        """Return how many memories the plan ends because judges say so.
+        """Return how many memories the plan ends because judges or the agent's model say so.
 
         A merge and a repetition found by a sweep also count the memory that lives on. What the
         caller or a slot's rule ends is not counted: a sweep's plan is a judge's if a signal or a

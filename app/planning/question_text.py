@@ -6,20 +6,28 @@ from datetime import datetime
 from string import ascii_lowercase
 from uuid import UUID
 
+from app.domain.context import quote_safely
+from app.domain.fact import Kind
 from app.domain.relation import Operation, Relation
 from app.domain.version import Belief
 from app.planning.reviews import Proposal
 
 # Characters of a text that a question quotes.
-_LONGEST_QUOTE = 200
+LONGEST_QUOTE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class NamedMemory:
-    """A memory that a review names: its text, and what is believed about it."""
+    """A memory that a review names: its text, what protects it, and what is believed about it.
+
+    `is_dated`: its start was stated, and is not just the time at which it was told.
+    """
 
     content: str
+    kind: Kind
+    trust: int
     belief: Belief
+    is_dated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +44,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A review in words. Texts are None if they were erased, or never stored."""
+    """A review in words. Texts are None if they were erased, or never stored.
+
+    `pattern` is the sentence with places for the new text, {fact}, and the candidates, {named}.
+    """
 
     sentence: str
     content: str | None
     candidates: tuple[Candidate, ...]
+    pattern: str
 
 
 def build_question(
@@ -58,20 +70,26 @@ def build_question(
     stored = named.get(proposal.memory_id) if proposal.memory_id else None
     content = stored.content if stored else held_content
     candidates = [each for each in _list_candidates(proposal, named) if each.memory_id not in gone]
-    sentence = _Asking(proposal, named, content, candidates).write_sentence(
-        is_held=held_content is not None
-    )
-    return Question(sentence, content, tuple(candidates))
+    asking = _Asking(proposal, named, content, candidates)
+    pattern = asking.choose_pattern(is_held=held_content is not None)
+    listed = list_lettered(candidates) if proposal.is_choice else _join_texts(candidates)
+    sentence = pattern.format(fact=quote(content), named=listed)
+    return Question(sentence, content, tuple(candidates), pattern)
+
+
+def list_letters(proposal: Proposal) -> dict[str, UUID]:
+    """Return what the letters of a question stand for."""
+    return {_get_letter(place): memory_id for place, memory_id in enumerate(proposal.targets)}
 
 
 def _list_candidates(proposal: Proposal, named: Mapping[UUID, NamedMemory]) -> list[Candidate]:
     judgments = {judgment.memory_id: judgment for judgment in reversed(proposal.judgments)}
     candidates: list[Candidate] = []
-    for place, memory_id in enumerate(proposal.targets):
+    for letter, memory_id in list_letters(proposal).items():
         judgment, memory = judgments[memory_id], named.get(memory_id)
         candidates.append(
             Candidate(
-                letter=_get_letter(place),
+                letter=letter,
                 memory_id=memory_id,
                 content=memory.content if memory else None,
                 relation=judgment.relation,
@@ -99,38 +117,32 @@ class _Asking:
     content: str | None
     candidates: Sequence[Candidate]
 
-    def write_sentence(self, *, is_held: bool) -> str:
-        fact = quote(self.content)
+    def choose_pattern(self, *, is_held: bool) -> str:
         if is_held:
-            return f"Is {fact} to be stored?{self._describe_effect()}"
+            return f"Is {{fact}} to be stored?{self._describe_effect()}"
         if not self.candidates:
-            return f"Is {fact} to be kept as it is?"
-        if len(self.proposal.targets) > 1 and self.proposal.is_choice:
-            return self._ask_for_choice(fact)
-        stored = self._join_candidates()
-        if self.content is None and self.proposal.memory_id is None:
-            return f"Has {stored} ended?" if len(self.candidates) == 1 else f"Have {stored} ended?"
-        return self._ask_about(fact, stored)
+            return "Is {fact} to be kept as it is?"
+        states_nothing = self.content is None and self.proposal.memory_id is None
+        if self.proposal.is_choice:
+            ends = "ended" if states_nothing else "does {fact} end"
+            return f"Which of these {ends}: {{named}}, or none?"
+        if states_nothing:
+            return "Has {named} ended?" if len(self.candidates) == 1 else "Have {named} ended?"
+        return self._ask_about_all()
 
-    def _ask_for_choice(self, fact: str) -> str:
-        listed = ", ".join(f"({each.letter}) {quote(each.content)}" for each in self.candidates)
-        if self.content is None and self.proposal.memory_id is None:
-            return f"Which of these ended: {listed}, or none?"
-        return f"Which of these does {fact} end: {listed}, or none?"
-
-    def _ask_about(self, fact: str, stored: str) -> str:
+    def _ask_about_all(self) -> str:
         operation = self.proposal.relation.effect.operation
         if self.proposal.corrections is not None and operation is not Operation.DELETE:
-            return f"Does {fact} say the same as {stored}, with other dates?"
+            return "Does {fact} say the same as {named}, with other dates?"
         match operation:
             case Operation.NOOP:
-                return f"Does {fact} say the same as {stored}?"
+                return "Does {fact} say the same as {named}?"
             case Operation.MERGE:
-                return f"Do {fact} and {stored} belong together, as one fact?"
+                return "Do {fact} and {named} belong together, as one fact?"
             case _ if self._is_temporary():
-                return f"Does {fact} take the place of {stored} for a while?"
+                return "Does {fact} take the place of {named} for a while?"
             case _:
-                return f"Does {fact} end {stored}?"
+                return "Does {fact} end {named}?"
 
     def _is_temporary(self) -> bool:
         memory = self.named.get(self.proposal.memory_id) if self.proposal.memory_id else None
@@ -140,18 +152,26 @@ class _Asking:
         if not self.candidates:
             return ""
         verb = "would end" if self.proposal.relation.effect.ends_stored else "concerns"
-        return f" It {verb} {self._join_candidates()}."
-
-    def _join_candidates(self) -> str:
-        *first, last = [quote(each.content) for each in self.candidates]
-        return f"{', '.join(first)} and {last}" if first else last
+        return f" It {verb} {{named}}."
 
 
-def quote(text: str | None) -> str:
-    """Return the text as a question quotes it, shortened if it is long."""
+def list_lettered(candidates: Sequence[Candidate], longest: int = LONGEST_QUOTE) -> str:
+    """Return the texts of the candidates, each with its letter."""
+    return ", ".join(f"({each.letter}) {quote(each.content, longest)}" for each in candidates)
+
+
+def _join_texts(candidates: Sequence[Candidate]) -> str:
+    texts = [quote(each.content) for each in candidates]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def quote(text: str | None, longest: int = LONGEST_QUOTE) -> str:
+    """Return the text as a question quotes it, in at most `longest` characters."""
     if text is None:
         return "an erased text"
-    line = " ".join(text.split())
-    if len(line) > _LONGEST_QUOTE:
-        line = f"{line[: _LONGEST_QUOTE - 1].rstrip()}…"
+    line = quote_safely(text)
+    if len(line) > longest:
+        line = f"{line[: longest - 1].rstrip()}…"
     return f"“{line}”"

@@ -187,7 +187,8 @@ def plan_protected_conflict(case: StoreCase, holding: Version, protection: Revie
     )
     link = Relationship(case.new_id, holding.id, LinkType.CONTRADICTS)
     plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
-    return plan.with_review(review).with_links([link])
+    plan = plan.with_review(review).with_links([link])
+    return plan.with_decision(_decide_to_ask(review))
 
 
 def build_end_review(

@@ -131,6 +131,28 @@ def review_from_plan(live: Plan, chains: Chains, source: ReviewSource) -> Review
     )
 
 
+def hold_plan(live: Plan, fact: Fact, chains: Chains) -> Plan:
+    """Return the plan of a frozen agent, which does nothing but leave a review.
+
+    `live` is the plan that would have been carried out.
+    """
+    decision = Decision.certain(
+        Relation.NONE, Judge.RULE, "The agent is frozen, so the fact waits in a review."
+    )
+    proposed = review_from_plan(live, chains, ReviewSource.FROZEN)
+    plan = Plan(operation=Operation.NOOP, now=live.now, decision=decision)
+    plan = plan.with_incoming(fact, live.judgments).with_model_cost(live.model_cost)
+    return plan.with_review(build_held_review(proposed))
+
+
+def build_held_review(proposed: Review | None) -> Review:
+    """Return the review of a store that waits; `proposed` is what it would change, if anything."""
+    sentence = "Accepting stores this fact."
+    if proposed is None:
+        return Review(ReviewSource.FROZEN, Relation.NONE, sentence, judgments=(), relied_on=())
+    return replace(proposed, sentence=f"{sentence} {proposed.sentence}", corrections=None)
+
+
 def _list_touched_memories(live: Plan) -> tuple[UUID, ...]:
     """Return the stored memories that a plan without ends confirms, corrects or moves."""
     if live.operation in (Operation.NOOP, Operation.AMEND):
@@ -235,12 +257,12 @@ class Proposal:
         if set(chosen) == set(self.targets) and not self.is_choice:
             return self
         judgments = tuple(j for j in self.judgments if j.memory_id in chosen)
-        kept = {*chosen, self.memory_id}
+        named = {*chosen, self.memory_id}
         return replace(
             self,
             relation=_combine_relations(judgments, is_stored=self.memory_id is not None),
             judgments=judgments,
-            relied_on=tuple(relied for relied in self.relied_on if relied[0] in kept),
+            relied_on=tuple(relied for relied in self.relied_on if relied[0] in named),
         )
 
     def to_review_decision(
@@ -294,7 +316,7 @@ def plan_accept(
         relation=proposal.relation if proposal.targets else Relation.NONE,
         confidence=surest.confidence if surest else 1.0,
         decided_by=by,
-        reasoning=note or proposal.sentence,
+        reasoning=note or (f"Accepted: {surest.reasoning}" if surest else "Accepted."),
         findings=surest.findings if surest else (),
     )
     plan = plan_proposed(

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.agent import AgentId, Mode
 from app.domain.chains import Chains
+from app.domain.context import ContextQuestion
 from app.domain.fact import Fact
 from app.domain.policy import Policy
 from app.domain.relation import Judgment
@@ -30,7 +31,7 @@ from app.planning.hints import (
     find_plan_line,
     find_proposal_targets,
 )
-from app.planning.overtaken import find_turned_memories, is_overtaken, plan_overtaking
+from app.planning.overtaken import find_moved_memories, is_overtaken, plan_overtaking
 from app.planning.plan import Plan, ReviewSource, ReviewStatus, list_inserted_memories
 from app.planning.staleness import StaleMemory
 from app.services import metrics
@@ -41,7 +42,7 @@ from app.store.chains import LockedAgent, Starting
 from app.store.log import closures
 from app.store.log.chain import LogChain
 from app.store.memories import Point
-from app.store.reviews import reviews
+from app.store.reviews import agent_questions, reviews
 from app.store.reviews.rejections import find_rejected
 from app.store.roles import Role
 from app.store.rows import CallInfo
@@ -86,9 +87,10 @@ class ComparedMemory:
 class Outcome:
     """The result of one planned operation.
 
-    `written` is None if nothing was logged: in a dry run, and if the agent is `frozen`. A frozen
-    agent keeps the plan as the review `waiting_review_id`. `memory` is the one to answer with;
-    `superseded` holds the texts of what the plan ended, None for one that was erased.
+    `written` is None if nothing was logged, as in a dry run. An agent that is `frozen` keeps the
+    plan as the review `waiting_review_id`, and logs only that. `memory` is the one to answer with;
+    `superseded` holds the texts of what the plan ended, None for one that was erased. `question`
+    is the review that the plan left, if the agent's own model may decide it.
     """
 
     plan: Plan
@@ -100,6 +102,7 @@ class Outcome:
     waiting_review_id: UUID | None = None
     stale: tuple[StaleMemory, ...] = ()
     superseded: Mapping[UUID, str | None] = field(default_factory=dict)
+    question: ContextQuestion | None = None
 
     @property
     def waits_for(self) -> ReviewSource | None:
@@ -316,13 +319,14 @@ class AgentWrite(Generic[Result_contra]):
         vectors: Vectors | None = None,
         *,
         info: CallInfo | None = None,
+        texts: Mapping[UUID, str] | None = None,
         counted: bool = True,
     ) -> list[LoggedPlan]:
         """Carry out the plans added since the last call, each with one row in the log.
 
         `vectors` holds the embedding of every inserted memory. `info` replaces what the call notes
-        in the log. Plans that are not `counted` are dropped at once, so that a long import
-        stays small in memory.
+        in the log. `texts` are those of stored memories that are at hand. Plans that are not
+        `counted` are dropped at once, so that a long import stays small in memory.
         """
         plans = await apply.count_confirmations(self.connection, self.agent, self._planned)
         self._planned = []
@@ -333,6 +337,7 @@ class AgentWrite(Generic[Result_contra]):
             vectors=vectors or {},
             language=self._get_setup().language_oid,
             request=info or self._call.info,
+            texts=texts or {},
             log_chain=self.log_chain,
         )
         await self._settle_overtaken_reviews(plans)
@@ -344,16 +349,15 @@ class AgentWrite(Generic[Result_contra]):
     async def _settle_overtaken_reviews(self, plans: Sequence[Plan]) -> None:
         """Close the reviews that the plans have settled, and open again what they have undone.
 
-        Plans that end no stored memory, and revive none, read nothing here.
+        Plans that move no stored memory read nothing here.
         """
-        turned = find_turned_memories(plans)
-        if not turned:
+        moved = find_moved_memories(plans)
+        if not moved:
             return
-        found = await reviews.list_open_reviews_about(self.connection, self.agent, turned)
-        ids = {memory_id for each in found for memory_id in each.proposal.ids}
-        named = await reviews.find_named_memories(self.connection, self.agent, ids)
+        reviews_about = await reviews.list_open_reviews_about(self.connection, self.agent, moved)
+        named = await reviews.find_all_named(self.connection, self.agent, reviews_about)
         settling: list[Plan] = []
-        for each in found:
+        for each in reviews_about:
             is_waiting = each.status == ReviewStatus.PENDING
             now = self.next_known_time()
             if is_overtaken(each.proposal, named, now) == is_waiting:
@@ -366,6 +370,7 @@ class AgentWrite(Generic[Result_contra]):
             vectors={},
             language=self._get_setup().language_oid,
             request=CallInfo(request_id=self._call.info.request_id),
+            texts={},
             log_chain=self.log_chain,
         )
 
@@ -392,11 +397,13 @@ class AgentWrite(Generic[Result_contra]):
     ) -> list[Outcome]:
         """Return the outcome of every applied plan: its memory, its hints, what it made stale.
 
-        Only `hinted` outcomes get hints. `stored` is what `read_back` returned, if it was called.
+        Only `hinted` outcomes get hints and questions. `stored` is what `read_back` returned, if it
+        was called.
         """
         if stored is None:
             stored = await self.read_back()
         all_hints = await self._find_hints() if hinted else [()] * len(self._applied)
+        questions = await self._find_questions() if hinted else {}
         all_stale = await relationships.find_made_stale(self.connection, self.agent, self._applied)
         outcomes: list[Outcome] = []
         for plan, logged, hints, stale in zip(
@@ -416,6 +423,7 @@ class AgentWrite(Generic[Result_contra]):
                     hints=hints,
                     stale=stale,
                     superseded=list_texts(plan.superseded, stored),
+                    question=questions.get(logged.review_id) if logged.review_id else None,
                 )
             )
         return outcomes
@@ -436,6 +444,16 @@ class AgentWrite(Generic[Result_contra]):
     def _get_setup(self) -> WriteSetup:
         assert self._setup is not None, "a write that plans is opened with its setup"
         return self._setup
+
+    async def _find_questions(self) -> dict[UUID, ContextQuestion]:
+        """Return the questions that the applied plans left to the agent's own model."""
+        left = [logged.review_id for logged in self._logged if logged.review_id]
+        if not left or self._dry_run or self.mode is not Mode.LIVE:
+            return {}
+        questions = await agent_questions.list_unanswered(
+            self.connection, self.agent, left, shown_below=None, limit=len(left)
+        )
+        return {question.review_id: question for question in questions}
 
     async def _find_hints(self) -> list[tuple[Hint, ...]]:
         """Return the hints of each applied plan, from the chains and from rejected reviews."""

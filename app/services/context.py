@@ -8,15 +8,17 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.agent import AgentId
+from app.domain.agent import AgentId, Mode
 from app.domain.context import (
     Context,
     ContextItem,
+    ContextQuestion,
     compose_context,
     render_memory_text,
     score_usefulness,
 )
 from app.domain.fact import Kind
+from app.domain.policy import Policy
 from app.domain.strength import HalfLives, compute_strength
 from app.domain.version import Memory, Moment
 from app.planning import hints
@@ -28,12 +30,17 @@ from app.store import memories as memory_store
 from app.store.columns import Filters
 from app.store.memories import Point, Ranked, Ranking
 from app.store.reads import Reads
+from app.store.reviews import agent_questions
 from app.store.reviews.reviews import find_waiting_reviews
 from app.store.value_lines import list_value_lines
 from app.store.walks import find_few
 
 NEAREST = 100
 MOST_ROWS = 2_000
+# A question that contexts showed so often without an answer is shown no more.
+SHOWN_AT_MOST = 10
+# More questions than a context shows, because some are for a person.
+MOST_READ = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,7 @@ class ContextComposer:
         searcher: Searcher,
         usage: UsageCounter,
         indexes: AgentIndexDirectory,
+        policy: Policy,
         half_lives: HalfLives,
         max_answer_bytes: int,
     ) -> None:
@@ -61,6 +69,7 @@ class ContextComposer:
         self._searcher = searcher
         self._usage = usage
         self._indexes = indexes
+        self._policy = policy
         self._half_lives = half_lives
         self._max_answer_bytes = max_answer_bytes
 
@@ -72,11 +81,12 @@ class ContextComposer:
         budget: int,
         filters: Filters,
         point: Point,
+        asks: bool,
     ) -> ComposedContext:
         """Return what holds at the point, most useful first, in at most `budget` tokens.
 
         The strongest memories compete with those nearest to the query. Those in the context count
-        as used.
+        as used. If it `asks`, a context of the present ends with questions about what it shows.
         """
         limit = _choose_row_limit(budget)
         ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
@@ -95,14 +105,14 @@ class ContextComposer:
         near: list[Memory] = []
         ranks: dict[UUID, int] | None = None
         if query:
-            near, asked = await self._find_nearest(
+            near, also_in_question = await self._find_nearest(
                 agent,
                 query,
                 filters,
                 point,
                 moment,
             )
-            in_question = {**in_question, **asked}
+            in_question = {**in_question, **also_in_question}
             ranks = {memory.id: rank for rank, memory in enumerate(near)}
         memories = {memory.id: memory for memory in (*strong.memories, *near)}
         items = [
@@ -110,6 +120,13 @@ class ContextComposer:
             for memory in memories.values()
         ]
         context = compose_context(items, budget=budget, holding=strong.live)
+        if asks and point.is_present:
+            questions = await self._find_questions(agent, context)
+            if questions:
+                context = compose_context(
+                    items, budget=budget, holding=strong.live, questions=questions
+                )
+            self._usage.note_shown(agent, [question.review_id for question in context.questions])
         shown = [item.memory for item in context.items]
         self._usage.note_uses(agent, [memory.id for memory in shown])
         hints_by_id = await self._find_hints(agent, shown, point, moment) if shown else {}
@@ -139,6 +156,25 @@ class ContextComposer:
         return await memory_store.list_strongest(
             connection, agent, filters, point, ranking, few=few
         )
+
+    async def _find_questions(self, agent: AgentId, context: Context) -> list[ContextQuestion]:
+        """Return the newest questions about what the context shows that a model may answer.
+
+        One that was shown often enough rests.
+        """
+        review_ids = {review_id for item in context.items for review_id in item.in_question}
+        if not review_ids:
+            return []
+
+        async def read(connection: AsyncConnection) -> list[ContextQuestion]:
+            mode = await agent_questions.read_mode(connection, agent)
+            if self._policy.mode_of(mode) is not Mode.LIVE:
+                return []
+            return await agent_questions.list_unanswered(
+                connection, agent, list(review_ids), shown_below=SHOWN_AT_MOST, limit=MOST_READ
+            )
+
+        return await self._reads.run(agent, read)
 
     async def _find_hints(
         self,

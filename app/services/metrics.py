@@ -13,7 +13,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.relation import ModelCost
-from app.planning.plan import Plan, ReviewSource
+from app.planning.plan import Plan
 from app.store.engine import Pool
 from app.store.reads import Reads
 
@@ -62,12 +62,6 @@ def count_model_cost(cost: ModelCost) -> None:
     _SECONDS.observe(cost.ms / 1e3)
     if cost.trouble:
         _TROUBLE.inc()
-
-
-def count_held(stores: int) -> None:
-    """Count stores that wait for a person because their agent is frozen."""
-    if stores:
-        _REVIEWS.labels(ReviewSource.FROZEN).inc(stores)
 
 
 def count_erasure() -> None:

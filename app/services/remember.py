@@ -8,24 +8,23 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
-from uuid_utils.compat import uuid7
 
 from app.classification import rules
 from app.domain.agent import Mode
 from app.domain.chains import Chains
 from app.domain.errors import PalimpsestError
-from app.domain.relation import Classify, Judgment
+from app.domain.relation import Classify, Judge, Judgment
 from app.domain.version import Memory
 from app.embedding import Embedder
 from app.planning.building_blocks import choose_start
 from app.planning.explicit import plan_supersede
 from app.planning.hints import find_date_hints
+from app.planning.not_done import Judging, explain_plan
 from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan, ReviewSource
 from app.planning.questions import mark_for_another_look
-from app.planning.reviews import plan_for_review, review_from_plan
+from app.planning.reviews import hold_plan, plan_for_review
 from app.planning.store import plan_store
 from app.remote.budget import Payer
-from app.services import metrics
 from app.services.agent_write import (
     AgentWrite,
     Call,
@@ -47,6 +46,7 @@ from app.services.classify import (
 )
 from app.services.dating import FactDater
 from app.services.repetitions import RepeatedFacts
+from app.store.apply import LoggedPlan
 from app.store.chains import list_starts
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
@@ -183,8 +183,6 @@ class Remember:
                     break
             # Nothing is locked while the judges are asked again.
             items = await self._classifier.judge_again(payer, items, with_news)
-        if not dry_run:
-            metrics.count_held(_count_held(outcomes))
         return outcomes
 
     async def _write_items(
@@ -199,8 +197,8 @@ class Remember:
         drafts = await self._plan_items(write, items)
         _refuse_batch(drafts, atomic=atomic)
         if write.mode is Mode.FROZEN:
-            return await _hold_for_review(write, items, drafts, dry_run=dry_run)
-        await write.apply(collect_vectors(items), info=info)
+            return await self._hold_for_review(write, items, drafts, info, dry_run=dry_run)
+        await write.apply(collect_vectors(items), info=info, texts=_list_texts(items))
         return await _read_outcomes(write, items, drafts)
 
     async def _plan_items(
@@ -233,6 +231,7 @@ class Remember:
             try:
                 plan = self._plan_one(item, write.chains, write.next_known_time())
                 plan = await self._plan_in_mode(await repeated.join(plan, item.fact), item, write)
+                plan = self._explain(plan, item, write.chains)
             except PalimpsestError as problem:
                 drafts.append(problem)
                 continue
@@ -244,6 +243,11 @@ class Remember:
                 write.add_plan(plan)
                 repeated.note_plan(plan)
         return drafts
+
+    def _explain(self, plan: Plan, item: ClassifiedItem, chains: Chains) -> Plan:
+        """Note in the plan what judges proposed and the plan does not do."""
+        judging = _collect_judging(item, plan, chains)
+        return explain_plan(plan, judging, chains, self._settings.policy)
 
     async def _plan_in_mode(
         self, plan: Plan, item: ClassifiedItem, write: AgentWrite[Outcomes]
@@ -310,6 +314,34 @@ class Remember:
             look_again = "stored without comparing it with its slot"
         return mark_for_another_look(plan, look_again, policy)
 
+    async def _hold_for_review(
+        self,
+        write: AgentWrite[Outcomes],
+        items: Sequence[ClassifiedItem],
+        drafts: Drafts,
+        info: CallInfo,
+        *,
+        dry_run: bool,
+    ) -> Outcomes:
+        """Make each store a review with what it would do. No memory is written, only the log."""
+        for item, draft in zip(items, drafts, strict=True):
+            if isinstance(draft, Plan):
+                hold = hold_plan(draft, item.fact, write.chains)
+                write.add_plan(self._explain(hold, item, write.chains))
+        logged = iter(await write.apply(info=info))
+        outcomes: Outcomes = []
+        for item, draft in zip(items, drafts, strict=True):
+            if isinstance(draft, PalimpsestError):
+                outcomes.append(draft)
+                continue
+            outcome = Outcome(draft, None, None, frozen=True)
+            if not dry_run:
+                written = next(logged)
+                await _hold_store(write, item.command, written)
+                outcome = replace(outcome, written=written, waiting_review_id=written.review_id)
+            outcomes.append(outcome.with_hints(find_date_hints(item.command.left_open)))
+        return outcomes
+
     def _is_left_open(self, item: ClassifiedItem, chains: Chains) -> bool:
         """Return True if nobody judged the fact and its slot already holds something.
 
@@ -332,11 +364,38 @@ def _mark_items_with_news(
     ]
 
 
+def _collect_judging(item: ClassifiedItem, plan: Plan, chains: Chains) -> Judging:
+    """Return how the item was judged: by the rules, under the lock, and by judges before it."""
+    verdict = item.verdict
+    by_rules = [each for each in plan.judgments if each.decided_by is Judge.RULE]
+    is_compared = item.tier not in (Classify.OFF, Classify.RULES) or item.fact.one_value
+    return Judging(
+        judgments=(*by_rules, *verdict.judgments),
+        moved=_find_moved(item, chains),
+        gate_closed=verdict.gate_closed,
+        failure=verdict.look_again,
+        compared=is_compared,
+    )
+
+
 def _ask_instead(
     plan: Plan, item: ClassifiedItem, write: AgentWrite[Outcomes], source: ReviewSource
 ) -> Plan:
     """Return the plan that stores the fact apart and asks a person about the changes."""
     return plan_for_review(plan, item.fact, write.chains, source, new_id=item.new_id)
+
+
+async def _hold_store(
+    write: AgentWrite[Outcomes], command: StoreCommand, written: LoggedPlan
+) -> None:
+    assert written.review_id is not None, "a store of a frozen agent leaves a review"
+    incoming = Incoming(command.fact, command.supersedes, command.classify, command.is_episode)
+    await reviews.hold_store(write.connection, write.agent, written.review_id, incoming)
+
+
+def _list_texts(items: Iterable[ClassifiedItem]) -> dict[UUID, str]:
+    """Return the texts of the stored memories that the items were compared with."""
+    return {hit.memory.id: hit.memory.fact.content for item in items for hit in item.hits}
 
 
 def _refuse_batch(drafts: Drafts, *, atomic: bool) -> None:
@@ -346,45 +405,6 @@ def _refuse_batch(drafts: Drafts, *, atomic: bool) -> None:
     failed = {i: draft for i, draft in enumerate(drafts) if isinstance(draft, PalimpsestError)}
     if failed:
         raise BatchRefused(failed)
-
-
-async def _hold_for_review(
-    write: AgentWrite[Outcomes],
-    items: Sequence[ClassifiedItem],
-    drafts: Drafts,
-    *,
-    dry_run: bool,
-) -> Outcomes:
-    """Make each store a review with what it would do. Nothing is written to memories."""
-    outcomes: Outcomes = []
-    for item, draft in zip(items, drafts, strict=True):
-        if isinstance(draft, PalimpsestError):
-            outcomes.append(draft)
-            continue
-        review_id = None if dry_run else uuid7()
-        if review_id:
-            command = item.command
-            incoming = Incoming(
-                command.fact, command.supersedes, command.classify, command.is_episode
-            )
-            review = review_from_plan(draft, write.chains, ReviewSource.FROZEN)
-            await reviews.hold_store(
-                write.connection,
-                write.agent,
-                review_id,
-                incoming,
-                review,
-                now=draft.now,
-            )
-        outcome = Outcome(
-            draft,
-            None,
-            None,
-            frozen=True,
-            waiting_review_id=review_id,
-        )
-        outcomes.append(outcome.with_hints(find_date_hints(item.command.left_open)))
-    return outcomes
 
 
 async def _read_outcomes(
@@ -434,15 +454,6 @@ def _pick_first_judgments(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]
     for judgment in judgments:
         first.setdefault(judgment.memory_id, judgment)
     return first
-
-
-def _count_held(outcomes: Outcomes) -> int:
-    """Return how many stores wait for a person because the agent is frozen."""
-    count = 0
-    for outcome in outcomes:
-        if isinstance(outcome, Outcome) and outcome.waiting_review_id:
-            count += 1
-    return count
 
 
 def _get_single_outcome(outcomes: Outcomes) -> Outcome:

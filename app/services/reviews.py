@@ -9,12 +9,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.classification.merge_text import join_texts
-from app.domain.agent import AgentId
+from app.domain.agent import AgentId, Mode
 from app.domain.chains import Chains
 from app.domain.errors import (
     AlreadyDecided,
     CannotAccept,
     ChoiceNeeded,
+    NotForAgent,
     PalimpsestError,
     Unavailable,
     UnknownLogEntry,
@@ -24,6 +25,7 @@ from app.domain.fact import merge_facts
 from app.domain.relation import Judge, Relation
 from app.domain.version import Memory
 from app.embedding import Embedder, Vector
+from app.planning.agent_questions import find_protection
 from app.planning.plan import (
     Plan,
     PreparedMerge,
@@ -146,11 +148,12 @@ class ReviewDecider:
         If these memories changed since the proposal, nothing is done, and the proposal is made
         afresh. Accepting the same again returns the first result.
         Raises UnknownReview, AlreadyDecided, ChoiceNeeded, NotCandidates, CannotAccept,
-        AgentFrozen.
+        AgentFrozen, and NotForAgent if the agent's own model may not decide it.
         """
         await self.expire_overdue(call.agent)
         review = await self._read_review(call.agent, review_id)
-        if review.incoming and review.status == ReviewStatus.PENDING:
+        waits = review.status == ReviewStatus.PENDING
+        if review.incoming and waits and by is not Judge.AGENT:
             if _narrow(review.proposal, chosen).targets != review.proposal.targets:
                 raise CannotAccept(review_id, "a store that was held back is carried out whole")
             return await self._release_store(call, review, review.incoming, note=note)
@@ -169,7 +172,9 @@ class ReviewDecider:
             if chosen is None and review.proposal.is_choice:
                 raise await _ask_to_choose(write, review.proposal)
             proposal = _narrow(review.proposal, chosen)
-            chains = await write.read_chains(ids=proposal.ids)
+            chains = await write.read_chains(ids=review.proposal.ids)
+            if by is Judge.AGENT:
+                _refuse_agent(write, review.proposal, chains)
             changed = find_moved_memories(proposal, chains)
             if changed:
                 return await self._propose_afresh(write, review.proposal, chosen, merge, changed)
@@ -183,6 +188,7 @@ class ReviewDecider:
                 by=by,
             )
             plan = await RepeatedFacts(write).join_stored(plan, proposal.memory_id)
+            await self._refuse_too_many_closures(write, review_id, plan)
             return await _carry_out(write, plan, merge.vectors)
 
     async def reject(
@@ -195,14 +201,22 @@ class ReviewDecider:
     ) -> Outcome:
         """Leave every memory as it is. Raises UnknownReview, AlreadyDecided.
 
-        A frozen agent is not refused: rejecting changes no memory.
+        A person may reject while the agent is frozen: rejecting changes no memory. Raises
+        AgentFrozen and NotForAgent if the agent's own model may not decide it.
         """
         await self.expire_overdue(call.agent)
-        async with agent_write(self._engine, call, setup=self._setup, refuse_frozen=False) as write:
+        by_agent = by is Judge.AGENT
+        async with agent_write(
+            self._engine, call, setup=self._setup, refuse_frozen=by_agent
+        ) as write:
             review = await _get_review(write.connection, call.agent, review_id)
             if review.status != ReviewStatus.PENDING:
                 return await _keep_first_outcome(write, review, ReviewStatus.REJECTED)
-            await write.read_clock()
+            if by_agent:
+                chains = await write.read_chains(ids=review.proposal.ids)
+                _refuse_agent(write, review.proposal, chains)
+            else:
+                await write.read_clock()
             plan = plan_reject(
                 review.proposal,
                 ReviewStatus.REJECTED,
@@ -398,6 +412,18 @@ class ReviewDecider:
         [vector] = await self._embedder.encode([text])
         return _ReadyMerge(merged, {merged.new_id: vector})
 
+    async def _refuse_too_many_closures(
+        self, write: AgentWrite[Acceptance], review_id: UUID, plan: Plan
+    ) -> None:
+        """Raise NotForAgent if an agent's answer would end more than judges may."""
+        most = self._setup.policy.max_closures
+        if plan.decision.decided_by is not Judge.AGENT:
+            return
+        if len(plan.superseded) > most:
+            raise NotForAgent(review_id, f"an answer may end no more than {most} memories")
+        if await write.exceeds_closures(plan):
+            raise NotForAgent(review_id, "judges have ended as many memories as they may, for now")
+
     async def _propose_afresh(
         self,
         write: AgentWrite[Acceptance],
@@ -429,6 +455,15 @@ class ReviewDecider:
 
 def _narrow(proposal: Proposal, chosen: Sequence[UUID] | None) -> Proposal:
     return proposal if chosen is None else proposal.narrow_to(chosen)
+
+
+def _refuse_agent(write: AgentWrite[Acceptance], proposal: Proposal, chains: Chains) -> None:
+    """Raise NotForAgent unless the agent's own model may decide the review."""
+    if write.mode is not Mode.LIVE:
+        raise NotForAgent(proposal.review_id, "a person decides about every change of this agent")
+    versions = {memory_id: chains.get_version(memory_id) for memory_id in proposal.ids}
+    if reason := find_protection(proposal, versions):
+        raise NotForAgent(proposal.review_id, reason)
 
 
 async def _ask_to_choose(write: AgentWrite[Acceptance], proposal: Proposal) -> ChoiceNeeded:

@@ -99,10 +99,10 @@ class Searcher:
             hits = await search.search_memories(
                 connection, agent, query, filters, point, index=index, exact=question.exact
             )
-            found = [hit.memory.id for hit in hits.hits]
-            if point.known_at is not None or not found:
+            shown = [hit.memory.id for hit in hits.hits]
+            if point.known_at is not None or not shown:
                 return hits
-            waiting = await find_waiting_reviews(connection, agent, found)
+            waiting = await find_waiting_reviews(connection, agent, shown)
             return replace(hits, in_question=waiting)
 
         return await self._reads.run(agent, read, known_at=point.known_at)

@@ -1,4 +1,6 @@
-"""Counting uses: they are noted in memory with each answer, and written a few seconds later.
+"""Counting uses of memories, and how often questions were shown.
+
+They are noted in memory with each answer, and written a few seconds later.
 
 A process that is killed loses what it has noted and not written. These are counters, nothing else.
 """
@@ -6,9 +8,10 @@ A process that is killed loses what it has noted and not written. These are coun
 import asyncio
 import logging
 import time
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -27,8 +30,17 @@ PATIENCE = 5.0
 
 logger = logging.getLogger(__name__)
 
-# The time of each memory's last use, on the monotonic clock of this process.
-Uses = dict[UUID, float]
+
+@dataclass(slots=True)
+class _Noted:
+    """What is noted of one agent.
+
+    `uses` holds the time of each memory's last use, on the monotonic clock of this process.
+    `shown` counts how often each review was shown.
+    """
+
+    uses: dict[UUID, float] = field(default_factory=dict)
+    shown: Counter[UUID] = field(default_factory=Counter)
 
 
 class UsageCounter:
@@ -37,7 +49,7 @@ class UsageCounter:
     def __init__(self, engine: AsyncEngine, *, every: float) -> None:
         self._engine = engine
         self._every = every
-        self._noted: dict[AgentId, Uses] = defaultdict(dict)
+        self._noted: dict[AgentId, _Noted] = defaultdict(_Noted)
         self._room = MOST_NOTED
 
     def note_uses(self, agent: AgentId, ids: Iterable[UUID]) -> None:
@@ -45,16 +57,25 @@ class UsageCounter:
         now = time.monotonic()
         used = dict.fromkeys(ids, now)
         if self._every and used:
-            self._add_uses(agent, used)
+            self._add(agent, _Noted(uses=used))
 
-    def _add_uses(self, agent: AgentId, used: Uses) -> None:
+    def note_shown(self, agent: AgentId, review_ids: Sequence[UUID]) -> None:
+        """Note that a context showed the questions of these reviews."""
+        if self._every and review_ids:
+            self._add(agent, _Noted(shown=Counter(review_ids)))
+
+    def _add(self, agent: AgentId, more: _Noted) -> None:
         noted = self._noted[agent]
-        for memory_id, at in used.items():
-            if memory_id in noted:
-                noted[memory_id] = max(at, noted[memory_id])
+        for memory_id, at in more.uses.items():
+            if memory_id in noted.uses:
+                noted.uses[memory_id] = max(at, noted.uses[memory_id])
             elif self._room:
-                noted[memory_id] = at
+                noted.uses[memory_id] = at
                 self._room -= 1
+        for review_id, times in more.shown.items():
+            if review_id in noted.shown or self._room:
+                self._room -= review_id not in noted.shown
+                noted.shown[review_id] += times
 
     @asynccontextmanager
     async def flush_in_background(self) -> AsyncIterator[None]:
@@ -79,27 +100,30 @@ class UsageCounter:
     async def flush(self) -> None:
         """Write what is noted, agent by agent. What cannot be written now stays noted."""
         noted = self._noted
-        self._noted = defaultdict(dict)
+        self._noted = defaultdict(_Noted)
         self._room = MOST_NOTED
         while noted:
-            agent, used = noted.popitem()
+            agent, counted = noted.popitem()
             try:
-                await self._write_uses(agent, used)
+                await self._write(agent, counted)
             except psycopg.errors.LockNotAvailable:
-                self._add_uses(agent, used)
+                self._add(agent, counted)
             except (SQLAlchemyError, psycopg.Error, OSError) as problem:
                 logger.warning("uses are not counted for now: %s", type(problem).__name__)
-                noted[agent] = used
+                noted[agent] = counted
                 for unwritten_agent, unwritten in noted.items():
-                    self._add_uses(unwritten_agent, unwritten)
+                    self._add(unwritten_agent, unwritten)
                 return
 
-    async def _write_uses(self, agent: AgentId, used: Uses) -> None:
+    async def _write(self, agent: AgentId, noted: _Noted) -> None:
         async with begin_for_agent(self._engine, agent) as connection:
             now = await read_clock(connection)
             here = time.monotonic()
             times: dict[UUID, datetime] = {}
-            for memory_id, at in used.items():
+            for memory_id, at in noted.uses.items():
                 age = timedelta(seconds=here - at)
                 times[memory_id] = now - age
-            await usage.count_uses(connection, agent, times)
+            if times:
+                await usage.count_uses(connection, agent, times)
+            if noted.shown:
+                await usage.count_shown(connection, agent, noted.shown)

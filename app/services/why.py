@@ -1,4 +1,4 @@
-"""Explaining why a memory is as it is, from the log, reviews and vetoes of its chain."""
+"""Explaining why a memory is as it is, from the log, reviews and opinions on its chain."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from app.domain.agent import AgentId
 from app.domain.errors import UnknownMemory
 from app.domain.version import Memory, Moment
 from app.planning.why.sentences import build_story
-from app.planning.why.story import Story, StoryMaterial, find_vetoed_memories
+from app.planning.why.story import Story, StoryMaterial, find_judged_memories
 from app.services.capture_reports import find_quoted_turns
 from app.store import memories
 from app.store.captures import captures
@@ -86,7 +86,7 @@ async def _read_rows(
     known_at = page.moment.known_at
     since = min(version.created_at for version in page.memories)
     entries = await log_why.list_entries_on(connection, agent, chain, known_at)
-    vetoed = await log_why.list_vetoed_entries(
+    judging = await log_why.list_judging_entries(
         connection,
         agent,
         chain,
@@ -95,12 +95,12 @@ async def _read_rows(
     )
     proposals = await log_why.list_proposals_about(connection, agent, chain, known_at)
     named = set(chain)
-    for entry in (*entries, *vetoed):
+    for entry in (*entries, *judging):
         named.update(entry.ids)
     for proposal in proposals:
         named.update(proposal.ids)
     async for entry in iterate_in_turns(entries):
-        named.update(pair.memory_id for pair in find_vetoed_memories(entry, chain))
+        named.update(pair.memory_id for pair in find_judged_memories(entry, chain))
     texts = await log_why.find_known_texts(connection, agent, named, known_at)
     until = await archived_log.find_archived_until(
         connection,
@@ -114,7 +114,7 @@ async def _read_rows(
         versions[memory_id],
         chain,
         entries,
-        vetoed,
+        judging,
         proposals,
         texts,
     )

@@ -68,20 +68,23 @@ async def apply_plans(
     vectors: Mapping[UUID, NDArray[np.float32]],
     language: int,
     request: CallInfo,
+    texts: Mapping[UUID, str],
     log_chain: LogChain,
 ) -> list[LoggedPlan]:
     """Carry the plans out in their order, and log each as one operation.
 
     `vectors` holds the embedding of each inserted memory, of length 1. `language` is the oid of the
-    text search configuration. `log_chain` ends with the last operation afterwards.
+    text search configuration. `texts` are those of stored memories that need not be read.
+    `log_chain` ends with the last operation afterwards.
     """
     if not plans:
         return []
     steps = [_Step(plan, log_id=uuid7(), review_id=uuid7()) for plan in plans]
     rows = _build_rows(agent, steps, vectors, language)
     corrected = await _read_metadata_before(connection, agent, plans)
+    ended = await _read_ended_texts(connection, agent, plans, texts)
     log = (
-        log_row(agent, step.log_id, step.plan, request, before)
+        log_row(agent, step.log_id, step.plan, request, corrected=before, texts=ended)
         for step, before in zip(steps, corrected, strict=True)
     )
     if len(plans) == 1 and len(rows.updated) <= _FEW:
@@ -331,6 +334,38 @@ async def count_confirmations(
         else:
             counted.append(plan)
     return counted
+
+
+# --- texts for the log ---------------------------------------------------------------------------
+
+# Read the texts of memories that are not erased.
+_READ_TEXTS = """
+    SELECT id, content FROM memories
+    WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
+"""
+
+
+async def _read_ended_texts(
+    connection: AsyncConnection,
+    agent: AgentId,
+    plans: Sequence[Plan],
+    texts: Mapping[UUID, str],
+) -> dict[UUID, str]:
+    """Return the texts of what the plans end; the log keeps them. Those at hand are not read.
+
+    A plan may end what an earlier plan of the same call inserts.
+    """
+    known = dict(texts)
+    ended: set[UUID] = set()
+    for plan in plans:
+        ended.update(plan.ended)
+        for inserted in plan.inserted:
+            known[inserted.version.id] = inserted.fact.content
+    unknown = ended - known.keys()
+    if unknown:
+        rows = await fetch_rows(connection, _READ_TEXTS, {"agent": agent, "ids": list(unknown)})
+        known |= {row["id"]: row["content"] for row in rows}
+    return {memory_id: known[memory_id] for memory_id in ended if memory_id in known}
 
 
 # --- metadata ------------------------------------------------------------------------------------

@@ -115,11 +115,16 @@ def _list_findings(prefix: str, *, removed: bool) -> tuple[JsonField, ...]:
 def _list_judgments(prefix: str) -> tuple[JsonField, ...]:
     return (
         *_list_fields(prefix, "memory_id", "relation", "confidence", "decided_by", "flag", "akin"),
-        JsonField(f"{prefix}disagree"),
+        *_list_fields(prefix, "disagree"),
         JsonField(f"{prefix}reasoning", Erasure.REMOVED),
         JsonField(f"{prefix}vetoes[]", Erasure.REMOVED),
         *_list_findings(f"{prefix}findings[].", removed=True),
+        *_list_opinions(f"{prefix}opinions[]."),
     )
+
+
+def _list_opinions(prefix: str) -> tuple[JsonField, ...]:
+    return _list_removed(prefix, "decided_by", "relation", "confidence", "reasoning")
 
 
 def _list_corrections(prefix: str) -> tuple[JsonField, ...]:
@@ -145,6 +150,13 @@ _STATES = (
     JsonField("[].settled.note", Erasure.REMOVED),
     # The receipt of an erasure: a digest under a key that the service does not keep.
     *_list_fields("[].", "erased_at", "hmac"),
+)
+
+# What judges said of a memory goes with the memory, and with the fact that they judged.
+_OPINIONS = (
+    *_list_removed("[].", "memory_id", "signals[]", "vetoes[]"),
+    *_list_removed("[].not_done.", "relation", "reason"),
+    *_list_opinions("[].opinions[]."),
 )
 
 # --- the tables ----------------------------------------------------------------------------------
@@ -197,6 +209,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         ),
         OtherColumn("session_id", Erasure.REMOVED),
         OtherColumn("request_id", Erasure.NAME),
+        OtherColumn("opinions", Erasure.BY_FIELD, _OPINIONS),
         OtherColumn("vetoed", Erasure.BY_FIELD, _list_removed("[].", "memory_id", "veto")),
     ),
     "reviews": (
@@ -215,6 +228,8 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             ),
         ),
         OtherColumn("note", Erasure.REMOVED),
+        # How often a context showed it says nothing to another service.
+        OtherColumn("shown", exported=False),
     ),
     "log_checkpoints": (
         _AGENT,
@@ -242,7 +257,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         *_list_hidden("relation", "confidence", "reasoning", "signals", "decided_by", "incoming"),
         *_list_hidden("before_state", "after_state", "model", "prompt_version", "usage"),
         *_list_hidden("duration_ms", "session_id", "request_id", "created_at", "reverts"),
-        *_list_hidden("reverted_by", "vetoed", "actor", "previous_hash", "hash"),
+        *_list_hidden("reverted_by", "opinions", "vetoed", "actor", "previous_hash", "hash"),
         *_list_hidden("content_digest", "content_salt"),
     ),
     # Erase writes an archive file anew without what was erased, or removes the file.

@@ -19,6 +19,7 @@ from app.domain.fact import Slot
 from app.store.columns import ERASED_LOG_KEYS, ERASED_LOG_KEYS_OF_CHAIN
 from app.store.engine import fetch_rows
 from app.store.log.touching import find_operations_touching
+from app.store.tables import HAS_OPINIONS
 
 # The slot of a memory whose words were erased with its whole chain.
 NOWHERE = Slot("", "", None)
@@ -110,7 +111,7 @@ def _list_redactions(log: str) -> tuple[str, ...]:
         _FORGET_ANSWERS,
         _REDACT_REVIEWS,
         _redact_operations_sql(log),
-        _redact_vetoes_sql(log),
+        _redact_opinions_sql(log),
         _redact_trouble_sql(log),
     )
 
@@ -249,6 +250,7 @@ def _redact_operations_sql(log: str) -> str:
                 SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]')
                 FROM jsonb_array_elements(l.signals) AS f
             ),
+            opinions = NULL,
             vetoed = '[]',
             content_salt = NULL
         FROM stands
@@ -256,33 +258,44 @@ def _redact_operations_sql(log: str) -> str:
     """
 
 
-# A veto quotes words of both texts.
-_QUOTING_VETO = f"""
-    v ->> 'memory_id' = ANY({_ID_TEXTS})
+# What judges said of a memory `o` quotes words of both texts.
+_QUOTING_OPINION = f"""
+    o ->> 'memory_id' = ANY({_ID_TEXTS})
     OR EXISTS (
-        SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
-        WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
+        SELECT 1
+        FROM jsonb_path_query(o, 'strict $.** ? (@.type() == "string")') AS words
+        CROSS JOIN unnest(CAST(:quotes AS text[])) AS quote
+        WHERE strpos(lower(words #>> '{{}}'), lower(quote)) > 0
     )
 """
 
 
-def _redact_vetoes_sql(log: str) -> str:
-    """Return the statement that removes vetoes alone.
+def _redact_opinions_sql(log: str) -> str:
+    """Return the statement that removes opinions alone.
 
     An operation that only compared its fact with an erased memory decided about other memories, so
     the rest of it stays.
     """
     return f"""
-        UPDATE {log} l SET vetoed = (
-            SELECT coalesce(jsonb_agg(v ORDER BY place), '[]')
-            FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (v, place)
-            WHERE NOT ({_QUOTING_VETO})
-        ),
-        content_salt = NULL
+        UPDATE {log} l SET
+            opinions = ({_list_other_opinions_sql("l.opinions")}),
+            vetoed = coalesce(({_list_other_opinions_sql("l.vetoed")}), '[]'),
+            content_salt = NULL
         WHERE l.agent_id = :agent
-          AND l.vetoed <> '[]'
-          AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE {_QUOTING_VETO})
+          AND {HAS_OPINIONS}
+          AND EXISTS (
+              SELECT 1 FROM jsonb_array_elements(coalesce(l.opinions, l.vetoed)) AS o
+              WHERE {_QUOTING_OPINION}
+          )
     """
+
+
+def _list_other_opinions_sql(opinions: str) -> str:
+    return f"""
+                SELECT jsonb_agg(o ORDER BY place)
+                FROM jsonb_array_elements({opinions}) WITH ORDINALITY AS e (o, place)
+                WHERE NOT ({_QUOTING_OPINION})
+            """
 
 
 def _redact_trouble_sql(log: str) -> str:

@@ -18,6 +18,7 @@ from app.domain.fact import FACT_FIELDS, DerivedSlot, Tier
 from app.domain.relation import Decision, Judge, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Version
+from app.planning.not_done import list_judged_memories
 from app.planning.plan import Insertion, Plan, Review
 from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, find_copy_type
 from app.store.log.state import (
@@ -25,11 +26,11 @@ from app.store.log.state import (
     encode_findings,
     encode_judgments,
     encode_model_cost,
+    encode_opinions,
     encode_relied_on,
     encode_stated_fact,
     encode_states_after,
     encode_states_before,
-    encode_vetoes,
     to_jsonb,
 )
 from app.store.tables import (
@@ -73,7 +74,9 @@ MEMORY_TYPES = _find_copy_types(memories, *_NOT_INSERTED)
 BELIEF_TYPES = _find_copy_types(memory_beliefs)
 LOG_TYPES = _find_copy_types(consolidation_log, "reverted_by", "signal_names")
 LINK_TYPES = _find_copy_types(memory_relationships)
-REVIEW_TYPES = _find_copy_types(reviews, "incoming", "note", "decided_at", "decision_log_id")
+REVIEW_TYPES = _find_copy_types(
+    reviews, "incoming", "note", "decided_at", "decision_log_id", "shown"
+)
 
 
 def _list_memory_columns(names: Iterable[str]) -> list[str]:
@@ -192,10 +195,23 @@ def _find_relied_revisions(review: Review, stored: UUID | None, plan: Plan) -> d
     return relied_on
 
 
+# Operations from before opinions were logged have vetoes in a column of their own.
+_NO_VETOES = to_jsonb([])
+
+
 def log_row(
-    agent: AgentId, log_id: UUID, plan: Plan, call: CallInfo, corrected: dict[str, Any] | None
+    agent: AgentId,
+    log_id: UUID,
+    plan: Plan,
+    call: CallInfo,
+    *,
+    corrected: dict[str, Any] | None,
+    texts: Mapping[UUID, str],
 ) -> Row:
-    """Return the row of an operation. `corrected` is the metadata before a correction."""
+    """Return the row of an operation.
+
+    `corrected` is the metadata before a correction. `texts` are those of what the plan ends.
+    """
     row = _decision_values(plan.decision) | _model_values(plan.model_cost)
     row |= {
         "agent_id": agent,
@@ -204,7 +220,7 @@ def log_row(
         "source_memory_ids": list(plan.touched),
         "target_memory_id": plan.target,
         "incoming": None,
-        "before_state": to_jsonb(encode_states_before(plan, corrected)),
+        "before_state": to_jsonb(encode_states_before(plan, corrected, texts)),
         "after_state": to_jsonb(encode_states_after(plan)),
         "duration_ms": call.duration_ms,
         "session_id": call.session_id,
@@ -212,8 +228,11 @@ def log_row(
         "actor": call.actor,
         "created_at": plan.now,
         "reverts": plan.reverts,
-        "vetoed": to_jsonb(encode_vetoes(plan.judgments)),
+        "opinions": None,
+        "vetoed": _NO_VETOES,
     }
+    if judged := list_judged_memories(plan):
+        row["opinions"] = to_jsonb(encode_opinions(judged))
     if plan.incoming is not None:
         row["incoming"] = to_jsonb(encode_stated_fact(plan.incoming))
         row["session_id"] = plan.incoming.session_id or call.session_id
@@ -246,7 +265,8 @@ def erasure_row(
         "actor": call.actor,
         "created_at": now,
         "reverts": None,
-        "vetoed": to_jsonb([]),
+        "opinions": None,
+        "vetoed": _NO_VETOES,
     }
 
 

@@ -190,17 +190,21 @@ memory_usage = sa.Table(
 # The condition that judges decided an operation. A review that expires is a NOOP by rule, and
 # decides nothing about a fact.
 JUDGED = "decided_by NOT IN ('caller', 'reviewer') AND (operation <> 'NOOP' OR relation <> 'NONE')"
-# The condition that the signals of an operation led to it. A reviewer's decision repeats the
-# signals of the review, which led to the review.
+# The condition that the signals of an operation led to it. The decision of a reviewer or
+# an agent repeats the signals of the review, which led to the review.
 _WITHOUT_EFFECT = sorted(r.value for r in Relation if not r.effect.changes_stored)
 _HAS_EFFECT = f"relation NOT IN ({', '.join(map(repr, _WITHOUT_EFFECT))})"
-LED_TO = f"{_HAS_EFFECT} AND decided_by <> 'reviewer'"
+LED_TO = f"{_HAS_EFFECT} AND decided_by NOT IN ('reviewer', 'agent')"
 # The condition that an operation ended memories because judges said so. `Plan.closures` has the
 # same rule.
 CLOSES = f"""{_HAS_EFFECT} AND (
-    (decided_by IN ('signals', 'judge', 'model') AND operation NOT IN ('ADD', 'NOOP', 'AMEND'))
+    (decided_by IN ('signals', 'judge', 'model', 'agent')
+        AND operation NOT IN ('ADD', 'NOOP', 'AMEND'))
     OR (decided_by = 'sweep' AND (signals <> '[]' OR model IS NOT NULL))
 )"""
+
+# The condition that an operation has opinions or vetoes on some memories.
+HAS_OPINIONS = "coalesce(opinions, vetoed) <> '[]'"
 
 consolidation_log = sa.Table(
     "consolidation_log",
@@ -232,6 +236,8 @@ consolidation_log = sa.Table(
     sa.Column("created_at", _TIME, nullable=False),
     sa.Column("reverts", UUID),
     sa.Column("reverted_by", UUID),
+    # Only operations from before opinions were logged have something in `vetoed`.
+    sa.Column("opinions", JSONB),
     sa.Column("vetoed", JSONB, nullable=False),
     sa.Column("actor", sa.Text),
     sa.Column("previous_hash", BYTEA),
@@ -264,9 +270,9 @@ consolidation_log = sa.Table(
         postgresql_where=sa.text("reverts IS NOT NULL"),
     ),
     sa.Index(
-        "consolidation_log_vetoed",
-        *("agent_id", "id"),
-        postgresql_where=sa.text("vetoed <> '[]'"),
+        "consolidation_log_opinions",
+        *("agent_id", "created_at", "id"),
+        postgresql_where=sa.text(HAS_OPINIONS),
     ),
     sa.Index(
         "consolidation_log_troubled",
@@ -357,6 +363,7 @@ reviews = sa.Table(
     sa.Column("note", sa.Text),
     sa.Column("decided_at", _TIME),
     sa.Column("decision_log_id", UUID),
+    sa.Column("shown", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.ForeignKeyConstraint(
         ["agent_id", "memory_id"], ["memories.agent_id", "memories.id"], name="reviews_memory_fkey"
     ),

@@ -1,4 +1,4 @@
-"""Record which memories were used.
+"""Record which memories were used, and how often questions were shown.
 
 The counters touch neither a belief nor a revision, and nobody takes the agent's lock for them.
 """
@@ -51,3 +51,23 @@ async def count_uses(
     await set_on_every_node(connection, "lock_timeout", _GIVE_WAY_AFTER)
     values = {"agent": agent, "ids": list(used), "times": list(used.values())}
     await fetch_rows(connection, _COUNT, values)
+
+
+# Count how often contexts showed reviews.
+_COUNT_SHOWN = """
+    UPDATE reviews r SET shown = r.shown + counted.times
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:times AS integer[])) AS counted (id, times)
+    WHERE r.agent_id = :agent AND r.id = counted.id
+"""
+
+
+async def count_shown(
+    connection: AsyncConnection, agent: AgentId, shown: Mapping[UUID, int]
+) -> None:
+    """Add to how often these reviews were shown.
+
+    Raise psycopg's LockNotAvailable if a write decides one of them.
+    """
+    await set_on_every_node(connection, "lock_timeout", _GIVE_WAY_AFTER)
+    values = {"agent": agent, "ids": list(shown), "times": list(shown.values())}
+    await fetch_rows(connection, _COUNT_SHOWN, values)

@@ -427,7 +427,8 @@ def test_a_frozen_agent_keeps_the_facts_of_messages_as_reviews(client: httpx.Cli
     client.patch(f"/v1/agents/{agent}", json={"mode": "frozen"}).raise_for_status()
     answer = capture(client, talk("I live in Lisbon."))
     [fact] = list_facts(answer)
-    assert (fact["operation"], fact["memory_id"], fact["log_id"]) == (None, None, None)
+    assert (fact["operation"], fact["memory_id"]) == (None, None)
+    assert client.get(f"/v1/log/{fact['log_id']}").json()["review"] == "frozen"
     assert fact["review_id"] == client.get("/v1/reviews").json()["items"][0]["id"]
     client.patch(f"/v1/agents/{agent}", json={"mode": "live"}).raise_for_status()
     client.post(f"/v1/reviews/{fact['review_id']}/accept").raise_for_status()

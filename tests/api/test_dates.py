@@ -8,6 +8,7 @@ import pytest
 
 from app.settings import InvalidSettings, load_settings
 from support.builders import contents, list_ended, problem, send, store
+from support.messages import capture
 from support.service import running
 
 
@@ -157,6 +158,56 @@ def test_dates_are_read_in_the_time_zone_of_the_agent(client: httpx.Client) -> N
     set_timezone(client, None)
     memory = store(client, "My sister moved to Faro last month", said_at=said_at)["memory"]
     assert memory["valid_from"] == "2025-02-01T00:00:00.000000Z"
+
+
+OFFSETS = [
+    ("I started the new job yesterday", "2026-06-13T00:30:00+08:00", "2026-06-11T16:00:00"),
+    ("I became team lead this month", "2026-04-01T06:00:00+09:00", "2026-03-31T15:00:00"),
+    ("I moved to Lima yesterday", "2026-05-02T21:00:00-05:00", "2026-05-01T05:00:00"),
+    ("I moved to Lima yesterday", "2026-05-03T02:00:00Z", "2026-05-02T00:00:00"),
+]
+
+
+@pytest.mark.parametrize(("content", "said_at", "start"), OFFSETS)
+def test_a_day_begins_at_the_midnight_of_who_spoke(
+    client: httpx.Client, content: str, said_at: str, start: str
+) -> None:
+    memory = store(client, content, said_at=said_at)["memory"]
+    assert memory["valid_from"] == f"{start}.000000Z"
+    assert memory["said_at"].endswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("at", "start"),
+    [
+        ("2026-06-13T00:30:00+08:00", "2026-06-11T16:00:00"),
+        ("2026-06-12T21:00:00-05:00", "2026-06-11T05:00:00"),
+        ("2026-06-13T00:30:00+05:45", "2026-06-11T18:15:00"),
+        ("2026-06-13T02:00:00Z", "2026-06-12T00:00:00"),
+    ],
+)
+def test_a_day_begins_at_the_midnight_of_who_wrote_the_message(
+    client: httpx.Client, at: str, start: str
+) -> None:
+    message = {"role": "user", "content": "I moved to Lima yesterday", "at": at}
+    capture(client, [message])
+    [memory] = client.get("/v1/memories", params={"as_of": "2026-07"}).json()["items"]
+    assert memory["valid_from"] == f"{start}.000000Z"
+
+
+def test_the_zone_of_the_agent_comes_before_the_offset_of_a_call(client: httpx.Client) -> None:
+    set_timezone(client, "America/New_York")
+    memory = store(client, "I moved to Lima yesterday", said_at="2026-06-13T00:30:00+08:00")[
+        "memory"
+    ]
+    assert memory["valid_from"] == "2026-06-11T04:00:00.000000Z"
+
+
+def test_new_content_is_dated_by_the_midnight_of_who_spoke(client: httpx.Client) -> None:
+    old = store(client, "I live in Porto", said_at="2026-01-01")["memory"]["id"]
+    body = {"content": "I moved to Lima yesterday", "said_at": "2026-06-13T00:30:00+08:00"}
+    answer = client.post(f"/v1/memories/{old}/supersede", json=body).raise_for_status().json()
+    assert answer["memory"]["valid_from"] == "2026-06-11T16:00:00.000000Z"
 
 
 def test_a_time_zone_and_a_mode_change_without_each_other(client: httpx.Client) -> None:

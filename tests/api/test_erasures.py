@@ -107,12 +107,12 @@ def test_vetoes_that_quote_it_go_and_the_decision_on_the_other_fact_stays(
     one = store(client, "The server runs Linux", entity="Zebra-11")
     other = store(client, "The server runs Windows", entity="Falcon", classify="signals")
     told = client.get(f"/v1/log/{other['log_id']}").json()
-    assert told["vetoed"] == [
-        {"memory_id": one["memory"]["id"], "veto": "entity Falcon is not entity Zebra-11"}
-    ]
+    [judged] = told["opinions"]
+    assert judged["memory_id"] == one["memory"]["id"]
+    assert judged["vetoes"] == ["entity Falcon is not entity Zebra-11"]
     erase(client, (one, other)[erased]["memory"]["id"])
     left = client.get(f"/v1/log/{other['log_id']}").json()
-    assert left["vetoed"] == []
+    assert left["opinions"] == []
     assert (left["reasoning"] == told["reasoning"]) is (erased == 0)
     assert_gone(url, "falcon" if erased else "zebra")
 
@@ -124,9 +124,9 @@ def test_a_veto_about_another_memory_goes_where_it_quotes_an_erased_text(
     secret = store(client, "Zebra-11")["memory"]["id"]
     store(client, "The server runs Linux", entity="Zebra-11")
     other = store(client, "The server runs Windows", entity="Falcon")
-    assert len(client.get(f"/v1/log/{other['log_id']}").json()["vetoed"]) == 1
+    assert len(client.get(f"/v1/log/{other['log_id']}").json()["opinions"]) == 1
     erase(client, secret)
-    assert client.get(f"/v1/log/{other['log_id']}").json()["vetoed"] == []
+    assert client.get(f"/v1/log/{other['log_id']}").json()["opinions"] == []
 
 
 def test_the_receipt_proves_the_text_to_whoever_kept_it_and_its_key_is_not_stored(

@@ -22,7 +22,7 @@ from app.mcp.tools import CAPTURE, INSTRUCTIONS, REVIEW, SEARCH, STORE, TOOLS
 from app.settings import load_settings
 from palimpsest_client import AsyncClient, Client, Retries
 from support.builders import contents, remembered
-from support.questions import CARS, MOVED, ask, open_agent, open_unsure
+from support.questions import CARS, MOVED, ask, open_agent, open_unsure, read_review
 from support.service import running
 
 ROOT_KEY = "root-" + "k" * 40
@@ -165,6 +165,37 @@ def test_a_question_shows_its_texts_and_is_accepted_by_letters(
 
         talk(serve_over(address, client.headers["X-Agent-Id"]), work)
         assert contents(client) == {CARS[1], MOVED}
+
+
+def test_a_store_and_a_context_ask_the_model_and_it_answers(
+    server_url: str, template_url: str
+) -> None:
+    with open_unsure(server_url, template_url) as (_, address), open_agent(address) as client:
+        ids, found = ask(client, *CARS[:2])
+
+        async def work(host: Host) -> None:
+            context = await host.call_tool("memory_context", {})
+            [question] = get_fields(context)["questions"]
+            assert question["line"] in read_text(context)
+            [letter] = [name for name, i in question["letters"].items() if i == ids[1]]
+            answers = {question["handle"]: [letter], "0000": []}
+            answered = await host.call_tool("memory_answer", {"answers": answers})
+            first, second = get_fields(answered)["results"]
+            assert first["superseded"] == [{"id": ids[1], "content": CARS[1]}]
+            assert f"ended: {CARS[1]}" in read_text(answered)
+            assert "no review 0000" in second["problem"]
+
+            bus = {"content": "The bus to the village stops at noon"}
+            await host.call_tool("memory_store", bus)
+            bus = {"content": "The bus to the village stops at two"}
+            stored = await host.call_tool("memory_store", bus)
+            asked = get_fields(stored)["question"]
+            assert asked.startswith("Q ")
+            assert asked in read_text(stored)
+
+        talk(serve_over(address, client.headers["X-Agent-Id"]), work)
+        assert CARS[1] not in contents(client)
+        assert read_review(client, found["id"])["status"] == "accepted"
 
 
 def test_turns_are_captured(server: Any) -> None:

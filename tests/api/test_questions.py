@@ -176,6 +176,18 @@ def test_a_fact_that_was_replaced_may_still_have_ended_something(asking: httpx.C
     assert list_ended(accept(asking, found["id"], [ids[0]]).json()) == [ids[0]]
 
 
+def test_a_fact_with_a_stated_start_may_have_ended_it_earlier(asking: httpx.Client) -> None:
+    begun = {"valid_from": "2026-01-01", "classify": "off"}
+    car = store(asking, CARS[0], **begun)["memory"]["id"]
+    asked = store(asking, MOVED, valid_from="2026-02-01", classify="model")
+    retract(asking, car, at="2026-03-01")
+    assert read_review(asking, asked["review_id"])["status"] == "pending"
+    problem(accept(asking, asked["review_id"], [car]), 409)
+    assert accept(asking, asked["review_id"], [car]).is_success
+    until = asking.get(f"/v1/memories/{car}").json()["valid_until"]
+    assert until == "2026-02-01T00:00:00.000000Z"
+
+
 def test_an_accepted_question_overtakes_the_others_until_it_is_undone(asking: httpx.Client) -> None:
     [car], first = ask(asking, CARS[0])
     second_text = "The car is parked at Hill Street, Station Road"

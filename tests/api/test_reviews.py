@@ -390,9 +390,8 @@ def test_deciding_again_under_a_key_is_answered_the_same_from_then_on(
 # --- frozen ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_frozen_agent_keeps_stores_back_and_writes_nothing(client: httpx.Client) -> None:
-    send(client, editor("Vim"))
-    logged = len(client.get("/v1/log").json()["items"])
+def test_a_frozen_agent_keeps_stores_back_and_writes_only_its_log(client: httpx.Client) -> None:
+    first = send(client, editor("Vim"))["memory"]
     mode(client, "frozen")
     response = client.post("/v1/memories", json=editor("Emacs"))
     answer = response.json()
@@ -407,7 +406,29 @@ def test_a_frozen_agent_keeps_stores_back_and_writes_nothing(client: httpx.Clien
     ).json()["results"]
     assert (batch[0]["operation"], batch[1]["status"]) == (None, 422)
     assert contents(client) == {"Uses Vim as editor"}
-    assert len(client.get("/v1/log").json()["items"]) == logged
+    batched, single, _ = client.get("/v1/log").json()["items"]
+    assert [batched["id"], single["id"]] == [batch[0]["log_id"], answer["log_id"]]
+    assert (single["operation"], single["target_memory_id"]) == ("NOOP", None)
+    assert (single["relation"], single["decided_by"], single["review"]) == (
+        "NONE",
+        "rule",
+        "frozen",
+    )
+    assert single["incoming"]["content"] == "Uses Emacs as editor"
+    [left] = [state["review"] for state in single["after_state"]]
+    assert [memory_id for memory_id, _ in left["relied_on"]] == [first["id"]]
+
+
+def test_undoing_what_a_frozen_agent_logged_closes_its_review(client: httpx.Client) -> None:
+    send(client, editor("Vim"))
+    mode(client, "frozen")
+    held = client.post("/v1/memories", json=editor("Emacs")).json()
+    mode(client, "live")
+    undone = client.post(f"/v1/log/{held['log_id']}/revert").json()
+    assert review(client, held["review_id"])["status"] == "expired"
+    client.post(f"/v1/log/{undone['log_id']}/revert").raise_for_status()
+    assert review(client, held["review_id"])["status"] == "pending"
+    assert decide(client, held["review_id"], "accept")["operation"] == "UPDATE"
 
 
 def test_what_a_frozen_batch_holds_back_relies_on_nothing_that_is_not_stored(
@@ -454,7 +475,7 @@ def test_the_doctor_notices_an_agent_that_was_last_known_before_what_it_holds_ba
             connection.execute(f"UPDATE agents SET {move_back('last_known_at', '-1 s')}".encode())
     assert (found["check"], found["ids"], found["repairable"]) == (
         "agents",
-        [held["review_id"]],
+        [held["log_id"]],
         True,
     )
 

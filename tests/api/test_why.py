@@ -188,9 +188,8 @@ def test_what_a_fact_was_kept_apart_from_is_told_on_both_sides(client: Client) -
         )
         assert (event["log_id"], event["at"]) == (hers["log_id"], hers["known_at"])
         assert set(event["memory_ids"]) == {mine["memory"]["id"], hers["memory"]["id"]}
-    assert client.get(f"/v1/log/{hers['log_id']}").json()["vetoed"] == [
-        {"memory_id": mine["memory"]["id"], "veto": veto}
-    ]
+    [judged] = client.get(f"/v1/log/{hers['log_id']}").json()["opinions"]
+    assert (judged["memory_id"], judged["vetoes"]) == (mine["memory"]["id"], [veto])
     assert kinds(why(client, mine["memory"]["id"], known_at=mine["known_at"])) == ["ADD"]
 
 

@@ -124,6 +124,7 @@ BODIES_WITH_IDS = {
     "supersede by": ("/v1/memories/OWN/supersede", {"by": "ID"}),
     "link": ("/v1/memories/OWN/relationships", {"type": "causes", "target_id": "ID"}),
     "decide": ("/v1/reviews/decide", {"decision": "reject", "ids": ["ID"]}),
+    "answer": ("/v1/reviews/answers", {"answers": [{"question": "ID", "choice": ["a"]}]}),
     "erase a chain": ("/v1/erasures", {"chain_id": "ID"}),
     "undo a sweep": ("/v1/reverts", {"sweep_id": "ID"}),
     "undo a capture": ("/v1/reverts", {"capture_id": "ID"}),
@@ -136,7 +137,12 @@ def test_a_foreign_id_in_a_body_answers_like_an_unknown_one(
 ) -> None:
     path, body = BODIES_WITH_IDS[case]
     own = store(thief, f"Has a goldfish called {uuid4().hex}")["memory"]["id"]
-    kinds = {"decide": "review_id", "undo a sweep": "sweep_id", "undo a capture": "capture_id"}
+    kinds = {
+        "decide": "review_id",
+        "answer": "review_id",
+        "undo a sweep": "sweep_id",
+        "undo a capture": "capture_id",
+    }
     kind = kinds.get(case, "memory_id")
     answers = []
     for used in (ids[kind], make_unknown(ids[kind])):

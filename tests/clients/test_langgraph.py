@@ -17,6 +17,7 @@ from app.main import create_app
 from app.settings import load_settings
 from palimpsest_client import AsyncClient, Client
 from palimpsest_client.documents import NotWritten
+from support.questions import CARS, ask, open_agent, open_unsure
 from support.sweeps import Place
 
 pytest.importorskip("langgraph.store.base", reason="pip install langgraph-checkpoint")
@@ -420,3 +421,28 @@ def test_the_lines_of_its_readme_work(service: str) -> None:
         "superseded Ada lives in Porto",
         "current Ada lives in Lisbon",
     ]
+
+
+def test_open_questions_of_the_agent_are_handed_on_and_answered(
+    server_url: str, template_url: str
+) -> None:
+    with open_unsure(server_url, template_url) as (_, address), open_agent(address) as asking:
+        ids, found = ask(asking, *CARS[:2])
+        agent = asking.headers["X-Agent-Id"]
+        with Client(address, agent=agent) as client:
+            store = PalimpsestStore(client)
+            [question] = store.questions("Where is the car?")
+            assert question["review_id"] == found["id"]
+            [letter] = [name for name, i in question["letters"].items() if i == ids[0]]
+            [answered] = store.answer({question["handle"]: [letter]})
+            assert [each["id"] for each in answered["result"]["superseded"]] == [ids[0]]
+            assert store.questions() == []
+
+        async def ask_again() -> None:
+            async with AsyncClient(address, agent=agent) as client:
+                store = AsyncPalimpsestStore(client)
+                assert await store.aquestions() == []
+                [again] = await store.aanswer({question["handle"]: [letter]})
+                assert again["result"]["log_id"] == answered["result"]["log_id"]
+
+        asyncio.run(ask_again())

@@ -79,17 +79,18 @@ def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "lasting"),
+    ("content", "undated"),
     [
         ("I'm at the Ibis until Friday", "I'm at the Ibis"),
         ("The lift is out of service until 4 June.", "The lift is out of service."),
         ("Until Friday, I'm at the Ibis", "I'm at the Ibis"),
         ("I'm on holiday from 1 May until 4 June, in Spain", "I'm on holiday, in Spain"),
         ("I've lived in Porto since 2019", "I've lived in Porto"),
+        ("From 1 May I work nights", "I work nights"),
         ("My passport is in the drawer", "My passport is in the drawer"),
     ],
 )
-def test_judges_compare_a_fact_without_the_words_that_date_it(content: str, lasting: str) -> None:
+def test_judges_compare_a_fact_without_the_words_of_its_dates(content: str, undated: str) -> None:
     dated = date_fact(content, datetime(2026, 3, 11, tzinfo=UTC), UTC)
 
-    assert Fact(content, dated_by=dated.dated_by).undated_text == lasting
+    assert Fact(content, dated_by=dated.dated_by).undated_text == undated

@@ -1,7 +1,7 @@
 import base64
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.domain.secrets import SecretKind, find_secrets, redact_secrets
@@ -128,6 +128,8 @@ def test_several_secrets_are_found_in_their_order() -> None:
 def test_spans_lie_in_the_text_and_do_not_overlap(
     before: str, secret: tuple[SecretKind, str], after: str
 ) -> None:
+    # What a word introduces, as in "ID 4111 1111 1111 1111", may be no secret.
+    assume(not before.rstrip()[-1:].isalpha())
     text = f"{before} {secret[1]} {after}"
     end = 0
     for one in find_secrets(text):

@@ -194,6 +194,8 @@ async def call_log_and_reviews(recorder: Recorder) -> None:
     await call("POST /v1/reviews/{review_id}/accept", ids=reviews[1], json={"note": "Yes"})
     many = {"decision": "reject", "filter": {"source": "trust"}, "limit": 50}
     await call("POST /v1/reviews/decide", json=many)
+    answers = [{"question": reviews[2]["review_id"], "choice": []}]
+    await call("POST /v1/reviews/answers", json={"answers": answers})
     await call("GET /v1/shadow/report")
 
 

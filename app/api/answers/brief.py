@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.api.answers.base import AnswerBase
-from app.api.answers.context import ContextAnswer
+from app.api.answers.context import ContextAnswer, ContextQuestionOut
 from app.api.answers.log import OperationOut
 from app.api.answers.memories import HistoryAnswer, JointOut, ListAnswer, MemoryOut
 from app.api.answers.problem import Problem
@@ -108,6 +108,7 @@ class BriefContextAnswer(BriefAnswer):
     text: str
     tokens: int = Field(description="Tokens of the text, by estimate.")
     left_out: int = Field(0, description="How many others hold that did not fit.")
+    questions: list[ContextQuestionOut] = Field([], description="The questions in the text.")
 
     @classmethod
     def from_answer(cls, answer: ContextAnswer) -> Self:
@@ -158,6 +159,7 @@ class BriefWriteAnswer(BriefAnswer):
     superseded: list[SupersededOut] = Field([], description="What it ended.")
     log_id: UUID | None = Field(None, description="What undoes it. Left out on a dry run.")
     review_id: UUID | None = Field(None, description="The review that waits for a person.")
+    question: str | None = Field(None, description="That review, for the agent's own model.")
     dry_run: bool = False
     hints: list[str] = Field([], description="What should be known before acting on it.")
     stale: list[UUID] = Field([], description="What rests on a memory that it ended.")
@@ -168,7 +170,7 @@ class BriefWriteAnswer(BriefAnswer):
 
 
 def shorten_write(answer: WriteAnswer) -> dict[str, Any]:
-    names = ("operation", "superseded", "log_id", "review_id", "dry_run")
+    names = ("operation", "superseded", "log_id", "review_id", "question", "dry_run")
     values = {name: getattr(answer, name) for name in names}
     return values | {
         "memory": answer.memory and BriefMemory.from_answer(answer.memory),

@@ -15,6 +15,8 @@ from app.api.answers.brief import (
 from app.api.answers.problem import Problem
 from app.api.answers.reverts import RevertAnswer, RevertsAnswer
 from app.api.answers.reviews import (
+    AnsweredOut,
+    AnswersAnswer,
     DecideAnswer,
     DecidedOut,
     ReviewDetailOut,
@@ -105,6 +107,32 @@ class BriefDecideAnswer(BriefAnswer):
     def from_answer(cls, answer: DecideAnswer) -> Self:
         results = [BriefDecided.from_decided(decided) for decided in answer.results]
         return cls.model_construct(results=results)
+
+
+class BriefAnswered(BriefAnswer):
+    """What one answer came to."""
+
+    question: str = Field(description="As the call named it.")
+    review_id: UUID | None = Field(None, description="Left out if there is no such review.")
+    result: BriefWriteAnswer | Problem = Field(description="What deciding it came to.")
+
+    @classmethod
+    def from_answered(cls, answered: AnsweredOut) -> Self:
+        return cls.model_construct(
+            question=answered.question,
+            review_id=answered.review_id,
+            result=shorten_result(answered.result),
+        )
+
+
+class BriefAnswersAnswer(BriefAnswer):
+    """One result per answer, in order."""
+
+    results: list[BriefAnswered]
+
+    @classmethod
+    def from_answer(cls, answer: AnswersAnswer) -> Self:
+        return cls.model_construct(results=list(map(BriefAnswered.from_answered, answer.results)))
 
 
 class BriefRevertAnswer(BriefWriteAnswer):

@@ -44,6 +44,15 @@ class ContextItemOut(AnswerBase):
         )
 
 
+class ContextQuestionOut(AnswerBase):
+    """A question that waits, and the line it takes in the text."""
+
+    review_id: UUID
+    handle: str = Field(description="What names it in an answer, as the id of the review does.")
+    line: str
+    letters: dict[str, UUID] = Field(description="The memories that its letters stand for.")
+
+
 class ContextAnswer(AnswerBase):
     __doc__ = (
         "What holds, by kind, most useful first: as text for a prompt, and as items in the order "
@@ -59,6 +68,9 @@ class ContextAnswer(AnswerBase):
             "In a large agent, which has an index, no more than 3,000 are counted."
         )
     )
+    questions: list[ContextQuestionOut] = Field(
+        description="The open questions at the end of the text: POST /v1/reviews/answers."
+    )
     as_of: Time
     known_at: Time
 
@@ -73,6 +85,7 @@ class ContextAnswer(AnswerBase):
             tokens=composed.context.tokens,
             items=items,
             left_out=composed.context.left_out,
+            questions=list(map(ContextQuestionOut.from_attributes, composed.context.questions)),
             as_of=composed.moment.as_of,
             known_at=composed.moment.known_at,
         )

@@ -201,6 +201,9 @@ class SignalRecordOut(_Entry):
     rejected: int = Field(description="Reviews of its proposals that a person rejected.")
     expired: int
     pending: int
+    overruled: int = Field(
+        description="Stores in which it fired, and another judge's word counted more."
+    )
     error_rate: float | None = Field(
         description=(
             "(reverted + rejected) / (stand + reverted + accepted + rejected); null where nothing "
@@ -230,6 +233,8 @@ class SignalRecordOut(_Entry):
         is_decided = row["error_rate"] is not None
         reliability = compute_reliability(right, wrong) if is_decided else None
         return {
+            # Rows that a worker counted before the upgrade lack it.
+            "overruled": row.get("overruled", 0),
             "error_rate": _round(row["error_rate"]),
             "confidence": CONFIDENCE.get(row["name"]),
             "confidence_here": _round(reliability),

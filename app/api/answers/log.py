@@ -1,6 +1,7 @@
 """Answers of the routes that read the log."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from app.api.answers.base import AnswerBase
 from app.api.times import Time
 from app.domain.relation import Operation, Relation
 from app.planning.plan import ReviewSource
+from app.store.log.state import list_opinions
 
 
 class OperationOut(AnswerBase):
@@ -52,9 +54,18 @@ class LogEntryOut(OperationOut):
         description="SHA-256 in hexadecimal over this operation and the hash of the one before; "
         "null for operations from before the log was a chain."
     )
-    vetoed: list[dict[str, Any]] = Field(
-        description="What the fact was kept apart from though it is alike, and why; ten at most."
+    opinions: list[dict[str, Any]] = Field(
+        description=(
+            "What each judge said of the memories in which one of them saw a change or a "
+            "repetition, also if its word did not count; ten memories at most. `not_done` has what "
+            "was proposed and not done, and the reason. `vetoes` say why a memory that is alike "
+            "is about something else."
+        )
     )
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls.from_values({**row, "opinions": list_opinions(row)})
 
 
 class LogAnswer(AnswerBase):

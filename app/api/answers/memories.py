@@ -253,7 +253,7 @@ class ListAnswer(AnswerBase):
 class JointOut(AnswerBase):
     """A place at which a history goes on in another chain."""
 
-    superseded: UUID
+    superseded: UUID = Field(description="The version after which it goes on elsewhere.")
     by: UUID = Field(description="The version of another chain that took its place.")
 
 

@@ -146,6 +146,20 @@ class DecideAnswer(AnswerBase):
     results: list[DecidedOut]
 
 
+class AnsweredOut(AnswerBase):
+    """What one answer came to."""
+
+    question: str = Field(description="As the call named it.")
+    review_id: UUID | None = Field(description="Null if no review waits or waited under that name.")
+    result: WriteAnswer | Problem
+
+
+class AnswersAnswer(AnswerBase):
+    """One result per answer, in order: what a decision answers, or a problem."""
+
+    results: list[AnsweredOut]
+
+
 class BandOut(AnswerBase):
     """Proposals of one relation, judge and confidence band."""
 
@@ -157,6 +171,7 @@ class BandOut(AnswerBase):
     rejected: int
     pending: int
     expired: int
+    overtaken: int = Field(description="Closed because another decision settled them.")
     precision: float | None = Field(description="Accepted among the accepted and rejected.")
     examples: list[UUID] = Field(description="The latest reviews of the band.")
 

@@ -88,10 +88,10 @@ class SearchAnswer(AnswerBase):
         cls, hits: Hits, sort: Literal["score", "strength"], half_lives: HalfLives
     ) -> Self:
         moment = hits.moment
-        asked = [hits.in_question.get(hit.memory.id, ()) for hit in hits.hits]
+        questions = [hits.in_question.get(hit.memory.id, ()) for hit in hits.hits]
         results = [
             ResultOut.from_hit(hit, moment.as_of, half_lives, in_question)
-            for hit, in_question in zip(hits.hits, asked, strict=True)
+            for hit, in_question in zip(hits.hits, questions, strict=True)
         ]
         if sort == "strength":
             results.sort(key=lambda result: result.memory.strength, reverse=True)

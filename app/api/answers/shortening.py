@@ -17,6 +17,7 @@ from app.api.answers.brief import (
 )
 from app.api.answers.brief_captures import BriefCaptureAnswer, BriefCapturesAnswer
 from app.api.answers.brief_changes import (
+    BriefAnswersAnswer,
     BriefDecideAnswer,
     BriefRevertAnswer,
     BriefRevertsAnswer,
@@ -27,7 +28,12 @@ from app.api.answers.captures import CaptureAnswer, CapturesAnswer
 from app.api.answers.context import ContextAnswer
 from app.api.answers.memories import HistoryAnswer, ListAnswer, MemoryOut
 from app.api.answers.reverts import RevertAnswer, RevertsAnswer
-from app.api.answers.reviews import DecideAnswer, ReviewDetailOut, ReviewsAnswer
+from app.api.answers.reviews import (
+    AnswersAnswer,
+    DecideAnswer,
+    ReviewDetailOut,
+    ReviewsAnswer,
+)
 from app.api.answers.search import SearchAnswer
 from app.api.answers.writes import BatchAnswer, StoreAnswer, WriteAnswer
 
@@ -46,6 +52,7 @@ _FORMS: Final[dict[type[AnswerBase], Callable[[Any], BriefAnswer]]] = {
     CapturesAnswer: BriefCapturesAnswer.from_answer,
     ReviewDetailOut: BriefReviewDetail.from_detail,
     ReviewsAnswer: BriefReviewsAnswer.from_answer,
+    AnswersAnswer: BriefAnswersAnswer.from_answer,
     DecideAnswer: BriefDecideAnswer.from_answer,
 }
 

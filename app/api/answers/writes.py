@@ -14,6 +14,7 @@ from app.api.times import Time
 from app.domain.errors import PalimpsestError
 from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
 from app.domain.strength import HalfLives
+from app.planning.agent_questions import invite_answer
 from app.planning.hints import Hint, HintName
 from app.planning.plan import ReviewSource
 from app.services.agent_write import ComparedMemory, Outcome
@@ -154,6 +155,13 @@ class WriteAnswer(AnswerBase):
     review_id: UUID | None = Field(
         description="The review that waits for a person, if this write left one."
     )
+    question: str | None = Field(
+        None,
+        description=(
+            "That review as one line for the agent's own model, which answers it by POST "
+            "/v1/reviews/answers; null if there is none, or if only a person may decide it."
+        ),
+    )
     usage: UsageOut
     dry_run: bool
     hints: list[HintOut] = Field([], description="What should be known before acting on it.")
@@ -182,6 +190,7 @@ def _collect_outcome_values(outcome: Outcome, half_lives: HalfLives) -> dict[str
         "known_at": plan.now,
         "log_id": None,
         "review_id": outcome.waiting_review_id,
+        "question": invite_answer(outcome.question) if outcome.question else None,
         "usage": UsageOut.from_model_cost(plan.model_cost),
         "dry_run": outcome.written is None and outcome.waiting_review_id is None,
         "hints": [HintOut.from_hint(hint) for hint in outcome.hints],

@@ -228,3 +228,10 @@ class ContextQuery(MemoryQuery, FilterFields):
             "about a tenth."
         ),
     )
+    questions: bool = Field(
+        default=True,
+        description=(
+            "End the text with up to three open questions about what it shows, in at most a third "
+            "of the budget. Only a context of the present has any."
+        ),
+    )

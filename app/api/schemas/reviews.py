@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from app.api.schemas.fields import (
     MAX_LIMIT,
+    MAX_LIST,
     Content,
     PageSize,
     StrictRequest,
@@ -16,6 +17,7 @@ from app.api.times import Time
 from app.api.views import VIEW_DESCRIPTION, View
 from app.domain.relation import Relation
 from app.planning.plan import ReviewSource, ReviewStatus
+from app.services.answers import QuestionAnswer
 from app.store.reviews.reviews import ReviewFilters
 
 
@@ -49,6 +51,13 @@ class DecisionRequest(StrictRequest):
 
 
 MemoryIds = Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIMIT)]
+
+
+# A letter, or the id of a memory. Handles and ids have some room for what models put around them.
+MAX_HANDLE = 64
+Letter = Annotated[str, Field(min_length=1, max_length=MAX_HANDLE)]
+# Several of them with commas, as models write them.
+Letters = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
 class AcceptRequest(DecisionRequest):
@@ -90,6 +99,31 @@ class DecideRequest(StrictRequest):
                 "give limit together with filter: how many reviews may be decided at most"
             )
         return self
+
+
+class AnswerItem(StrictRequest):
+    """An answer to one question."""
+
+    question: Annotated[str, Field(min_length=1, max_length=MAX_HANDLE)] = Field(
+        description="The handle in the question, `4f2a01`, or the id of its review."
+    )
+    choice: Annotated[list[Letter], Field(max_length=MAX_LIST)] | Letters = Field(
+        description="The letters of what ended, or is so; `none`, or an empty list, for none."
+    )
+    note: Content | None = Field(None, description="Why, for the log.")
+
+    def to_answer(self) -> QuestionAnswer:
+        named = self.choice if isinstance(self.choice, list) else self.choice.split(",")
+        letters = tuple(letter for letter in named if letter.strip().lower() != "none")
+        return QuestionAnswer(self.question, letters, self.note)
+
+
+class AnswersRequest(StrictRequest):
+    """Answers of the agent's own model, each for itself."""
+
+    answers: Annotated[list[AnswerItem], Field(min_length=1, max_length=MAX_LIST)] = Field(
+        description="One for each question."
+    )
 
 
 class ReportQuery(StrictRequest):

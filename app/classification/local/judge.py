@@ -27,9 +27,9 @@ from app.classification.signals.same_frame import (
 )
 from app.classification.signals.scope import is_about_another
 from app.domain.dates.facts import drop_date_words
-from app.domain.relation import Finding, Judge, Judgment, Opinion, Relation
+from app.domain.relation import LOCAL_FINDING, Finding, Judge, Judgment, Opinion, Relation
 
-FINDING = "local_judge"
+FINDING = LOCAL_FINDING
 
 # The network is surer than it is right. Of the endings that it reads with the first probability,
 # the second share was right in scopes of the writers that the thresholds were chosen on
@@ -55,26 +55,24 @@ class Thresholds:
 
     They are chosen on held-out writers, and are probabilities as they are read, not calibrated.
 
-    From `act`, the judge ends a fact that stands out from the next likeliest one by `margin`. If no
-    other fact has at least the similarity `near`, nothing shows that this one stands out, and the
-    judge needs `act_alone`. From `duplicate`, it takes two texts for the same. If they share most
-    words, one of the other words may decide, and it needs `duplicate_alike`. What repeats another
-    text must do so from `repeats` the other way round, and without the words of dates. From
-    `with_reason`, it accepts what a signal says, ends a fact if the text says of itself that it
-    corrects, and takes a fact for a copy of another. From `named`, it ends a fact if the text names
-    a value of it that no other fact has.
+    From `act`, the judge ends a fact that stands out by `margin` from the next likeliest one that
+    has at least the similarity `near`. From `duplicate`, it takes two texts for the same. If they
+    share most words, one of the other words may decide, and it needs `duplicate_alike`. What
+    repeats another text must do so from `repeats` the other way round, and without the words of
+    dates. From `with_reason`, it accepts what a signal says, ends a fact if the text says of itself
+    that it corrects, and takes a fact for a copy of another. From `named`, it ends a fact if the
+    text names a value of it that no other fact has.
 
     A question names every fact from `ask`. If one fact is plainly repeated or ended, it names only
     others from `ask_beside`. From `objected`, the judge asks about an ending that a signal sees.
     From `chance`, more candidates are worth reading.
     """
 
-    act: float = 0.95
-    act_alone: float = 0.97
+    act: float = 0.967
     near: float = 0.35
     with_reason: float = 0.7
     named: float = 0.8
-    margin: float = 0.2
+    margin: float = 0.1
     ask: float = 0.1
     ask_beside: float = 0.7
     objected: float = 0.05
@@ -217,7 +215,7 @@ def _stands_alone(
 
     "NYC" after "New York City" may be the same value, which the judge sees.
     """
-    may_repeat = reading.duplicate >= thresholds.objected
+    may_repeat = max(reading.duplicate, reading.complement) >= thresholds.objected
     is_reliable = _is_reliable(candidate.judgment) and not may_repeat
     return is_reliable and differs_in_value_only(candidate.text, incoming)
 
@@ -336,9 +334,8 @@ class _Weighed:
         rivals = [self.readings[place].ends for place in near if place not in self.copies]
         stands_out = probability - max(rivals, default=0.0) >= thresholds.margin
         reason = _weigh_reason(self.incoming, self.checked[best])
-        is_alone = not near
-        least = thresholds.act_alone if is_alone else thresholds.act
-        if not is_alone and self._names_value_of(best):
+        least = thresholds.act
+        if near and self._names_value_of(best):
             stands_out, least = True, thresholds.named
         if reason:
             least = thresholds.with_reason

@@ -6,8 +6,8 @@ from app.classification.signals.relation import Finding, Relation
 ACT_AT = 0.7
 # A person's to decide, however often it is right: what never changes, and what happened once.
 ONLY_FLAGS = frozenset(("fixed_attribute", "event_value"))
-# The local judge learned no stays: what it reads of them says nothing.
-SEEN_BY_SIGNALS_ALONE = frozenset(("stay",))
+# The local judge learned no stays and no texts that are the same: what it reads says nothing.
+SEEN_BY_SIGNALS_ALONE = frozenset(("stay", "same_text"))
 
 
 def make_finding(name: str, relation: Relation, explanation: str) -> Finding:

@@ -4,7 +4,7 @@ from app.classification.signals.frames import find_frames
 from app.classification.signals.reading import parse_text
 from app.classification.signals.relation import StatedSlot
 from app.classification.signals.speech import find_speech
-from app.classification.wording import tell_as_holding
+from app.classification.wording import write_as_holding
 from app.domain.fact import BaseFact, DerivedSlot
 
 _SPEAKER = frozenset(("i", "user"))
@@ -14,7 +14,7 @@ def derive_fact_slot(fact: BaseFact) -> DerivedSlot | None:
     """Return the slot in a fact's text, or None if the caller gave a key, which always wins."""
     if fact.key is not None:
         return None
-    slot = derive_slot(tell_as_holding(fact)) or derive_slot(fact.content)
+    slot = derive_slot(write_as_holding(fact)) or derive_slot(fact.content)
     return DerivedSlot(slot.entity, slot.key, slot.value) if slot else None
 
 

@@ -60,6 +60,7 @@ PATTERN = "|".join(
         r"|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|eu|de|uk)\b)",
         rf"(?P<date>{_DATE})",
         r"(?P<time>\d{1,2}:\d{2}(?:\s?[aApP]\.?[mM]\b\.?)?"
+        r"|\d{1,2}\.[0-5]\d\s?[aApP]\.?[mM]\b\.?|(?<=\bat )(?:1?\d|2[0-3])\.[0-5]\d(?![\w%]|\.\d)"
         r"|\d{1,2}\s?(?:[aApP]\.[mM]\.|[aApP][mM]\b)|\b(?:noon|midnight)\b)",
         rf"(?P<money>{_SIGN}[$€£¥]\s?{_SIGN}{_AMOUNT}{_SCALE}"
         rf"|{_SIGN}{_AMOUNT}{_SCALE}\s?(?:dollars?|euros?|pounds|USD|EUR|GBP|CHF)\b"
@@ -110,7 +111,7 @@ def _normalise_money(text: str) -> str:
 
 
 def _normalise_time(text: str) -> str:
-    clock = re.match(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", text.lower())
+    clock = re.match(r"(\d{1,2})(?:[:.](\d\d))?\s?([ap])?", text.lower())
     if not clock:
         return {"noon": "12:00", "midnight": "00:00"}.get(text.lower(), text.lower())
     hour = (

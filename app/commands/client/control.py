@@ -1,4 +1,4 @@
-"""`palimpsest reviews`, `revert`, `forget` and `mode`: what a person decides."""
+"""`palimpsest reviews`, `answer`, `revert`, `forget` and `mode`: what is decided."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,8 +54,8 @@ def list_reviews(
     console = make_console()
     for review in answer["items"]:
         console.print(f"[bold]{escape(review['sentence'])}[/bold]")
-        asked = format_minute(review["created_at"])
-        console.print(f"  {review['status']} since {asked}, {review['source']}: {review['id']}")
+        since = format_minute(review["created_at"])
+        console.print(f"  {review['status']} since {since}, {review['source']}: {review['id']}")
     note_more(answer)
 
 
@@ -132,6 +132,29 @@ def reject(
     with service.connect() as client:
         answer = client.reject(review_id, note=note)
     print_json(answer) if service.as_json else print_change(answer)
+
+
+@takes_service
+def answer(
+    question: Annotated[
+        str, typer.Argument(metavar="ID", help="As the question names itself: 4f2a01.")
+    ],
+    choice: Annotated[
+        list[str],
+        typer.Argument(metavar="LETTER...", help="The letters of what ended; none for none."),
+    ],
+    note: Note = None,
+    *,
+    service: Service,
+) -> None:
+    """Answer an open question of a context as the agent's own model."""
+    item: Any = drop_unset(question=question, choice=choice, note=note)
+    with service.connect() as client:
+        [answered] = client.answer_reviews([item])["results"]
+    result: Mapping[str, Any] = answered["result"]
+    if "detail" in result:
+        raise Failure(str(result["detail"]))
+    print_json(answered) if service.as_json else print_change(result)
 
 
 @takes_service
@@ -277,4 +300,4 @@ def mode(
     make_console().print(f"{answer['agent_id']}: {mode_in_words}")
 
 
-COMMANDS = (revert, forget, mode)
+COMMANDS = (answer, revert, forget, mode)

@@ -33,6 +33,8 @@ PATIENCE: Final = 2.0  # seconds, in all
 START_TOKENS: Final = 800
 PROMPT_TOKENS: Final = 400
 MOST_INPUT: Final = 4_000_000  # characters
+# A host of hooks may have no tool for it, but a shell.
+_HOW_TO_ANSWER: Final = "Open questions: memory_answer, or `palimpsest answer ID LETTER...|none`.\n"
 
 
 def hook(
@@ -104,7 +106,7 @@ def _read_event() -> Event:
 
 def _start_session(client: "Client", event: Event, budget: int | None) -> str:
     context = client.context(budget_tokens=budget or START_TOKENS, view="brief")
-    return _hand_out(context["text"], event, "SessionStart")
+    return _hand_out(context, event, "SessionStart")
 
 
 def _read_prompt(client: "Client", event: Event, budget: int | None) -> str:
@@ -114,13 +116,16 @@ def _read_prompt(client: "Client", event: Event, budget: int | None) -> str:
     context = client.context(
         query=prompt[:2000], budget_tokens=budget or PROMPT_TOKENS, view="brief"
     )
-    return _hand_out(context["text"], event, "UserPromptSubmit")
+    return _hand_out(context, event, "UserPromptSubmit")
 
 
-def _hand_out(text: str, event: Event, name: str) -> str:
+def _hand_out(context: Mapping[str, Any], event: Event, name: str) -> str:
     """Return what hosts put before the model: Claude Code, Codex and Gemini CLI read the same."""
+    text = context["text"]
     if not text.strip():
         return ""
+    if context.get("questions"):
+        text += _HOW_TO_ANSWER
     output = {"hookEventName": _get_text(event, "hook_event_name") or name}
     return json.dumps({"hookSpecificOutput": output | {"additionalContext": text}})
 

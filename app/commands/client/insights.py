@@ -152,7 +152,15 @@ def _format_retire_rate(entry: Entry) -> list[str]:
     ]
 
 
-_SIGNAL_COUNTS = ("stand", "reverted", "accepted", "rejected", "expired", "pending")
+_SIGNAL_COUNTS = (
+    "stand",
+    "reverted",
+    "accepted",
+    "rejected",
+    "expired",
+    "pending",
+    "overruled",
+)
 
 
 def _print_signals(entries: list[Entry]) -> None:

@@ -127,6 +127,10 @@ def list_states(entry: Entry) -> dict[str, list[Difference]]:
         {state["id"]: _flatten(state) for state in entry[side] if "id" in state}
         for side in ("before_state", "after_state")
     )
+    for one in before.keys() & after.keys():
+        # Only the state before an end has the text, which no operation changes.
+        if "content" in before[one]:
+            after[one].setdefault("content", before[one]["content"])
     ids = dict.fromkeys((*before, *after))
     return {one: _compare(before.get(one, {}), after.get(one, {})) for one in ids}
 

@@ -1,6 +1,7 @@
-"""The sentences of a story: one for each operation, veto, and review."""
+"""The sentences of a story: one for each operation, opinion, veto and review."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 from uuid import UUID
@@ -8,6 +9,7 @@ from uuid import UUID
 from app.domain.context import to_safe_line
 from app.domain.relation import Operation, Relation
 from app.domain.version import Belief
+from app.planning.opinions import JudgedMemory, Reason, describe_judged_memory
 from app.planning.plan import ReviewDecision, ReviewStatus
 from app.planning.why.names import (
     MAX_QUOTED,
@@ -23,9 +25,8 @@ from app.planning.why.story import (
     StoryEntry,
     StoryMaterial,
     StoryReview,
-    VetoedMemory,
+    find_judged_memories,
     find_valid_moment,
-    find_vetoed_memories,
 )
 from app.planning.why.summary import describe_decider, summarize_memory
 
@@ -35,7 +36,7 @@ def build_story(material: StoryMaterial, as_of: datetime, known_at: datetime) ->
     names = MemoryNames(material.texts, material.memory.id)
     proposals = [proposal.rewind_to(known_at) for proposal in material.proposals]
     events = [_build_operation_event(entry, names, material.entries) for entry in material.entries]
-    events += _build_veto_events(material, names)
+    events += _build_opinion_events(material, names)
     events += [_build_proposal_event(proposal, names) for proposal in proposals]
     events += _build_decision_events(material, proposals, names)
     summary = summarize_memory(material.memory, material.entries, names, as_of)
@@ -55,6 +56,7 @@ def _build_operation_event(
     sentences = [_finish_sentence("; ".join(filter(None, clauses)))]
     if entry.operation is not Operation.ERASE:
         sentences.append(_finish_sentence(f"Decided {describe_decider(entry)}: {entry.reasoning}"))
+    sentences += _describe_disputes(entry)
     if settled:
         sentences.append(_describe_settled_review(settled, entry, names))
     return Event(
@@ -71,6 +73,16 @@ def _build_operation_event(
         memory_ids=entry.ids,
         actor=entry.actor,
     )
+
+
+def _describe_disputes(entry: StoryEntry) -> list[str]:
+    """Return a sentence for each memory that the operation changed though a judge saw no change."""
+    changed = set(entry.ids)
+    return [
+        describe_judged_memory(judged)
+        for judged in entry.judged
+        if judged.memory_id in changed and judged.is_disputed and judged.reason is None
+    ]
 
 
 def _describe_settled_review(settled: ReviewDecision, entry: StoryEntry, names: MemoryNames) -> str:
@@ -213,30 +225,33 @@ def _finish_sentence(sentence: str) -> str:
     return bare[:1].upper() + bare[1:] + "." if bare else ""
 
 
-# --- vetoes ------------------------------------------------------------------------------------
+# --- opinions and vetoes -----------------------------------------------------------------------
 
 
-def _build_veto_events(material: StoryMaterial, names: MemoryNames) -> list[Event]:
-    """Return an event for each operation with vetoes that concern the chain."""
-    entries = {entry.log_id: entry for entry in material.vetoed_entries}
+def _build_opinion_events(material: StoryMaterial, names: MemoryNames) -> list[Event]:
+    """Return the events for operations with vetoes, or with a proposal that nobody carried out.
+
+    What was left to a person is told of the review.
+    """
+    entries = {entry.log_id: entry for entry in material.judging_entries}
     entries |= {entry.log_id: entry for entry in material.entries}
     events = []
     for entry in entries.values():
-        vetoed = find_vetoed_memories(entry, material.chain)
+        judged = find_judged_memories(entry, material.chain)
+        vetoed = [each for each in judged if each.vetoes]
         if vetoed:
             events.append(_build_veto_event(entry, vetoed, names))
+        for each in judged:
+            if not each.vetoes and each.reason not in (None, Reason.IN_REVIEW, Reason.CAP):
+                events.append(_build_not_done_event(entry, each, names))
     return events
 
 
 def _build_veto_event(
-    entry: StoryEntry, vetoed: Sequence[VetoedMemory], names: MemoryNames
+    entry: StoryEntry, vetoed: Sequence[JudgedMemory], names: MemoryNames
 ) -> Event:
     fact = _name_incoming_fact(entry, names)
-    ids = [entry.inserted_target] if entry.inserted_target else []
-    others = []
-    for pair in vetoed:
-        ids.append(pair.memory_id)
-        others.append(f"{names.name_memory(pair.memory_id)} ({pair.veto})")
+    others = [f"{names.name_memory(each.memory_id)} ({each.vetoes[0]})" for each in vetoed]
     return Event(
         kind=EventKind.KEPT_APART,
         at=entry.at,
@@ -248,9 +263,39 @@ def _build_veto_event(
         relation=Relation.NONE,
         confidence=1.0,
         signals=(),
-        memory_ids=tuple(dict.fromkeys(ids)),
+        memory_ids=_list_judged_ids(entry, vetoed),
         actor=entry.actor,
     )
+
+
+def _build_not_done_event(entry: StoryEntry, judged: JudgedMemory, names: MemoryNames) -> Event:
+    """Return the event of a change of the memory that a judge saw, and that was not made."""
+    proposed = judged.proposed or Relation.NONE
+    fact, memory = _name_incoming_fact(entry, names), names.name_memory(judged.memory_id)
+    seen = [each.confidence for each in judged.opinions if each.relation is proposed]
+    sentence = f"{fact} was stored beside {memory}. {describe_judged_memory(judged)}"
+    if not entry.inserted:
+        sentence = f"{fact} was compared with {memory}. {describe_judged_memory(judged)}"
+    return Event(
+        kind=EventKind.NOT_DONE,
+        at=entry.at,
+        valid=entry.incoming_from or entry.at,
+        sentence=_finish_sentence(sentence),
+        log_id=entry.log_id,
+        review_id=None,
+        decided_by=entry.decided_by,
+        relation=proposed,
+        confidence=max(seen, default=None),
+        signals=(),
+        memory_ids=_list_judged_ids(entry, [judged]),
+        actor=entry.actor,
+    )
+
+
+def _list_judged_ids(entry: StoryEntry, judged: Sequence[JudgedMemory]) -> tuple[UUID, ...]:
+    ids = [entry.inserted_target] if entry.inserted_target else []
+    ids += [each.memory_id for each in judged]
+    return tuple(dict.fromkeys(ids))
 
 
 def _name_incoming_fact(entry: StoryEntry, names: MemoryNames) -> str:
@@ -272,12 +317,17 @@ def _build_proposal_event(proposal: StoryReview, names: MemoryNames) -> Event:
     source = proposal.source.replace("_", " ")
     reason = f": {proposal.reasoning}" if proposal.reasoning else ""
     fact = _name_proposed_fact(proposal, names)
-    sentence = f"Whether {fact} {change} was left to a person ({source}){reason}"
+    sentences = [
+        _finish_sentence(f"Whether {fact} {change} was left to a person ({source}){reason}")
+    ]
+    for judged in proposal.judged:
+        if judged.is_disputed:
+            sentences.append(describe_judged_memory(replace(judged, reason=Reason.IN_REVIEW)))
     return Event(
         kind=EventKind.PROPOSED,
         at=proposal.at,
         valid=None,
-        sentence=_finish_sentence(sentence),
+        sentence=" ".join(sentences),
         log_id=proposal.log_id,
         review_id=proposal.review_id,
         decided_by=proposal.decided_by,

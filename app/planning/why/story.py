@@ -15,11 +15,12 @@ from uuid import UUID
 from app.domain.relation import Finding, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Memory
+from app.planning.opinions import JudgedMemory
 from app.planning.plan import ReviewDecision, ReviewStatus
 
 
 class EventKind(StrEnum):
-    """The operations of the log, and the events that are no operation: vetoes and reviews."""
+    """The operations of the log, and the events that are none: opinions, vetoes and reviews."""
 
     ADD = "ADD"
     UPDATE = "UPDATE"
@@ -31,20 +32,18 @@ class EventKind(StrEnum):
     REVERT = "REVERT"
     ERASE = "ERASE"
     KEPT_APART = "KEPT_APART"
+    NOT_DONE = "NOT_DONE"
     PROPOSED = "PROPOSED"
     DECIDED = "DECIDED"
 
 
 # The order of events with the same known time; operations come first.
-_RANK = {EventKind.KEPT_APART: 1, EventKind.PROPOSED: 2, EventKind.DECIDED: 3}
-
-
-@dataclass(frozen=True, slots=True)
-class VetoedMemory:
-    """A stored memory that a veto separated from a fact, and the reason for the veto."""
-
-    memory_id: UUID
-    veto: str
+_RANK = {
+    EventKind.KEPT_APART: 1,
+    EventKind.NOT_DONE: 1,
+    EventKind.PROPOSED: 2,
+    EventKind.DECIDED: 3,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,8 @@ class StoryEntry:
 
     `before` and `after` are the beliefs about the versions that it wrote or changed. `corrected`
     has the values of metadata before and after. `incoming_text` and `incoming_from` are the text
-    and the stated start of the incoming fact. `links` are the relationships that it made.
+    and the stated start of the incoming fact. `judged` are the opinions of judges on stored
+    memories. `links` are the relationships that it made.
     """
 
     log_id: UUID
@@ -71,7 +71,7 @@ class StoryEntry:
     before: Mapping[UUID, Belief] = field(default_factory=dict)
     after: Mapping[UUID, Belief] = field(default_factory=dict)
     corrected: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-    vetoed: tuple[VetoedMemory, ...] = ()
+    judged: tuple[JudgedMemory, ...] = ()
     settled: ReviewDecision | None = None
     reverts: UUID | None = None
     links: tuple[Relationship, ...] = ()
@@ -130,6 +130,7 @@ class StoryReview:
     confidence: float | None = None
     reasoning: str = ""
     findings: tuple[Finding, ...] = ()
+    judged: tuple[JudgedMemory, ...] = ()
     status: ReviewStatus = ReviewStatus.PENDING
     note: str | None = None
     decided_at: datetime | None = None
@@ -160,8 +161,8 @@ class StoryReview:
 class StoryMaterial:
     """Everything that the story of `memory` is made of.
 
-    `entries` are the operations on the versions of its chain, `vetoed_entries` the operations with
-    vetoes against them; one operation may be in both. `proposals` are reviews about the chain.
+    `entries` are the operations on the versions of its chain, `judging_entries` the operations with
+    opinions on them; one operation may be in both. `proposals` are reviews about the chain.
     `texts` has the text of each memory that is named: None if it is erased. A memory that was not
     known yet is missing in `texts`.
     """
@@ -169,7 +170,7 @@ class StoryMaterial:
     memory: Memory
     chain: frozenset[UUID]
     entries: Sequence[StoryEntry]
-    vetoed_entries: Sequence[StoryEntry]
+    judging_entries: Sequence[StoryEntry]
     proposals: Sequence[StoryReview]
     texts: Mapping[UUID, str | None]
 
@@ -207,14 +208,14 @@ class Story:
     events: tuple[Event, ...]
 
 
-def find_vetoed_memories(entry: StoryEntry, chain: AbstractSet[UUID]) -> tuple[VetoedMemory, ...]:
-    """Return the vetoes of an operation that concern the chain.
+def find_judged_memories(entry: StoryEntry, chain: AbstractSet[UUID]) -> tuple[JudgedMemory, ...]:
+    """Return the opinions of an operation that concern the chain.
 
-    If the operation inserted a version of the chain, all of its vetoes do.
+    If the operation inserted a version of the chain, all of its opinions do.
     """
     if not chain.isdisjoint(entry.inserted):
-        return entry.vetoed
-    return tuple(vetoed for vetoed in entry.vetoed if vetoed.memory_id in chain)
+        return entry.judged
+    return tuple(judged for judged in entry.judged if judged.memory_id in chain)
 
 
 def find_valid_moment(entry: StoryEntry) -> datetime | None:

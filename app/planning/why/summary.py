@@ -88,6 +88,7 @@ _DECIDERS = {
     "caller": "by the caller",
     "rule": "by rule",
     "reviewer": "by a reviewer",
+    "agent": "by the agent",
     "fallback": "by nobody",
     "sweep": "by the sweep",
 }

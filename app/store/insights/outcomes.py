@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.planning.opinions import OVERRULING
 from app.store.engine import fetch_rows
 from app.store.insights.scope import (
     MOST_IDS,
@@ -13,7 +14,7 @@ from app.store.insights.scope import (
     select_examined,
     where_known_in_window,
 )
-from app.store.tables import JUDGED, LED_TO
+from app.store.tables import HAS_OPINIONS, JUDGED, LED_TO
 
 # Bounds of the bands of confidence. The last band includes its upper end.
 BANDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -103,6 +104,12 @@ async def read_retire_rates(
     return await fetch_rows(connection, statement, values)
 
 
+# The signals that saw something in a memory, where another judge's word counted more.
+_OVERRULED_SIGNALS = "$[*] ? ({}).signals[*]".format(
+    " || ".join(f'@.not_done.reason == "{reason.value}"' for reason in OVERRULING)
+)
+
+
 def _select_led_to_by_signals(source: str) -> str:
     """Return the operations that signals led to."""
     return f"""
@@ -175,6 +182,18 @@ def _build_signals(start: str, led_to_by_signals: str) -> str:
         FROM proposed
         GROUP BY name
     ),
+    overruled AS (
+        SELECT name, count(*) AS overruled
+        FROM consolidation_log l
+        CROSS JOIN LATERAL (
+            SELECT DISTINCT signal #>> '{{}}'
+            FROM jsonb_path_query(l.opinions, '{_OVERRULED_SIGNALS}') AS signal
+        ) AS named (name)
+        WHERE l.agent_id = :agent
+            AND {HAS_OPINIONS}
+            AND {where_known_in_window("l.created_at")}
+        GROUP BY name
+    ),
     counted AS (
         SELECT
             name,
@@ -183,9 +202,11 @@ def _build_signals(start: str, led_to_by_signals: str) -> str:
             coalesce(accepted, 0) AS accepted,
             coalesce(rejected, 0) AS rejected,
             coalesce(expired, 0) AS expired,
-            coalesce(pending, 0) AS pending
+            coalesce(pending, 0) AS pending,
+            coalesce(overruled, 0) AS overruled
         FROM operations o
         FULL JOIN proposals p USING (name)
+        FULL JOIN overruled v USING (name)
     ),
     worst AS (
         SELECT
@@ -227,7 +248,7 @@ _SIGNALS_OF_EXAMINED = _build_signals(
 async def read_signal_outcomes(
     connection: AsyncConnection, scope: InsightsScope
 ) -> list[dict[str, Any]]:
-    """Return what became of what each signal led to, and of what it proposed to people.
+    """Return what became of what each signal led to, and of what it proposed in vain.
 
     The signal that errs most comes first.
     """

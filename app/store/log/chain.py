@@ -109,8 +109,8 @@ def parse_archived_operations(lines: Sequence[bytes]) -> list[dict[str, Any]]:
 
 def _parse_archived_operation(line: bytes) -> dict[str, Any]:
     operation: dict[str, Any] = json.loads(line)
-    # Archives from before the chain have none of its columns.
-    for name in ("actor", *_HASHES):
+    # Archives from before the chain have none of its columns, and older ones have no opinions.
+    for name in ("actor", "opinions", *_HASHES):
         operation.setdefault(name, None)
     operation["created_at"] = datetime.fromisoformat(operation["created_at"])
     for name in _HASHES:

@@ -1,15 +1,19 @@
 """The JSON of the log and of reviews: the one module that knows its keys, to encode and to decode.
 
-A log row keeps `incoming` (the fact of the call), `signals`, `vetoed`, `usage`, and two lists of
+A log row keeps `incoming` (the fact of the call), `signals`, `opinions`, `usage`, and two lists of
 states, `before_state` and `after_state`. A state is one of these objects:
 
 - a version: `id`, `chain_id`, `revision`, `created_at`, `belief`. A belief leaves out `temporary`
-  and `covered` if it is neither. If the operation inserted the version, the keys of its fact
-  follow; `content` is left out if `incoming` has the same text; a merged memory has its first
-  `access_count` too;
+  and `covered` if it is neither. The state before its end has the text of a version as `content`.
+  If the operation inserted the version, the keys of its fact follow; `content` is left out if
+  `incoming` has the same text; a merged memory has its first `access_count` too;
 - a correction: `id` and `metadata`, the corrected columns of a memory;
 - `links`, `review` or `settled` alone: relationships, the new review, the decided review;
 - an erasure: `id`, `erased_at`, `hmac` (written by store/erasures.py).
+
+`opinions` has an object for each memory in which a judge saw something: `memory_id`, `opinions`,
+`signals`, `vetoes`, and `not_done` with the `relation` that was not carried out and the `reason`.
+Operations from before have `vetoed` instead, with `memory_id` and `veto`; it is empty since.
 
 A review keeps `judgments`, `relied_on`, `said` (corrections of claims) and `incoming` (the store
 that waits).
@@ -44,8 +48,8 @@ from app.domain.relation import (
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Version
 from app.planning.audit.replay import MemoryState
+from app.planning.opinions import JudgedMemory, Reason
 from app.planning.plan import Insertion, Plan, Review, ReviewDecision, ReviewStatus
-from app.planning.why.story import VetoedMemory
 
 Json = Mapping[str, Any]
 
@@ -291,25 +295,51 @@ def decode_judgments(stored: Iterable[Json]) -> tuple[Judgment, ...]:
     return tuple(map(_decode_judgment, stored))
 
 
-# Candidates come nearest first, so the vetoes left out are those of the least alike.
-_MAX_VETOED = 10
+# --- opinions ----------------------------------------------------------------------------------
 
 
-def encode_vetoes(judgments: Iterable[Judgment]) -> Sequence[Json]:
-    """Return the memories that are alike but vetoed, each with its first veto, ten at most."""
-    vetoes = []
-    for judgment in judgments:
-        if judgment.vetoes and judgment.akin:
-            vetoes.append({"memory_id": judgment.memory_id, "veto": judgment.vetoes[0]})
-    return vetoes[:_MAX_VETOED]
+def encode_opinions(judged: Iterable[JudgedMemory]) -> Sequence[Json]:
+    return list(map(_encode_judged_memory, judged))
 
 
-def decode_vetoes(stored: Iterable[Json]) -> tuple[VetoedMemory, ...]:
-    return tuple(map(_decode_veto, stored))
+def _encode_judged_memory(judged: JudgedMemory) -> Json:
+    stored: dict[str, Any] = {
+        "memory_id": judged.memory_id,
+        "opinions": list(map(encode_opinion, judged.opinions)),
+        "signals": judged.signals,
+        "vetoes": judged.vetoes,
+    }
+    if judged.reason is not None:
+        stored["not_done"] = {"relation": judged.proposed, "reason": judged.reason}
+    return stored
 
 
-def _decode_veto(stored: Json) -> VetoedMemory:
-    return VetoedMemory(UUID(stored["memory_id"]), stored["veto"])
+def list_opinions(row: Mapping[str, Any]) -> Sequence[Json]:
+    """Return the opinions in a row of the log; of an old operation, its vetoes as such."""
+    opinions: list[Json] = list(row["opinions"] or ())
+    for veto in row["vetoed"]:
+        only_veto = {"opinions": [], "signals": [], "vetoes": [veto["veto"]]}
+        opinions.append({"memory_id": veto["memory_id"], **only_veto})
+    return opinions
+
+
+def decode_opinions(row: Mapping[str, Any]) -> tuple[JudgedMemory, ...]:
+    return tuple(map(_decode_judged_memory, list_opinions(row)))
+
+
+def _decode_judged_memory(stored: Json) -> JudgedMemory:
+    not_done = stored.get("not_done")
+    return JudgedMemory(
+        memory_id=UUID(stored["memory_id"]),
+        opinions=tuple(map(decode_opinion, stored["opinions"])),
+        signals=tuple(stored["signals"]),
+        vetoes=tuple(stored["vetoes"]),
+        proposed=Relation(not_done["relation"]) if not_done else None,
+        reason=Reason(not_done["reason"]) if not_done else None,
+    )
+
+
+# --- the cost of a model -----------------------------------------------------------------------
 
 
 def encode_model_cost(cost: ModelCost) -> Json:
@@ -424,9 +454,19 @@ def decode_incoming(stored: Json) -> Incoming:
 # --- states of operations ----------------------------------------------------------------------
 
 
-def encode_states_before(plan: Plan, metadata: Json | None) -> Sequence[Json]:
-    """Return the states before the plan; `metadata` has the values that it will correct."""
-    states: list[Json] = [_encode_version(change.before) for change in plan.changed]
+def encode_states_before(
+    plan: Plan, metadata: Json | None, texts: Mapping[UUID, str]
+) -> Sequence[Json]:
+    """Return the states before the plan.
+
+    `metadata` has the values that it will correct, and `texts` those of the versions that it ends.
+    """
+    states: list[Json] = []
+    for change in plan.changed:
+        state = _encode_version(change.before)
+        if change.is_end and change.before.id in texts:
+            state["content"] = texts[change.before.id]
+        states.append(state)
     if metadata is not None:
         states.append(_encode_metadata(plan, metadata))
     if plan.unlinked:

@@ -1,4 +1,4 @@
-"""Reads for the story of a memory: operations on its chain, vetoes, reviews and texts."""
+"""Reads for the story of a memory: operations on its chain, opinions, reviews and texts."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.relation import Operation, Relation
+from app.planning.opinions import build_judged_memory
 from app.planning.plan import ReviewStatus
 from app.planning.why.story import StoryEntry, StoryReview
 from app.store.engine import fetch_rows
@@ -21,18 +22,20 @@ from app.store.log.state import (
     decode_judgments,
     decode_links,
     decode_metadata,
+    decode_opinions,
     decode_relied_ids,
     decode_settled,
-    decode_vetoes,
 )
 from app.store.log.touching import find_operations_touching
+from app.store.tables import HAS_OPINIONS
 from app.turns import iterate_in_turns
 
-MAX_VETOED_ENTRIES = 50
+MAX_JUDGING_ENTRIES = 50
 
 _ENTRY_COLUMNS = """
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
+    decided_by, actor, incoming, before_state, after_state, opinions, vetoed,
+    created_at, reverts
 """
 
 # List the operations on some memories up to a known time, oldest first.
@@ -55,13 +58,13 @@ async def list_entries_on(
     return [_entry_from_row(row) async for row in iterate_in_turns(rows)]
 
 
-# List the latest operations with a veto against some memories. Only a stored memory can be vetoed,
-# so the log is read from the time when the first of them was stored.
-_VETOED_ENTRIES = f"""
+# List the latest operations with opinions on some memories. Only a stored memory can be judged, so
+# the log is read from the time when the first of them was stored.
+_JUDGING_ENTRIES = f"""
     SELECT {_ENTRY_COLUMNS}
     FROM consolidation_log
     WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
-      AND vetoed <> '[]' AND vetoed @> ANY(ARRAY(
+      AND {HAS_OPINIONS} AND coalesce(opinions, vetoed) @> ANY(ARRAY(
           SELECT jsonb_build_array(jsonb_build_object('memory_id', id))
           FROM unnest(CAST(:ids AS uuid[])) AS id
       ))
@@ -70,7 +73,7 @@ _VETOED_ENTRIES = f"""
 """
 
 
-async def list_vetoed_entries(
+async def list_judging_entries(
     connection: AsyncConnection,
     agent: AgentId,
     ids: Collection[UUID],
@@ -78,18 +81,18 @@ async def list_vetoed_entries(
     since: datetime,
     known_at: datetime,
 ) -> list[StoryEntry]:
-    """Return the latest operations with vetoes against these memories, newest first.
+    """Return the latest operations with opinions on these memories, newest first.
 
-    There are MAX_VETOED_ENTRIES at most.
+    There are MAX_JUDGING_ENTRIES at most.
     """
     values = {
         "agent": agent,
         "ids": list(ids),
         "since": since,
         "known_at": known_at,
-        "limit": MAX_VETOED_ENTRIES,
+        "limit": MAX_JUDGING_ENTRIES,
     }
-    rows = await fetch_rows(connection, _VETOED_ENTRIES, values)
+    rows = await fetch_rows(connection, _JUDGING_ENTRIES, values)
     return [_entry_from_row(row) async for row in iterate_in_turns(rows)]
 
 
@@ -154,7 +157,7 @@ def _entry_from_row(row: Mapping[str, Any]) -> StoryEntry:
         before=decode_beliefs(row["before_state"]),
         after=decode_beliefs(row["after_state"]),
         corrected=_corrections_from_states(row["before_state"], row["after_state"]),
-        vetoed=decode_vetoes(row["vetoed"]),
+        judged=decode_opinions(row),
         settled=decode_settled(row["after_state"]),
         reverts=row["reverts"],
         links=decode_links(row["after_state"]),
@@ -190,6 +193,7 @@ def _proposal_from_row(row: Mapping[str, Any]) -> StoryReview:
         confidence=judgment.confidence if judgment else None,
         reasoning=judgment.reasoning if judgment else "",
         findings=judgment.findings if judgment else (),
+        judged=tuple(build_judged_memory(each, None) for each in judgments),
         status=ReviewStatus(row["status"]),
         note=row["note"],
         decided_at=row["decided_at"],

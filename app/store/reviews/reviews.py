@@ -1,6 +1,6 @@
 """The rows of reviews: changes that wait for a person, and stores that wait."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -10,12 +10,13 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.domain.fact import Kind
 from app.domain.relation import Decision, Judge, Operation, Relation
-from app.domain.version import Belief
-from app.planning.overtaken import has_ended
+from app.domain.version import Belief, choose_told_time
+from app.planning.overtaken import find_ended_targets
 from app.planning.plan import Plan, Review, ReviewSource, ReviewStatus
 from app.planning.question_text import NamedMemory, Question, build_question
-from app.planning.reviews import Proposal
+from app.planning.reviews import Proposal, build_held_review
 from app.store.bounded import bound_page
 from app.store.engine import fetch_rows, read_clock
 from app.store.fragments import list_belief_columns
@@ -158,7 +159,9 @@ async def list_open_reviews_about(
 
 # Read the texts of memories that reviews name, and what is believed about them.
 _NAMED = f"""
-    SELECT m.id, m.content, m.erased_at, {list_belief_columns("m")}
+    SELECT
+        m.id, m.content, m.kind, m.trust, m.erased_at, m.created_at, m.said_at,
+        {list_belief_columns("m")}
     FROM memories m
     WHERE m.agent_id = :agent AND m.id = ANY(:ids)
 """
@@ -171,11 +174,19 @@ async def find_named_memories(
     if not memory_ids:
         return {}
     rows = await fetch_rows(connection, _NAMED, {"agent": agent, "ids": list(memory_ids)})
-    return {
-        row["id"]: NamedMemory(row["content"], belief_from_row(row))
-        for row in rows
-        if row["erased_at"] is None
-    }
+    return {row["id"]: _named_memory_from_row(row) for row in rows if row["erased_at"] is None}
+
+
+def _named_memory_from_row(row: Mapping[str, Any]) -> NamedMemory:
+    belief = belief_from_row(row)
+    told_at = choose_told_time(row["said_at"], row["created_at"])
+    return NamedMemory(
+        content=row["content"],
+        kind=Kind(row["kind"]),
+        trust=row["trust"],
+        belief=belief,
+        is_dated=belief.valid_from != told_at,
+    )
 
 
 # List the reviews that wait and concern these memories, oldest first.
@@ -205,20 +216,31 @@ async def find_waiting_reviews(
 
 
 async def read_questions(
-    connection: AsyncConnection, agent: AgentId, found: Sequence[StoredReview]
+    connection: AsyncConnection, agent: AgentId, stored: Sequence[StoredReview]
 ) -> list[Question]:
     """Return the question of each review. One that waits asks only about what still stands."""
-    ids = {memory_id for review in found for memory_id in review.proposal.ids}
-    named = await find_named_memories(connection, agent, ids)
+    named = await find_all_named(connection, agent, stored)
     now = await read_clock(connection)
-    questions: list[Question] = []
-    for review in found:
-        held = review.incoming.fact.content if review.incoming else None
-        targets = set(review.proposal.targets)
-        ended = {i for i in targets if i not in named or has_ended(named[i].belief, now)}
-        gone = ended if review.status == ReviewStatus.PENDING and ended != targets else set()
-        questions.append(build_question(review.proposal, named, frozenset(gone), held_content=held))
-    return questions
+    return [ask_about_standing(review, named, now) for review in stored]
+
+
+async def find_all_named(
+    connection: AsyncConnection, agent: AgentId, stored: Iterable[StoredReview]
+) -> dict[UUID, NamedMemory]:
+    """Return the memories that the reviews name and that are not erased."""
+    ids = {memory_id for review in stored for memory_id in review.proposal.ids}
+    return await find_named_memories(connection, agent, ids)
+
+
+def ask_about_standing(
+    review: StoredReview, named: Mapping[UUID, NamedMemory], now: datetime
+) -> Question:
+    """Return the question of a review about those of its candidates that still stand."""
+    held_content = review.incoming.fact.content if review.incoming else None
+    ended = find_ended_targets(review.proposal, named, now)
+    is_left = review.status == ReviewStatus.PENDING and ended != set(review.proposal.targets)
+    gone = ended if is_left else set()
+    return build_question(review.proposal, named, frozenset(gone), held_content=held_content)
 
 
 # Set the revisions that a proposal relies on.
@@ -233,38 +255,15 @@ async def set_relied_revisions(
     await fetch_rows(connection, _SET_RELIED_ON, values)
 
 
-# Insert a review for a store that waits. Its time counts as a known time of the agent, because the
-# fact begins then if the store is accepted.
-_HOLD = """
-    WITH known AS (UPDATE agents SET last_known_at = :now WHERE agent_id = :agent)
-    INSERT INTO reviews (
-        agent_id, id, status, source, relation, sentence,
-        judgments, relied_on, incoming, created_at
-    )
-    VALUES (
-        :agent, :id, 'pending', 'frozen', :relation, :sentence,
-        :judgments, :relied_on, :incoming, :now
-    )
-"""
+# Let the store of a call wait in a review, which its operation has left.
+_HOLD = "UPDATE reviews SET incoming = :incoming WHERE agent_id = :agent AND id = :id"
 
 
 async def hold_store(
-    connection: AsyncConnection,
-    agent: AgentId,
-    review_id: UUID,
-    incoming: Incoming,
-    review: Review | None,
-    *,
-    now: datetime,
+    connection: AsyncConnection, agent: AgentId, review_id: UUID, incoming: Incoming
 ) -> None:
-    """Let a store wait in a review. `review` is what it would change in memories, if anything."""
-    values = {
-        "agent": agent,
-        "id": review_id,
-        "incoming": to_jsonb(encode_incoming(incoming)),
-        "now": now,
-        **_proposal_values(review),
-    }
+    """Let a store wait in the review."""
+    values = {"agent": agent, "id": review_id, "incoming": to_jsonb(encode_incoming(incoming))}
     await fetch_rows(connection, _HOLD, values)
 
 
@@ -287,19 +286,12 @@ async def update_hold_proposal(
     await fetch_rows(connection, _UPDATE_PROPOSAL, values)
 
 
-def _proposal_values(review: Review | None) -> dict[str, Any]:
+def _proposal_values(proposed: Review | None) -> dict[str, Any]:
     """Return the columns of the proposal of a store that waits."""
-    sentence = "Accepting stores this fact."
-    if review is None:
-        return {
-            "relation": Relation.NONE,
-            "sentence": sentence,
-            "judgments": to_jsonb([]),
-            "relied_on": to_jsonb({}),
-        }
+    review = build_held_review(proposed)
     return {
         "relation": review.relation,
-        "sentence": f"{sentence} {review.sentence}",
+        "sentence": review.sentence,
         "judgments": to_jsonb(encode_judgments(review.judgments)),
         "relied_on": to_jsonb(encode_relied_on(review.relied_on)),
     }
@@ -323,6 +315,7 @@ _SHADOW_REPORT = """
            count(*) FILTER (WHERE status = 'rejected') AS rejected,
            count(*) FILTER (WHERE status = 'pending') AS pending,
            count(*) FILTER (WHERE status = 'expired') AS expired,
+           count(*) FILTER (WHERE status = 'overtaken') AS overtaken,
            (array_agg(id ORDER BY created_at DESC))[1:3] AS examples
     FROM proposed
     GROUP BY 1, 2, 3

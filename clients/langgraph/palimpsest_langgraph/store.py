@@ -1,7 +1,7 @@
 """The stores: LangGraph's BaseStore on a client, and on an asynchronous one."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Self
 
@@ -10,10 +10,13 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from palimpsest_client import AsyncClient, Client
 from palimpsest_client.documents import run, run_async
+from palimpsest_client.models import AnsweredOut, AnswerItem, ContextQuestionOut
 from palimpsest_langgraph.items import ItemVersion
 from palimpsest_langgraph.steps import list_history, run_operations
 
 Time = datetime | str | float
+Question = ContextQuestionOut
+Answered = AnsweredOut
 
 
 class _Store(BaseStore):
@@ -91,6 +94,17 @@ class PalimpsestStore(_Store):
         """Return every version of an item, the oldest known first."""
         return run(list_history(namespace, key), self._client)
 
+    def questions(self, query: str | None = None) -> list[Question]:
+        """Return open questions about what the agent knows, for the model that reads `line`.
+
+        Items end by their keys alone and raise none; facts in plain words of the same agent do.
+        """
+        return list(self._client.context(query=query)["questions"])
+
+    def answer(self, answers: Mapping[str, Sequence[str]]) -> list[Answered]:
+        """Answer questions: their handles, each with the letters of what ended; none for none."""
+        return list(self._client.answer_reviews(_list_answers(answers))["results"])
+
 
 class AsyncPalimpsestStore(_Store, AsyncBatchedBaseStore):
     """A store on an asynchronous client, for code in one event loop.
@@ -140,3 +154,15 @@ class AsyncPalimpsestStore(_Store, AsyncBatchedBaseStore):
     async def ahistory(self, namespace: tuple[str, ...], key: str) -> list[ItemVersion]:
         """Return every version of an item, the oldest known first."""
         return await run_async(list_history(namespace, key), self._client)
+
+    async def aquestions(self, query: str | None = None) -> list[Question]:
+        """Return open questions about what the agent knows, as PalimpsestStore does."""
+        return list((await self._client.context(query=query))["questions"])
+
+    async def aanswer(self, answers: Mapping[str, Sequence[str]]) -> list[Answered]:
+        """Answer questions: their handles, each with the letters of what ended; none for none."""
+        return list((await self._client.answer_reviews(_list_answers(answers)))["results"])
+
+
+def _list_answers(answers: Mapping[str, Sequence[str]]) -> list[AnswerItem]:
+    return [{"question": handle, "choice": list(letters)} for handle, letters in answers.items()]

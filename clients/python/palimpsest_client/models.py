@@ -14,12 +14,18 @@ __all__ = [
     "AgentOut",
     "AgentPatch",
     "AgentsAnswer",
+    "AnswerItem",
+    "AnsweredOut",
+    "AnswersAnswer",
+    "AnswersRequest",
     "BandOut",
     "BatchAnswer",
     "BatchRequest",
     "BeliefOut",
     "BeliefsAnswer",
     "BelievedVersionOut",
+    "BriefAnswered",
+    "BriefAnswersAnswer",
     "BriefBatchAnswer",
     "BriefCandidate",
     "BriefCaptureAnswer",
@@ -54,6 +60,7 @@ __all__ = [
     "Classify",
     "ContextAnswer",
     "ContextItemOut",
+    "ContextQuestionOut",
     "CountsOut",
     "CoverOut",
     "DatedByOut",
@@ -206,6 +213,7 @@ EventKind = Literal[
     "REVERT",
     "ERASE",
     "KEPT_APART",
+    "NOT_DONE",
     "PROPOSED",
     "DECIDED",
 ]
@@ -388,6 +396,42 @@ class AgentsAnswer(TypedDict):
     """Send it as `cursor` for the next page; null: this page is the last."""
 
 
+class AnswerItem(TypedDict):
+    """An answer to one question."""
+
+    question: str
+    """The handle in the question, `4f2a01`, or the id of its review."""
+    choice: list[str] | str
+    """The letters of what ended, or is so; `none`, or an empty list, for none."""
+    note: NotRequired[str | None]
+    """Why, for the log."""
+
+
+class AnsweredOut(TypedDict):
+    """What one answer came to."""
+
+    question: str
+    """As the call named it."""
+    review_id: str | None
+    """Null if no review waits or waited under that name."""
+    result: "WriteAnswer | Problem"
+    """What came of it: the answer to the write, or a problem."""
+
+
+class AnswersAnswer(TypedDict):
+    """One result per answer, in order: what a decision answers, or a problem."""
+
+    results: "list[AnsweredOut]"
+    """One result for each entry, in order."""
+
+
+class AnswersRequest(TypedDict):
+    """Answers of the agent's own model, each for itself."""
+
+    answers: "Sequence[AnswerItem]"
+    """One for each question."""
+
+
 class BandOut(TypedDict):
     """Proposals of one relation, judge and confidence band."""
 
@@ -407,6 +451,8 @@ class BandOut(TypedDict):
     """How many reviews wait."""
     expired: int
     """How many were never decided, because what they were about changed."""
+    overtaken: int
+    """Closed because another decision settled them."""
     precision: float | None
     """Accepted among the accepted and rejected."""
     examples: list[str]
@@ -490,6 +536,24 @@ class BelievedVersionOut(TypedDict):
     """When it was erased; null: it was not."""
     beliefs: "list[BeliefOut]"
     """In the order in which they became known."""
+
+
+class BriefAnswered(TypedDict):
+    """What one answer came to."""
+
+    question: str
+    """As the call named it."""
+    review_id: NotRequired[str | None]
+    """Left out if there is no such review."""
+    result: "BriefWriteAnswer | Problem"
+    """What deciding it came to."""
+
+
+class BriefAnswersAnswer(TypedDict):
+    """One result per answer, in order."""
+
+    results: "list[BriefAnswered]"
+    """One result for each entry, in order."""
 
 
 class BriefBatchAnswer(TypedDict):
@@ -590,6 +654,8 @@ class BriefContextAnswer(TypedDict):
     """Tokens of the text, by estimate."""
     left_out: NotRequired[int]
     """How many others hold that did not fit."""
+    questions: NotRequired["list[ContextQuestionOut]"]
+    """The questions in the text."""
 
 
 class BriefDecideAnswer(TypedDict):
@@ -709,6 +775,8 @@ class BriefRevertAnswer(TypedDict):
     """What undoes it. Left out on a dry run."""
     review_id: NotRequired[str | None]
     """The review that waits for a person."""
+    question: NotRequired[str | None]
+    """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired[list[str]]
@@ -809,6 +877,8 @@ class BriefStoreAnswer(TypedDict):
     """What undoes it. Left out on a dry run."""
     review_id: NotRequired[str | None]
     """The review that waits for a person."""
+    question: NotRequired[str | None]
+    """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired[list[str]]
@@ -832,6 +902,8 @@ class BriefWriteAnswer(TypedDict):
     """What undoes it. Left out on a dry run."""
     review_id: NotRequired[str | None]
     """The review that waits for a person."""
+    question: NotRequired[str | None]
+    """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
     hints: NotRequired[list[str]]
@@ -1017,6 +1089,8 @@ class ContextAnswer(TypedDict):
     left_out: int
     """How many others hold that did not fit. Equal texts count once where both were read. In a
     large agent, which has an index, no more than 3,000 are counted."""
+    questions: "list[ContextQuestionOut]"
+    """The open questions at the end of the text: POST /v1/reviews/answers."""
     as_of: str
     """The valid time that the answer describes: what was true then."""
     known_at: str
@@ -1037,6 +1111,19 @@ class ContextItemOut(TypedDict):
     """The reviews that wait and ask whether it ended, or whether it ends another."""
     hints: "list[HintOut]"
     """`unstable_slot`, `flip_flop`: ask before acting on it."""
+
+
+class ContextQuestionOut(TypedDict):
+    """A question that waits, and the line it takes in the text."""
+
+    review_id: str
+    """The review; null where there is none."""
+    handle: str
+    """What names it in an answer, as the id of the review does."""
+    line: str
+    """The line of the text that stands for it."""
+    letters: dict[str, str]
+    """The memories that its letters stand for."""
 
 
 class CountsOut(TypedDict):
@@ -1487,6 +1574,7 @@ class JointOut(TypedDict):
     """A place at which a history goes on in another chain."""
 
     superseded: str
+    """The version after which it goes on elsewhere."""
     by: str
     """The version of another chain that took its place."""
 
@@ -1694,8 +1782,11 @@ class LogEntryOut(TypedDict):
     chain_hash: str | None
     """SHA-256 in hexadecimal over this operation and the hash of the one before; null for
     operations from before the log was a chain."""
-    vetoed: list[dict[str, Any]]
-    """What the fact was kept apart from though it is alike, and why; ten at most."""
+    opinions: list[dict[str, Any]]
+    """What each judge said of the memories in which one of them saw a change or a repetition,
+    also if its word did not count; ten memories at most. `not_done` has what was proposed
+    and not done, and the reason. `vetoes` say why a memory that is alike is about something
+    else."""
 
 
 class LongChainOut(TypedDict):
@@ -2114,6 +2205,9 @@ class RevertAnswer(TypedDict):
     """Null on a dry run."""
     review_id: str | None
     """The review that waits for a person, if this write left one."""
+    question: NotRequired[str | None]
+    """That review as one line for the agent's own model, which answers it by POST
+    /v1/reviews/answers; null if there is none, or if only a person may decide it."""
     usage: "UsageOut"
     """What the judges cost."""
     dry_run: bool
@@ -2390,6 +2484,8 @@ class SignalRecordOut(TypedDict):
     """How many were never decided, because what they were about changed."""
     pending: int
     """How many reviews wait."""
+    overruled: int
+    """Stores in which it fired, and another judge's word counted more."""
     error_rate: float | None
     """(reverted + rejected) / (stand + reverted + accepted + rejected); null where nothing was
     decided."""
@@ -2572,6 +2668,9 @@ class StoreAnswer(TypedDict):
     """Null on a dry run."""
     review_id: str | None
     """The review that waits for a person, if this write left one."""
+    question: NotRequired[str | None]
+    """That review as one line for the agent's own model, which answers it by POST
+    /v1/reviews/answers; null if there is none, or if only a person may decide it."""
     usage: "UsageOut"
     """What the judges cost."""
     dry_run: bool
@@ -3004,6 +3103,9 @@ class WriteAnswer(TypedDict):
     """Null on a dry run."""
     review_id: str | None
     """The review that waits for a person, if this write left one."""
+    question: NotRequired[str | None]
+    """That review as one line for the agent's own model, which answers it by POST
+    /v1/reviews/answers; null if there is none, or if only a person may decide it."""
     usage: "UsageOut"
     """What the judges cost."""
     dry_run: bool

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         ActorOut,
         AgentOut,
         AgentsAnswer,
+        AnswerItem,
+        AnswersAnswer,
         BatchAnswer,
         BeliefsAnswer,
         CaptureAnswer,
@@ -1052,9 +1054,12 @@ class Operations:
         view: View | str | None = None,
         query: str | None = None,
         budget_tokens: int | None = None,
+        questions: bool | None = None,
     ) -> ContextAnswer:
         """What holds now, by kind, most useful first, within a budget: constraints before all
-        others, never anything superseded. With `Accept: text/plain`, the text alone.
+        others, never anything superseded. It ends with up to three open questions about what it
+        shows, which POST /v1/reviews/answers answers. With `Accept: text/plain`, the text
+        alone.
 
         Args:
             kind: What sort of statement: fact, preference, decision or constraint.
@@ -1077,6 +1082,9 @@ class Operations:
             query: What the prompt is about; without it, the strongest memories come first.
             budget_tokens: Tokens that the text may take, headings included, by an estimate that
                 is right to about a tenth. Default: 1000.
+            questions: End the text with up to three open questions about what it shows, in at
+                most a third of the budget. Only a context of the present has any. Default:
+                True.
         """
         answer: ContextAnswer = self._call(
             Request(
@@ -1098,6 +1106,7 @@ class Operations:
                     "view": view,
                     "query": query,
                     "budget_tokens": budget_tokens,
+                    "questions": questions,
                 },
                 is_read=True,
             )
@@ -1401,6 +1410,35 @@ class Operations:
                     "memories": memories,
                     "note": note,
                 },
+                idempotency_key=idempotency_key or make_key(),
+            )
+        )
+        return answer
+
+    def answer_reviews(
+        self,
+        answers: Sequence[AnswerItem],
+        *,
+        view: View | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> AnswersAnswer:
+        """Answer open questions as the agent's own model, each for itself. What is named by its
+        letter ends; none closes the question. Logged as decided by `agent`, and undone like
+        anything else. What concerns a constraint or higher trust stays for a person.
+
+        Args:
+            view: `full`: every field, also those that are null. `brief`: what an agent acts on,
+                without empty fields; cast the answer to its `Brief…` type.
+            answers: One for each question.
+            idempotency_key: Names the call, so that it is executed once however often it is
+                sent. Default: a new one, the same for every try.
+        """
+        answer: AnswersAnswer = self._call(
+            Request(
+                "POST",
+                "/v1/reviews/answers",
+                query={"view": view},
+                body={"answers": answers},
                 idempotency_key=idempotency_key or make_key(),
             )
         )

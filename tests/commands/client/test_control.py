@@ -56,6 +56,24 @@ def test_what_ended_is_named_by_its_letter(server_url: str, template_url: str) -
         }
 
 
+def test_an_open_question_is_answered_by_its_letter(server_url: str, template_url: str) -> None:
+    with open_unsure(server_url, template_url) as (_, address), open_agent(address) as client:
+        words = ("--url", address, "--agent", client.headers["X-Agent-Id"])
+        ids, found = ask(client, *CARS)
+        letters = {each["memory_id"]: each["letter"] for each in found["candidates"]}
+        handle = found["id"][-6:]
+        assert f"Q {handle}: " in palimpsest("context", *words).stdout
+        wrong = palimpsest("answer", handle, "z", *words)
+        assert (wrong.returncode, "no (z)" in wrong.stderr) == (1, True)
+        chosen = [letters[memory_id] for memory_id in ids[:2]]
+        answered = palimpsest("answer", handle, *chosen, "--json", *words)
+        result = json.loads(answered.stdout)["result"]
+        assert {each["id"] for each in result["superseded"]} == set(ids[:2])
+        assert handle not in palimpsest("context", *words).stdout
+        palimpsest("revert", result["log_id"], *words)
+        assert "NOOP" in palimpsest("answer", handle, "none", *words).stdout
+
+
 def test_a_frozen_agent_says_what_it_keeps_back(words: tuple[str, ...]) -> None:
     assert "frozen" in palimpsest("mode", "frozen", *words).stdout
     assert "held back as review" in palimpsest("store", "I live in Porto", *words).stdout

@@ -12,7 +12,10 @@ def test_the_story_runs_over_a_service_and_erases_its_agent(tmp_path: Path) -> N
         shown = palimpsest("demo", "--yes", "--url", service.address)
         assert shown.returncode == 0, shown.stderr
         agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
-        left = httpx.get(f"{service.address}/v1/memories", headers={"X-Agent-Id": agent})
+        path, named = f"{service.address}/v1/memories", {"X-Agent-Id": agent}
+        holding = httpx.get(path, headers=named)
+        left = httpx.get(path, headers=named, params={"include_superseded": True})
+    assert holding.json()["items"] == []
     assert {memory["content"] for memory in left.json()["items"]} == {None}
     lines = [line.removeprefix("  → ") for line in shown.stdout.splitlines()]
     now = lines.index("2. What is true now, and what was true then")

@@ -11,6 +11,7 @@ import pytest
 
 from app.commands.client.transcripts import MOST_TURNS, read_turns
 from support.builders import contents, store
+from support.questions import CARS, ask, open_agent, open_unsure
 from support.service_process import palimpsest
 
 Done = subprocess.CompletedProcess[str]
@@ -59,6 +60,22 @@ def test_a_prompt_is_answered_under_the_hosts_own_name(client: httpx.Client, run
     assert output["hookEventName"] == "BeforeAgent"
     assert "Uses Helix as editor" in output["additionalContext"]
     assert run("user-prompt", {"hook_event_name": "BeforeAgent"}).stdout == ""
+
+
+def test_open_questions_are_handed_out_with_how_to_answer(
+    server_url: str, template_url: str, run: Run
+) -> None:
+    with open_unsure(server_url, template_url) as (_, address), open_agent(address) as asking:
+        _, found = ask(asking, *CARS)
+        where = {"PALIMPSEST_URL": address, "PALIMPSEST_AGENT": asking.headers["X-Agent-Id"]}
+        for event, said in (
+            ("session-start", {}),
+            ("user-prompt", {"prompt": "Where is the car?"}),
+        ):
+            output = json.loads(run(event, said, **where).stdout)["hookSpecificOutput"]
+            context, _, after = output["additionalContext"].partition("[memory context ends]")
+            assert f"- Q {found['id'][-6:]}: " in context
+            assert "palimpsest answer" in after
 
 
 def test_turns_are_captured_once_however_often_the_agent_stops(

@@ -9,13 +9,14 @@ from uuid import UUID
 import pytest
 
 from app.domain.fact import StoredFact
-from app.domain.relation import Finding, Operation, Relation
+from app.domain.relation import Finding, Judge, Operation, Opinion, Relation
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Memory
+from app.planning.opinions import JudgedMemory, Reason
 from app.planning.plan import ReviewDecision, ReviewStatus
 from app.planning.why.names import format_moment, quote_text
 from app.planning.why.sentences import build_story
-from app.planning.why.story import Story, StoryEntry, StoryMaterial, StoryReview, VetoedMemory
+from app.planning.why.story import EventKind, Story, StoryEntry, StoryMaterial, StoryReview
 
 ONE, TWO, THREE, REVIEW = (UUID(int=n) for n in range(1, 5))
 TEXTS: dict[UUID, str | None] = {ONE: "One", TWO: "Two", THREE: "Three"}
@@ -167,23 +168,23 @@ def test_what_is_erased_or_not_known_is_not_quoted() -> None:
 
 
 def test_vetoes_are_described_if_they_concern_the_chain() -> None:
-    vetoed = tuple(VetoedMemory(i, "other key") for i in (TWO, THREE))
-    stored = entry(Operation.ADD, after={ONE: belief()}, vetoed=vetoed)
+    vetoed = tuple(JudgedMemory(i, vetoes=("other key",)) for i in (TWO, THREE))
+    stored = entry(Operation.ADD, after={ONE: belief()}, judged=vetoed)
     assert (
         story(stored).events[1].sentence
         == "“One” was kept apart from “Two” (other key) and “Three” (other key)."
     )
     elsewhere = entry(
-        Operation.ADD, target=THREE, after={THREE: belief()}, touched=(), vetoed=vetoed[:1]
+        Operation.ADD, target=THREE, after={THREE: belief()}, touched=(), judged=vetoed[:1]
     )
-    assert [e.sentence for e in story(vetoed_entries=[elsewhere]).events] == [
+    assert [e.sentence for e in story(judging_entries=[elsewhere]).events] == [
         "“Three” was kept apart from “Two” (other key)."
     ]
-    assert story(vetoed_entries=[replace(elsewhere, vetoed=vetoed[1:])]).events == ()
-    assert len(story(stored, vetoed_entries=[stored]).events) == 2, (
+    assert story(judging_entries=[replace(elsewhere, judged=vetoed[1:])]).events == ()
+    assert len(story(stored, judging_entries=[stored]).events) == 2, (
         "once, where an operation on the chain did it"
     )
-    gone = entry(Operation.NOOP, target=ONE, vetoed=vetoed)
+    gone = entry(Operation.NOOP, target=ONE, judged=vetoed)
     assert (
         story(gone)
         .events[1]
@@ -270,7 +271,9 @@ def test_the_summary_names_what_made_it_so() -> None:
 
 
 def test_events_stand_in_the_order_of_known_time() -> None:
-    first = entry(Operation.ADD, after={ONE: belief()}, log=1, vetoed=(VetoedMemory(TWO, "x"),))
+    first = entry(
+        Operation.ADD, after={ONE: belief()}, log=1, judged=(JudgedMemory(TWO, vetoes=("x",)),)
+    )
     second = entry(Operation.NOOP, at=KNOWN + timedelta(seconds=1), log=2)
     proposals = [replace(PROPOSAL, at=KNOWN)]
     assert [event.kind for event in story(first, second, proposals=proposals).events] == [
@@ -301,3 +304,52 @@ def test_times_are_dates_at_midnight_in_utc() -> None:
         format_moment(datetime(2026, 1, 5, 2, tzinfo=timezone(timedelta(hours=2)))) == "2026-01-05"
     )
     assert format_moment(datetime(2026, 1, 5, 0, 0, 1, tzinfo=UTC)) == "2026-01-05 00:00 UTC"
+
+
+# --- opinions ----------------------------------------------------------------------------------
+
+DISPUTED = JudgedMemory(
+    TWO,
+    opinions=(
+        Opinion(Judge.SIGNALS, Relation.UPDATE, 0.999, "single_valued"),
+        Opinion(Judge.LOCAL, Relation.NONE, 0.04, "reads no change"),
+    ),
+    signals=("single_valued",),
+    proposed=Relation.UPDATE,
+    reason=Reason.OBJECTED,
+)
+OPINIONS = "The signal single_valued saw an update (.999), the local judge saw none (.04)"
+
+
+def test_an_objection_is_an_event_on_both_sides() -> None:
+    stored = entry(Operation.ADD, after={ONE: belief()}, touched=(), judged=(DISPUTED,))
+    [_, event] = story(stored).events
+    assert event.kind is EventKind.NOT_DONE
+    assert event.sentence == f"“One” was stored beside “Two”. {OPINIONS}: nothing was changed."
+    assert (event.relation, event.confidence, event.memory_ids) == (
+        Relation.UPDATE,
+        0.999,
+        (ONE, TWO),
+    )
+    elsewhere = replace(stored, target=THREE, after={THREE: belief()})
+    assert [one.kind for one in story(judging_entries=[elsewhere]).events] == [EventKind.NOT_DONE]
+
+
+def test_what_was_asked_is_told_with_its_review_alone() -> None:
+    asked = replace(DISPUTED, reason=Reason.IN_REVIEW)
+    stored = entry(Operation.ADD, after={ONE: belief()}, touched=(), judged=(asked,))
+    events = story(stored, proposals=[replace(PROPOSAL, judged=(asked,))]).events
+    assert [event.kind for event in events] == [EventKind.ADD, EventKind.PROPOSED]
+    assert events[1].sentence.endswith(f": Maybe. {OPINIONS}: asked.")
+
+
+def test_a_change_that_a_judge_objected_to_says_so() -> None:
+    done = replace(DISPUTED, proposed=None, reason=None)
+    assert (
+        story(entry(Operation.UPDATE, judged=(done,), **ENDED))
+        .events[0]
+        .sentence.endswith(f" {OPINIONS}: done.")
+    )
+    agreed = replace(done, opinions=done.opinions[:1])
+    sentence = story(entry(Operation.UPDATE, judged=(agreed,), **ENDED)).events[0].sentence
+    assert "saw an update" not in sentence

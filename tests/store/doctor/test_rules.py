@@ -466,6 +466,14 @@ LEFT = {
         "erased",
         ("secret", "secret_log"),
     ),
+    "an opinion on an erased memory": Damage(
+        of_log(
+            "opinions = jsonb_build_array(jsonb_build_object('memory_id', '{secret}'))",
+            "secret",
+        ),
+        "erased",
+        ("secret", "secret_log"),
+    ),
     "an erased text in a kept answer": Damage(
         'UPDATE idempotency_keys SET answer = \'{{"memory": {{"id": "{secret}", "content": "Zebra"}}}}\', '
         "mentioned_ids = ARRAY['{secret}'::uuid]",

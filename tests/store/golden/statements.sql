@@ -211,12 +211,12 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO
     consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed, actor,
-    previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
-    :hash, :content_digest, :content_salt);
+    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, opinions,
+    vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id,
+    :operation, :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning,
+    :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :opinions, :vetoed, :actor,
+    :previous_hash, :hash, :content_digest, :content_salt);
 
 
 -- ===== POST /v1/memories (a new value of a slot) =====
@@ -279,12 +279,12 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log
     (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
     signals, decided_by, incoming, before_state, after_state, model, prompt_version, usage,
-    duration_ms, session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
-    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
-    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
-    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
-    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
-    :content_salt);
+    duration_ms, session_id, request_id, created_at, reverts, opinions, vetoed, actor,
+    previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :opinions, :vetoed, :actor,
+    :previous_hash, :hash, :content_digest, :content_salt);
 
 -- POST /v1/memories (a new value of a slot)
 -- app/store/reviews/reviews.py list_open_reviews_about
@@ -684,12 +684,12 @@ INSERT INTO memories (agent_id, id, created_at, revision, entity, category, key,
 -- app/store/apply.py apply_plans
 INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
     relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
-    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed,
-    actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
-    :hash, :content_digest, :content_salt);
+    model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts,
+    opinions, vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id,
+    :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning,
+    :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :opinions, :vetoed, :actor,
+    :previous_hash, :hash, :content_digest, :content_salt);
 
 -- POST /v1/memories/batch
 -- app/store/apply.py apply_plans
@@ -744,11 +744,11 @@ WITH part0 AS (INSERT INTO memory_relationships (agent_id, source_id, target_id,
     :agent_id) INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids,
     target_memory_id, relation, confidence, reasoning, signals, decided_by, incoming, before_state,
     after_state, model, prompt_version, usage, duration_ms, session_id, request_id, created_at,
-    reverts, vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id,
-    :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning,
-    :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
-    :hash, :content_digest, :content_salt);
+    reverts, opinions, vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES
+    (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id, :relation, :confidence,
+    :reasoning, :signals, :decided_by, :incoming, :before_state, :after_state, :model,
+    :prompt_version, :usage, :duration_ms, :session_id, :request_id, :created_at, :reverts,
+    :opinions, :vetoed, :actor, :previous_hash, :hash, :content_digest, :content_salt);
 
 
 -- ===== GET /v1/memories/{memory_id}/relationships =====
@@ -841,11 +841,12 @@ WITH part0 AS (UPDATE agents SET last_known_at = :last_known_at, log_head = :log
     agent_id = :agent_id) INSERT INTO consolidation_log (agent_id, id, operation,
     source_memory_ids, target_memory_id, relation, confidence, reasoning, signals, decided_by,
     incoming, before_state, after_state, model, prompt_version, usage, duration_ms, session_id,
-    request_id, created_at, reverts, vetoed, actor, previous_hash, hash, content_digest,
+    request_id, created_at, reverts, opinions, vetoed, actor, previous_hash, hash, content_digest,
     content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids, :target_memory_id,
     :relation, :confidence, :reasoning, :signals, :decided_by, :incoming, :before_state,
     :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id, :request_id,
-    :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest, :content_salt);
+    :created_at, :reverts, :opinions, :vetoed, :actor, :previous_hash, :hash, :content_digest,
+    :content_salt);
 
 -- PATCH /v1/memories/{memory_id}
 -- app/store/apply.py apply_plans
@@ -858,6 +859,11 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+
+-- POST /v1/memories/{memory_id}/supersede
+-- app/store/apply.py apply_plans
+SELECT id, content FROM memories
+WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL;
 -- app/store/apply.py apply_plans: as for POST /v1/memories (a new value of a slot)
 -- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
@@ -868,6 +874,7 @@ UPDATE memories SET revision=(memories.revision + :revision_1), importance=:impo
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/supersede
 
 -- POST /v1/memories/{memory_id}/retract
 -- app/store/apply.py apply_plans
@@ -901,12 +908,12 @@ WITH part0 AS (
     :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO consolidation_log
     (agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
     signals, decided_by, incoming, before_state, after_state, model, prompt_version, usage,
-    duration_ms, session_id, request_id, created_at, reverts, vetoed, actor, previous_hash, hash,
-    content_digest, content_salt) VALUES (:agent_id, :id, :operation, :source_memory_ids,
-    :target_memory_id, :relation, :confidence, :reasoning, :signals, :decided_by, :incoming,
-    :before_state, :after_state, :model, :prompt_version, :usage, :duration_ms, :session_id,
-    :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash, :hash, :content_digest,
-    :content_salt);
+    duration_ms, session_id, request_id, created_at, reverts, opinions, vetoed, actor,
+    previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
+    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
+    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :opinions, :vetoed, :actor,
+    :previous_hash, :hash, :content_digest, :content_salt);
 -- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 -- app/store/relationships.py find_made_stale: as for POST /v1/memories (a new value of a slot)
@@ -1400,20 +1407,22 @@ FROM moment LEFT JOIN (
 -- app/store/log/why.py list_entries_on
 SELECT
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
+    decided_by, actor, incoming, before_state, after_state, opinions, vetoed,
+    created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at <= :known_at
     AND id = ANY(:operations)
 ORDER BY created_at, id;
 
 -- GET /v1/memories/{memory_id}/why
--- app/store/log/why.py list_vetoed_entries
+-- app/store/log/why.py list_judging_entries
 SELECT
     id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, actor, incoming, before_state, after_state, vetoed, created_at, reverts
+    decided_by, actor, incoming, before_state, after_state, opinions, vetoed,
+    created_at, reverts
 FROM consolidation_log
 WHERE agent_id = :agent AND created_at > :since AND created_at <= :known_at
-    AND vetoed <> '[]' AND vetoed @> ANY(ARRAY(
+    AND coalesce(opinions, vetoed) <> '[]' AND coalesce(opinions, vetoed) @> ANY(ARRAY(
         SELECT jsonb_build_array(jsonb_build_object('memory_id', id))
         FROM unnest(CAST(:ids AS uuid[])) AS id
     ))
@@ -4506,9 +4515,11 @@ ORDER BY created_at DESC, id DESC;
 
 -- GET /v1/reviews
 -- app/store/reviews/reviews.py read_questions
-SELECT m.id, m.content, m.erased_at, m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-    m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-    m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+SELECT
+    m.id, m.content, m.kind, m.trust, m.erased_at, m.created_at, m.said_at,
+    m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void, m.ended_by,
+        m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+        m.superseded_by, m.superseded_at, m.known_from
 FROM memories m
 WHERE m.agent_id = :agent AND m.id = ANY(:ids);
 
@@ -4576,6 +4587,7 @@ WHERE agent_id = :agent AND id = :id;
 -- app/store/reviews/reviews.py find_stored_review: as for GET /v1/reviews/{review_id}
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/supersede
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/apply.py apply_plans: as for POST /v1/reviews/{review_id}/reject
 -- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
@@ -4610,6 +4622,16 @@ ORDER BY created_at DESC, id DESC;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
 
+-- ===== POST /v1/reviews/answers =====
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+-- app/store/reviews/agent_questions.py find_by_handle: as for GET /v1/reviews/{review_id}
+-- app/store/engine.py: as for GET /v1/reviews
+-- app/store/reviews/reviews.py list_overdue_reviews: as for GET /v1/reviews
+-- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
+-- app/store/log/entries.py find_log_entry: as for GET /v1/log/{log_id}
+-- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
+
+
 -- ===== GET /v1/shadow/report =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
@@ -4630,6 +4652,7 @@ SELECT relation, decided_by, least(floor(confidence * 10), 9) / 10 AS band,
     count(*) FILTER (WHERE status = 'rejected') AS rejected,
     count(*) FILTER (WHERE status = 'pending') AS pending,
     count(*) FILTER (WHERE status = 'expired') AS expired,
+    count(*) FILTER (WHERE status = 'overtaken') AS overtaken,
     (array_agg(id ORDER BY created_at DESC))[1:3] AS examples
 FROM proposed
 GROUP BY 1, 2, 3
@@ -5505,6 +5528,16 @@ WHERE m.agent_id = :agent
 
 -- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+FROM consolidation_log l
+CROSS JOIN LATERAL jsonb_path_query(coalesce(l.opinions, l.vetoed), '$[*]') AS judged
+JOIN memories m
+    ON m.agent_id = :agent AND m.erased_at IS NOT NULL
+    AND CAST(m.id AS text) = judged ->> 'memory_id'
+WHERE l.agent_id = :agent AND coalesce(opinions, vetoed) <> '[]';
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
 FROM memories m
 JOIN memories o
@@ -5812,7 +5845,7 @@ ORDER BY k.key;
 -- app/store/engine.py
 SELECT actor, confidence, created_at, decided_by, duration_ms, id, model, operation,
     prompt_version, relation, request_id, reverts, source_memory_ids, target_memory_id,
-    after_state, before_state, incoming, reasoning, session_id, signals, usage, vetoed,
+    after_state, before_state, incoming, opinions, reasoning, session_id, signals, usage, vetoed,
     previous_hash, hash, content_digest, content_salt
 FROM consolidation_log
 WHERE agent_id = :agent AND hash IS NOT NULL
@@ -6476,7 +6509,7 @@ WITH combined AS (
         SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
         FROM consolidation_log WHERE agent_id = :agent
             AND signal_names <> '[]'
-            AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+            AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by NOT IN ('reviewer', 'agent')
             AND
             (
                 created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
@@ -6508,7 +6541,7 @@ newest AS MATERIALIZED (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
             FROM consolidation_log WHERE agent_id = :agent
                 AND signal_names <> '[]'
-                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by NOT IN ('reviewer', 'agent')
                 AND
                 (
                     created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
@@ -6544,6 +6577,24 @@ proposals AS (
     FROM proposed
     GROUP BY name
 ),
+overruled AS (
+    SELECT name, count(*) AS overruled
+    FROM consolidation_log l
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT signal #>> '{}'
+        FROM jsonb_path_query(l.opinions,
+            '$[*] ? (@.not_done.reason == "gate_closed" || @.not_done.reason == "model_none" || @.not_done.reason == "objected" || @.not_done.reason == "veto").signals[*]')
+            AS signal
+    ) AS named (name)
+    WHERE l.agent_id = :agent
+        AND coalesce(opinions, vetoed) <> '[]'
+        AND
+        (
+            l.created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+            AND l.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+        )
+    GROUP BY name
+),
 counted AS (
     SELECT
         name,
@@ -6552,9 +6603,11 @@ counted AS (
         coalesce(accepted, 0) AS accepted,
         coalesce(rejected, 0) AS rejected,
         coalesce(expired, 0) AS expired,
-        coalesce(pending, 0) AS pending
+        coalesce(pending, 0) AS pending,
+        coalesce(overruled, 0) AS overruled
     FROM operations o
     FULL JOIN proposals p USING (name)
+    FULL JOIN overruled v USING (name)
 ),
 worst AS (
     SELECT
@@ -6857,12 +6910,12 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
     last_known_at = :last_known_at, log_head = :log_head WHERE agent_id = :agent_id) INSERT INTO
     consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id, relation,
     confidence, reasoning, signals, decided_by, incoming, before_state, after_state, model,
-    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, vetoed, actor,
-    previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id, :operation,
-    :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning, :signals,
-    :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
-    :duration_ms, :session_id, :request_id, :created_at, :reverts, :vetoed, :actor, :previous_hash,
-    :hash, :content_digest, :content_salt);
+    prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts, opinions,
+    vetoed, actor, previous_hash, hash, content_digest, content_salt) VALUES (:agent_id, :id,
+    :operation, :source_memory_ids, :target_memory_id, :relation, :confidence, :reasoning,
+    :signals, :decided_by, :incoming, :before_state, :after_state, :model, :prompt_version, :usage,
+    :duration_ms, :session_id, :request_id, :created_at, :reverts, :opinions, :vetoed, :actor,
+    :previous_hash, :hash, :content_digest, :content_salt);
 
 -- POST /v1/messages (a dry run)
 -- app/store/captures/captures.py list_facts
@@ -7106,6 +7159,7 @@ LIMIT :limit;
 -- app/store/log/reverts.py list_dependents: as for GET /v1/memories/{memory_id}/history
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/supersede
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
 -- app/store/apply.py apply_plans: as for POST /v1/log/{log_id}/revert
@@ -7228,9 +7282,9 @@ COPY (
             after_state, model AS model, prompt_version AS prompt_version, usage AS usage,
             duration_ms AS duration_ms, session_id AS session_id, request_id AS request_id,
             to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at,
-            reverts AS reverts, reverted_by AS reverted_by, vetoed AS vetoed, actor AS actor,
-            encode(previous_hash, 'hex') AS previous_hash, encode(hash, 'hex') AS hash,
-            encode(content_digest, 'hex') AS content_digest, encode(content_salt, 'hex') AS
+            reverts AS reverts, reverted_by AS reverted_by, opinions AS opinions, vetoed AS vetoed,
+            actor AS actor, encode(previous_hash, 'hex') AS previous_hash, encode(hash, 'hex') AS
+            hash, encode(content_digest, 'hex') AS content_digest, encode(content_salt, 'hex') AS
             content_salt
     ) AS line
     WHERE t.agent_id = :agent_id
@@ -7524,19 +7578,19 @@ CREATE TEMP TABLE IF NOT EXISTS incoming_consolidation_log (LIKE consolidation_l
 COPY incoming_consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
     relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
     model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts,
-    reverted_by, vetoed, actor, previous_hash, hash, content_digest, content_salt) FROM STDIN
-    (FORMAT BINARY);
+    reverted_by, opinions, vetoed, actor, previous_hash, hash, content_digest, content_salt) FROM
+    STDIN (FORMAT BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO consolidation_log (agent_id, id, operation, source_memory_ids, target_memory_id,
     relation, confidence, reasoning, signals, decided_by, incoming, before_state, after_state,
     model, prompt_version, usage, duration_ms, session_id, request_id, created_at, reverts,
-    reverted_by, vetoed, actor, previous_hash, hash, content_digest, content_salt) SELECT agent_id,
-    id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning, signals,
-    decided_by, incoming, before_state, after_state, model, prompt_version, usage, duration_ms,
-    session_id, request_id, created_at, reverts, reverted_by, vetoed, actor, previous_hash, hash,
-    content_digest, content_salt FROM incoming_consolidation_log;
+    reverted_by, opinions, vetoed, actor, previous_hash, hash, content_digest, content_salt) SELECT
+    agent_id, id, operation, source_memory_ids, target_memory_id, relation, confidence, reasoning,
+    signals, decided_by, incoming, before_state, after_state, model, prompt_version, usage,
+    duration_ms, session_id, request_id, created_at, reverts, reverted_by, opinions, vetoed, actor,
+    previous_hash, hash, content_digest, content_salt FROM incoming_consolidation_log;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7779,6 +7833,7 @@ ORDER BY chain_id, created_at, id;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/supersede
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
@@ -7802,6 +7857,7 @@ WHERE agent_id = :agent
     AND lifespan = :lifespan
 ORDER BY chain_id, created_at, id;
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/supersede
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 
@@ -7833,6 +7889,7 @@ WHERE agent_id = :agent
     AND lifespan = :lifespan
 ORDER BY chain_id, created_at, id;
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/supersede
 -- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/retract
 -- app/store/reviews/reviews.py list_open_reviews_about: as for POST /v1/memories (a new value of a slot)
 
@@ -7888,6 +7945,7 @@ LIMIT :limit;
 -- app/store/log/reverts.py list_dependents: as for GET /v1/memories/{memory_id}/history
 -- app/store/log/reverts.py list_dependents: as for POST /v1/log/{log_id}/revert
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
+-- app/store/apply.py apply_plans: as for POST /v1/memories/{memory_id}/supersede
 
 -- POST /v1/reverts
 -- app/store/apply.py apply_plans
@@ -8304,6 +8362,7 @@ UPDATE consolidation_log l SET
         SELECT coalesce(jsonb_agg(f || '{"explanation": ""}'), '[]')
         FROM jsonb_array_elements(l.signals) AS f
     ),
+    opinions = NULL,
     vetoed = '[]',
     content_salt = NULL
 FROM stands
@@ -8311,26 +8370,46 @@ WHERE l.agent_id = :agent AND l.id = stands.id;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
-UPDATE consolidation_log l SET vetoed = (
-    SELECT coalesce(jsonb_agg(v ORDER BY place), '[]')
-    FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (v, place)
-    WHERE NOT (
-        v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
-        OR EXISTS (
-            SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
-            WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
+UPDATE consolidation_log l SET
+    opinions = (
+        SELECT jsonb_agg(o ORDER BY place)
+        FROM jsonb_array_elements(l.opinions) WITH ORDINALITY AS e (o, place)
+        WHERE NOT (
+            o ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
+            OR EXISTS (
+                SELECT 1
+                FROM jsonb_path_query(o, 'strict $.** ? (@.type() == "string")') AS words
+                CROSS JOIN unnest(CAST(:quotes AS text[])) AS quote
+                WHERE strpos(lower(words #>> '{}'), lower(quote)) > 0
+            )
         )
-    )
-),
+    ),
+    vetoed = coalesce((
+        SELECT jsonb_agg(o ORDER BY place)
+        FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (o, place)
+        WHERE NOT (
+            o ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
+            OR EXISTS (
+                SELECT 1
+                FROM jsonb_path_query(o, 'strict $.** ? (@.type() == "string")') AS words
+                CROSS JOIN unnest(CAST(:quotes AS text[])) AS quote
+                WHERE strpos(lower(words #>> '{}'), lower(quote)) > 0
+            )
+        )
+    ), '[]'),
     content_salt = NULL
 WHERE l.agent_id = :agent
-    AND l.vetoed <> '[]'
-    AND EXISTS (SELECT 1 FROM jsonb_array_elements(l.vetoed) AS v WHERE
-        v ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
-        OR EXISTS (
-            SELECT 1 FROM unnest(CAST(:quotes AS text[])) AS quote
-            WHERE strpos(lower(v ->> 'veto'), lower(quote)) > 0
-        )
+    AND coalesce(opinions, vetoed) <> '[]'
+    AND EXISTS (
+        SELECT 1 FROM jsonb_array_elements(coalesce(l.opinions, l.vetoed)) AS o
+        WHERE
+            o ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
+            OR EXISTS (
+                SELECT 1
+                FROM jsonb_path_query(o, 'strict $.** ? (@.type() == "string")') AS words
+                CROSS JOIN unnest(CAST(:quotes AS text[])) AS quote
+                WHERE strpos(lower(words #>> '{}'), lower(quote)) > 0
+            )
     );
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -8793,9 +8872,9 @@ CROSS JOIN LATERAL (SELECT 'operation' AS type, id AS id, operation AS operation
     prompt_version AS prompt_version, usage AS usage, duration_ms AS duration_ms, session_id AS
     session_id, request_id AS request_id, to_char(created_at AT TIME ZONE 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, reverts AS reverts, reverted_by AS reverted_by,
-    vetoed AS vetoed, actor AS actor, encode(previous_hash, 'hex') AS previous_hash, encode(hash,
-    'hex') AS hash, encode(content_digest, 'hex') AS content_digest, encode(content_salt, 'hex') AS
-    content_salt) AS line
+    opinions AS opinions, vetoed AS vetoed, actor AS actor, encode(previous_hash, 'hex') AS
+    previous_hash, encode(hash, 'hex') AS hash, encode(content_digest, 'hex') AS content_digest,
+    encode(content_salt, 'hex') AS content_salt) AS line
 WHERE t.agent_id = :agent AND t.id = ANY(:ids)
 ORDER BY t.created_at, t.id;
 
@@ -12606,7 +12685,7 @@ examined AS MATERIALIZED (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
             FROM examined WHERE true
                 AND signal_names <> '[]'
-                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by NOT IN ('reviewer', 'agent')
                 AND
                 (
                     created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
@@ -12638,7 +12717,7 @@ newest AS MATERIALIZED (
             SELECT id, signal_names, created_at, reverted_by IS NOT NULL AS reverted
             FROM examined WHERE true
                 AND signal_names <> '[]'
-                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by <> 'reviewer'
+                AND relation NOT IN ('NONE', 'OVERLAP') AND decided_by NOT IN ('reviewer', 'agent')
                 AND
                 (
                     created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
@@ -12674,6 +12753,24 @@ proposals AS (
     FROM proposed
     GROUP BY name
 ),
+overruled AS (
+    SELECT name, count(*) AS overruled
+    FROM consolidation_log l
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT signal #>> '{}'
+        FROM jsonb_path_query(l.opinions,
+            '$[*] ? (@.not_done.reason == "gate_closed" || @.not_done.reason == "model_none" || @.not_done.reason == "objected" || @.not_done.reason == "veto").signals[*]')
+            AS signal
+    ) AS named (name)
+    WHERE l.agent_id = :agent
+        AND coalesce(opinions, vetoed) <> '[]'
+        AND
+        (
+            l.created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+            AND l.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+        )
+    GROUP BY name
+),
 counted AS (
     SELECT
         name,
@@ -12682,9 +12779,11 @@ counted AS (
         coalesce(accepted, 0) AS accepted,
         coalesce(rejected, 0) AS rejected,
         coalesce(expired, 0) AS expired,
-        coalesce(pending, 0) AS pending
+        coalesce(pending, 0) AS pending,
+        coalesce(overruled, 0) AS overruled
     FROM operations o
     FULL JOIN proposals p USING (name)
+    FULL JOIN overruled v USING (name)
 ),
 worst AS (
     SELECT

@@ -1,7 +1,8 @@
 """What the log and reviews keep as JSON: it comes back as it was, and its keys stay what they are."""
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -17,11 +18,13 @@ from app.domain.relation import (
     Judgment,
     ModelCost,
     Operation,
+    Opinion,
     Relation,
 )
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Version
 from app.planning.audit.replay import MemoryState
+from app.planning.opinions import JudgedMemory, Reason
 from app.planning.plan import (
     Insertion,
     Plan,
@@ -196,7 +199,7 @@ def test_the_states_of_an_operation_come_back_as_they_were(
         for n, belief in enumerate(before)
     )
     plan = build_plan(changed=changed, links=links, unlinked=unlinked, settled=settled)
-    states_before = as_stored(state.encode_states_before(plan, None))
+    states_before = as_stored(state.encode_states_before(plan, None, {}))
     states_after = as_stored(state.encode_states_after(plan))
     assert state.decode_beliefs(states_before) == {c.before.id: c.before.belief for c in changed}
     assert state.decode_beliefs(states_after) == {c.after.id: after for c in changed}
@@ -285,6 +288,8 @@ JUDGMENT_STORED = {
     "vetoes": ["Other people."],
     "flag": False,
     "akin": True,
+    "opinions": [],
+    "disagree": False,
 }
 
 
@@ -358,7 +363,7 @@ def test_everything_else_that_an_operation_did_is_stored_in_states_of_its_own() 
         metadata={"tags": ["b"]},
     )
     links = {"links": [{"source": str(ONE), "target": str(TWO), "type": "related_to"}]}
-    assert as_stored(state.encode_states_before(plan, {"tags": ["a"]})) == [
+    assert as_stored(state.encode_states_before(plan, {"tags": ["a"]}, {})) == [
         VERSION_STORED,
         {"id": str(ONE), "metadata": {"tags": ["a"]}},
         links,
@@ -389,10 +394,40 @@ def test_everything_else_that_an_operation_did_is_stored_in_states_of_its_own() 
     ]
 
 
-def test_vetoes_are_stored_with_the_first_reason_for_memories_that_are_alike() -> None:
-    assert as_stored(state.encode_vetoes([JUDGMENT])) == [
-        {"memory_id": str(TWO), "veto": "Other people."}
-    ]
+DISPUTED = JudgedMemory(
+    ONE,
+    opinions=(
+        Opinion(Judge.SIGNALS, Relation.UPDATE, 0.999, "single_valued: home"),
+        Opinion(Judge.LOCAL, Relation.NONE, 0.96, "reads no change"),
+    ),
+    signals=("single_valued",),
+    proposed=Relation.UPDATE,
+    reason=Reason.OBJECTED,
+)
+
+
+def test_opinions_come_back_as_they_were() -> None:
+    judged = (DISPUTED, JudgedMemory(TWO, vetoes=("Other people.",)))
+    row = {"opinions": as_stored(state.encode_opinions(judged)), "vetoed": []}
+    assert state.decode_opinions(row) == judged
+    assert row["opinions"][0]["not_done"] == {"relation": "UPDATE", "reason": "objected"}
+    assert "not_done" not in row["opinions"][1]
+
+
+def test_the_vetoes_of_an_old_operation_are_read_as_opinions() -> None:
+    row = {"opinions": None, "vetoed": [{"memory_id": str(TWO), "veto": "Other people."}]}
+    assert state.decode_opinions(row) == (JudgedMemory(TWO, vetoes=("Other people.",)),)
+
+
+def test_the_text_of_what_ends_is_in_the_state_before_and_of_what_goes_on_it_is_not() -> None:
+    before = version()
+    ended = replace(before, belief=replace(before.belief, valid_until=KNOWN + timedelta(days=9)))
+    moved = replace(before, belief=replace(before.belief, covered=(KNOWN,)))
+    texts = {ONE: "I live in Porto"}
+    for after, content in ((ended, "I live in Porto"), (moved, None)):
+        plan = build_plan(changed=(VersionChange(before, after),))
+        [stored] = as_stored(state.encode_states_before(plan, None, texts))
+        assert stored.get("content") == content
 
 
 def test_the_cost_of_a_model_is_stored_in_full() -> None:

@@ -10,6 +10,7 @@ from app.store.columns import (
     not_erased_sql,
 )
 from app.store.doctor.rules.rule import Rule
+from app.store.tables import HAS_OPINIONS
 
 # Every vector has the size of the model that the database names, and length 1.
 _BROKEN_VECTORS = """
@@ -106,6 +107,17 @@ _INCOMING_NOT_EMPTY = """
       )
 """
 
+# No operation has opinions of judges on an erased memory.
+_OPINIONS_NOT_EMPTY = f"""
+    SELECT DISTINCT ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+    FROM consolidation_log l
+    CROSS JOIN LATERAL jsonb_path_query(coalesce(l.opinions, l.vetoed), '$[*]') AS judged
+    JOIN memories m
+      ON m.agent_id = :agent AND m.erased_at IS NOT NULL
+     AND CAST(m.id AS text) = judged ->> 'memory_id'
+    WHERE l.agent_id = :agent AND {HAS_OPINIONS}
+"""
+
 # No memory was merged from an erased one, unless it is erased too.
 _MERGED_FROM_ERASED = """
     SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
@@ -127,6 +139,11 @@ ERASED = (
         "Operation {id} still holds what came in when it touched memory {memory_id}, "
         "which is erased.",
         _INCOMING_NOT_EMPTY,
+    ),
+    Rule(
+        "erased",
+        "Operation {id} still has opinions on memory {memory_id}, which is erased.",
+        _OPINIONS_NOT_EMPTY,
     ),
     Rule(
         "erased",

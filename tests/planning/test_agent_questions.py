@@ -1,0 +1,138 @@
+"""What an agent's own model may decide, and how it is asked."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import pytest
+
+from app.domain.fact import Kind
+from app.domain.relation import Judge, Judgment, Relation
+from app.domain.tokens import estimate_tokens
+from app.planning.agent_questions import (
+    AGENT_SOURCES,
+    MOST_TOKENS,
+    build_context_question,
+    find_protection,
+    invite_answer,
+    read_handle,
+)
+from app.planning.plan import ReviewSource
+from app.planning.question_text import Candidate, Question
+from app.planning.reviews import Proposal
+
+REVIEW = UUID("01a219cd-8409-771f-967d-af77034f2a01")
+
+
+@dataclass(frozen=True)
+class Row:
+    kind: Kind = Kind.FACT
+    trust: int = 50
+
+
+def propose(source: ReviewSource, stored: UUID | None, *targets: UUID) -> Proposal:
+    judgments = tuple(Judgment(target, Relation.UPDATE, 0.5, "", Judge.MODEL) for target in targets)
+    return Proposal(
+        review_id=REVIEW,
+        relation=Relation.UPDATE,
+        sentence="",
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        memory_id=stored,
+        judgments=judgments,
+        relied_on=(),
+        source=source,
+    )
+
+
+@pytest.mark.parametrize("source", ReviewSource)
+def test_an_agent_decides_what_judges_were_not_sure_about(source: ReviewSource) -> None:
+    stored, old = uuid4(), uuid4()
+    protection = find_protection(propose(source, stored, old), {stored: Row(), old: Row()})
+    assert (protection is None) == (source in AGENT_SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "other", "words"),
+    [
+        (Row(), Row(), Row(), None),
+        (Row(), Row(Kind.CONSTRAINT), Row(), "a constraint"),
+        (Row(), Row(), Row(Kind.CONSTRAINT), "a constraint"),
+        (Row(Kind.CONSTRAINT), Row(), Row(), None),
+        (Row(trust=10), Row(trust=11), Row(trust=10), "higher trust"),
+        (Row(trust=10), Row(trust=9), Row(trust=11), "higher trust"),
+        (Row(trust=90), Row(trust=90), Row(trust=20), None),
+        (None, Row(trust=50), Row(trust=20), None),
+        (None, Row(trust=51), Row(trust=20), "higher trust"),
+        (Row(trust=10), None, Row(trust=10), None),
+    ],
+)
+def test_constraints_and_higher_trust_stay_for_a_person(
+    new: Row | None, old: Row | None, other: Row, words: str | None
+) -> None:
+    ids = [uuid4() for _ in range(3)]
+    memories = {i: row for i, row in zip(ids, (new, old, other), strict=True) if row}
+    stored = ids[0] if new else None
+    proposal = propose(ReviewSource.LOW_CONFIDENCE, stored, *ids[1:])
+    protection = find_protection(proposal, memories)
+    assert (protection is None) if words is None else words in str(protection)
+
+
+@pytest.mark.parametrize(
+    ("text", "handle"),
+    [
+        ("4f2a01", "4f2a01"),
+        ("Q 4F2A01:", "4f2a01"),
+        ("#4f2a", "4f2a"),
+        (str(REVIEW), REVIEW.hex),
+        ("4f2", None),
+        ("the car", None),
+        ("", None),
+        (f"{REVIEW}00", None),
+    ],
+)
+def test_handles_are_read_as_models_write_them(text: str, handle: str | None) -> None:
+    assert read_handle(text) == handle
+
+
+def ask(*texts: str, content: str = "User just moved to Seattle") -> tuple[str, str]:
+    ids = [uuid4() for _ in texts]
+    candidates = tuple(
+        Candidate("abcdefgh"[place], ids[place], text, Relation.UPDATE, 0.5, None)
+        for place, text in enumerate(texts)
+    )
+    pattern = (
+        "Does {fact} end {named}?"
+        if len(texts) == 1
+        else "Which does {fact} end: {named}, or none?"
+    )
+    proposal = propose(ReviewSource.LOW_CONFIDENCE, uuid4(), *ids)
+    built = build_context_question(proposal, Question("", content, candidates, pattern))
+    assert list(built.letters.values()) == ids
+    assert built.about == {*ids, proposal.memory_id}
+    return built.line, invite_answer(built)
+
+
+def test_a_short_question_is_asked_whole() -> None:
+    line, invitation = ask("User lives in Portland")
+    assert line == ("Q 4f2a01: Does “User just moved to Seattle” end (a) “User lives in Portland”?")
+    assert invitation == f"{line} Answer with memory_answer: a, or none."
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+@pytest.mark.parametrize("text", ["lives in Porto ", "a-b ", "東京に住んでいます", "🚗"])
+@pytest.mark.parametrize("times", [1, 4, 40])
+def test_no_question_is_longer_than_sixty_tokens(count: int, text: str, times: int) -> None:
+    texts = [f"{number} {text * times}" for number in range(count)]
+    line, invitation = ask(*texts, content=text * times)
+    assert estimate_tokens(line) <= MOST_TOKENS
+    assert "(a) “0 " in line
+    assert invitation.count("\n") == 0
+
+
+def test_what_does_not_fit_is_left_out_from_the_end_and_said_so() -> None:
+    texts = [f"The user number {n} rents a flat in the street of the station" for n in range(8)]
+    line, invitation = ask(*texts)
+    assert "(a) “" in line
+    assert "(h) “" not in line
+    assert ", …, or none?" in line
+    assert "a, b, c, d, e, f, g, h, or none" in invitation
