@@ -87,11 +87,13 @@ class ReadCandidate:
     """The text of a stored fact, and what the signals say of the incoming one beside it.
 
     `similarity` is the cosine of their vectors; None if the fact was not ranked by its vector.
+    `is_in_same_category` says that callers put both in one category.
     """
 
     text: str
     judgment: Judgment
     similarity: float | None
+    is_in_same_category: bool = False
 
 
 class LocalJudge:
@@ -228,6 +230,8 @@ def _is_worth_asking(
     """Return True if an objection to an ending that a signal sees should be asked about."""
     least = thresholds.ask if candidate.judgment.flag else thresholds.objected
     if max(reading.ends, reading.duplicate) >= least:
+        return True
+    if candidate.is_in_same_category and differs_in_few_words(candidate.text, incoming):
         return True
     return _is_reliable(candidate.judgment) and has_values_of_one_kind(candidate.text, incoming)
 
