@@ -425,7 +425,7 @@ def test_undoing_what_a_frozen_agent_logged_closes_its_review(client: httpx.Clie
     held = client.post("/v1/memories", json=editor("Emacs")).json()
     mode(client, "live")
     undone = client.post(f"/v1/log/{held['log_id']}/revert").json()
-    assert review(client, held["review_id"])["status"] == "expired"
+    assert review(client, held["review_id"])["status"] == "overtaken"
     client.post(f"/v1/log/{undone['log_id']}/revert").raise_for_status()
     assert review(client, held["review_id"])["status"] == "pending"
     assert decide(client, held["review_id"], "accept")["operation"] == "UPDATE"

@@ -63,9 +63,9 @@ class Thresholds:
     that it corrects, and takes a fact for a copy of another. From `named`, it ends a fact if the
     text names a value of it that no other fact has.
 
-    A question names every fact from `ask`. If one fact is plainly repeated or ended, it names only
-    others from `ask_beside`. From `objected`, the judge asks about an ending that a signal sees.
-    From `chance`, more candidates are worth reading.
+    A question names every near fact from `ask`, and farther ones from `ask_far`. If one fact is
+    plainly repeated or ended, it names only others from `ask_beside`. From `objected`, the judge
+    asks about an ending that a signal sees. From `chance`, more candidates are worth reading.
     """
 
     act: float = 0.967
@@ -74,6 +74,7 @@ class Thresholds:
     named: float = 0.8
     margin: float = 0.1
     ask: float = 0.1
+    ask_far: float = 0.3
     ask_beside: float = 0.7
     objected: float = 0.05
     chance: float = 0.03
@@ -276,8 +277,15 @@ class _Weighed:
 
     def list_likely(self) -> list[int]:
         """Return the places of all facts whose ending is likely enough to ask about."""
-        places = range(len(self.readings))
-        return [place for place in places if self.readings[place].ends >= self.thresholds.ask]
+        likely: list[int] = []
+        for place, (candidate, reading) in enumerate(
+            zip(self.candidates, self.readings, strict=True)
+        ):
+            is_near = _is_near(candidate, self.thresholds)
+            least = self.thresholds.ask if is_near else self.thresholds.ask_far
+            if reading.ends >= least:
+                likely.append(place)
+        return likely
 
     def judge(self) -> list[Judgment]:
         """Return the final judgment on each candidate."""
@@ -296,9 +304,8 @@ class _Weighed:
         """Return what the judge adds to the signals: an ending, a repetition, or questions."""
         if any(_acts(judgment) for judgment in self.checked):
             return self._find_others(self._list_acting())
-        likeliest = self._find_likeliest()
-        if likeliest is not None and not likeliest.flag:
-            return [likeliest, *self._find_others([likeliest.place])]
+        if self._is_sure():
+            return [self._build_ending(self.likeliest), *self._find_others([self.likeliest])]
         repetition = self._find_duplicate()
         if repetition is not None:
             return [repetition]
@@ -323,12 +330,10 @@ class _Weighed:
                 others.append(self._build_ending(place, flag=True))
         return others
 
-    def _find_likeliest(self) -> _OwnFinding | None:
-        """Return the ending of the likeliest candidate; it acts unless it is flagged."""
+    def _is_sure(self) -> bool:
+        """Return True if the likeliest candidate ends without a question."""
         thresholds, best = self.thresholds, self.likeliest
         probability = self.readings[best].ends
-        if probability < thresholds.ask:
-            return None
         others = [place for place in range(len(self.readings)) if place != best]
         near = [place for place in others if _is_near(self.candidates[place], thresholds)]
         rivals = [self.readings[place].ends for place in near if place not in self.copies]
@@ -339,9 +344,8 @@ class _Weighed:
             stands_out, least = True, thresholds.named
         if reason:
             least = thresholds.with_reason
-        is_unsure = not stands_out or probability < least
-        is_unsure = is_unsure or is_about_another(self.candidates[best].text, self.incoming)
-        return self._build_ending(best, flag=is_unsure)
+        is_sure = stands_out and probability >= least
+        return is_sure and not is_about_another(self.candidates[best].text, self.incoming)
 
     def _names_value_of(self, best: int) -> bool:
         """Return True if the incoming text names a value that this candidate alone has."""
