@@ -222,8 +222,8 @@ class Cascade:
         read = []
         for each in judged:
             text, judgment = texts[each.memory.id].text, judgments[each.memory.id]
-            alike = _is_in_same_category(fact, each.memory.fact)
-            read.append(ReadCandidate(text, judgment, each.similarity, alike))
+            is_alike = _is_in_same_category(fact, each.memory.fact)
+            read.append(ReadCandidate(text, judgment, each.similarity, is_alike))
         readings = await self._read_in_turns(fact.content, read, reach)
         weighed = await self._local.judge(
             fact.content, [read[place] for place in readings], list(readings.values())
@@ -265,9 +265,10 @@ def _find_reason_to_ask(
 ) -> bool:
     """Return True if anything suggests that the fact concerns a candidate.
 
-    That is a finding of the signals, a chance that the local judge sees, the same slot or the same
-    category (reference 004), near vectors (reference 002), or several words in common (reference
-    001). What the local judge did not read, such as another language, is always worth asking about.
+    That is a finding of the signals, a chance that the local judge sees, the same slot, another
+    decision in the same category (reference 004), near vectors (reference 002), or several words
+    in common (reference 001). What the local judge did not read, such as another language, is
+    always worth asking about.
     """
     if not readings or any(judgment.findings for judgment in judgments):
         return True
@@ -276,8 +277,7 @@ def _find_reason_to_ask(
     for candidate in candidates:
         stored = candidate.memory.fact
         is_near = candidate.similarity is not None and candidate.similarity >= ASK_NEAR
-        is_of_one_kind = _is_in_same_slot(fact, stored) or _is_in_same_category(fact, stored)
-        if is_near or is_of_one_kind:
+        if is_near or _is_in_same_slot(fact, stored) or _is_another_decision(fact, stored):
             return True
         text = texts.get(candidate.memory.id)
         # What is too long for the signals was not compared at all.
@@ -294,6 +294,11 @@ def _is_in_same_slot(fact: Fact, stored: StoredFact) -> bool:
         and stored.derived is not None
         and ((fact.derived.entity, fact.derived.key) == (stored.derived.entity, stored.derived.key))
     )
+
+
+def _is_another_decision(fact: Fact, stored: StoredFact) -> bool:
+    are_decisions = fact.kind is Kind.DECISION and stored.kind is Kind.DECISION
+    return are_decisions and _is_in_same_category(fact, stored)
 
 
 def _is_in_same_category(fact: Fact, stored: StoredFact) -> bool:

@@ -114,7 +114,7 @@ COEXISTING = [
     "I get seasick on ferries",
     "We celebrate Saint Nicholas",
 ]
-MOST_CALLS = 0.2  # a store of facts that coexist
+MOST_CALLS = 0.25  # a store of facts that coexist
 
 
 @pytest.fixture(scope="module")

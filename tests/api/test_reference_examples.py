@@ -7,6 +7,7 @@ that reads attentively each comes out as its reference says.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -79,7 +80,7 @@ def decision(content: str) -> dict[str, Any]:
 PORTLAND = {"content": "User lives in Portland", "tier": "core", "importance": 0.9}
 SEATTLE = {"content": "User just moved to Seattle", "importance": 0.4}
 JUNIOR = {"content": "I'm a junior developer", "confidence": 0.6}
-SENIOR = {"content": "Actually, I'm a senior developer now", "confidence": 0.7}
+SENIOR = {"content": "Actually, I'm a senior developer now", "confidence": 0.6}
 
 EXAMPLES = [
     tell("000 database", "Use PostgreSQL as the database", "Use MongoDB as the database"),
@@ -94,16 +95,12 @@ EXAMPLES = [
         acts=False,
     ),
     tell("002 update", "User lives in Portland", "User moved to Seattle"),
-    tell(
-        "002 overlap", "User likes coffee", "User drinks coffee every morning", Relation.OVERLAP
-    ),
+    tell("002 overlap", "User likes coffee", "User drinks coffee every morning", Relation.OVERLAP),
     tell("002 none", "User likes coffee", "User has a dog", Relation.NONE),
     tell("002 flow", PORTLAND, SEATTLE, acts=False),
     tell("003 duplicate", "User prefers dark mode", "User likes dark theme", Relation.DUPLICATE),
     tell("003 supersede", "User works at Google", "User now works at Anthropic"),
-    tell(
-        "003 merge", "User has a dog", "User's dog is named Max", Relation.COMPLEMENT, acts=False
-    ),
+    tell("003 merge", "User has a dog", "User's dog is named Max", Relation.COMPLEMENT, acts=False),
     tell("003 coexist", "User enjoys hiking", "User went hiking last weekend", Relation.OVERLAP),
     tell("004 fact", "I prefer VS Code", "Actually, I prefer Vim"),
     tell(
@@ -126,7 +123,9 @@ EXAMPLES = [
         decision("Use Vue for frontend"),
     ),
     tell("004 evolution", "I use tabs for indentation", "Actually, let's use 2 spaces instead"),
-    tell("004 category of decisions", decision("Use PostgreSQL"), decision("Use MongoDB"), acts=False),
+    tell(
+        "004 category of decisions", decision("Use PostgreSQL"), decision("Use MongoDB"), acts=False
+    ),
     tell(
         "004 category of facts",
         fact("My editor is Vim", 0.8),
@@ -142,8 +141,9 @@ EXAMPLES = [
 every_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 
 DATABASES = ("Use PostgreSQL", "Use MongoDB", "Use PostgreSQL with caching layer")
+HOMES = ("User lives in Porto", "User lives in Lisbon", "User lives in Braga")
 READ = {example.pair: example.relation for example in EXAMPLES}
-READ |= {pair: Relation.UPDATE for pair in zip(DATABASES, DATABASES[1:], strict=False)}
+READ |= dict.fromkeys((*pairwise(DATABASES), *pairwise(HOMES)), Relation.UPDATE)
 
 
 def read_attentively(request: Request) -> Answer:
@@ -252,7 +252,7 @@ def test_with_a_model_each_is_as_its_reference_says(
 
 def test_a_decision_goes_to_another_database_and_back_with_a_cache(client: httpx.Client) -> None:
     stored = [send(client, decision(text)) for text in DATABASES]
-    for before, after in zip(stored, stored[1:], strict=False):
+    for before, after in pairwise(stored):
         old = before["memory"]["id"]
         if list_ended(after) == [old]:
             continue
@@ -265,15 +265,14 @@ def test_a_decision_goes_to_another_database_and_back_with_a_cache(client: httpx
 
 def test_the_version_of_15_january_is_the_first_of_three(client: httpx.Client) -> None:
     days = ("2026-01-01", "2026-02-01", "2026-03-15")
-    for place, day in zip(("Porto", "Lisbon", "Braga"), days, strict=True):
-        store(client, f"User lives in {place}", source_date=day)
-    assert contents(client) == {"User lives in Braga"}
-    assert contents(client, as_of="2026-01-15") == {"User lives in Porto"}
+    for home, day in zip(HOMES, days, strict=True):
+        store(client, home, source_date=day)
+    assert contents(client) == {HOMES[-1]}
+    assert contents(client, as_of="2026-01-15") == {HOMES[0]}
     first = client.get("/v1/memories", params={"as_of": "2026-01-15"}).json()["items"][0]
     chain = client.get(f"/v1/memories/{first['id']}/history").json()
-    told = [version["content"].split()[-1] for version in chain["versions"]]
-    assert told == ["Porto", "Lisbon", "Braga"]
-    assert chain["current"]["content"] == "User lives in Braga"
+    assert [version["content"] for version in chain["versions"]] == list(HOMES)
+    assert chain["current"] == chain["versions"][-1]["id"]
 
 
 def test_a_search_at_a_time_finds_what_held_then(client: httpx.Client) -> None:
@@ -310,7 +309,7 @@ def test_the_flow_demotes_portland_and_seattle_inherits(advised: httpx.Client) -
     assert [hit["memory"]["content"] for hit in hits] == [SEATTLE["content"]]
 
 
-def test_a_correction_is_believed_as_surely_as_it_was_said(client: httpx.Client) -> None:
+def test_a_correction_is_believed_more_than_it_was_said(client: httpx.Client) -> None:
     assert send(client, JUNIOR)["memory"]["confidence"] == 0.6
     assert send(client, SENIOR)["memory"]["confidence"] == 0.7
 
@@ -320,15 +319,14 @@ def test_the_demo_leaves_chains_that_outlive_a_restart(tmp_path: Path) -> None:
         shown = palimpsest("demo", "--url", service.address)
         assert shown.returncode == 0, shown.stderr
         agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
-        before = list_versions(service.address, agent)
+        before = map_successors(service.address, agent)
     with served(tmp_path) as service:
-        assert list_versions(service.address, agent) == before
-    assert any(version["superseded_by"] for version in before)
+        assert map_successors(service.address, agent) == before
+    assert any(before.values())
 
 
-def list_versions(address: str, agent: str) -> list[dict[str, Any]]:
+def map_successors(address: str, agent: str) -> dict[str, str | None]:
     params = {"include_superseded": True, "limit": 100}
     headers = {"X-Agent-Id": agent}
     answer = httpx.get(f"{address}/v1/memories", params=params, headers=headers, timeout=60)
-    versions: list[dict[str, Any]] = answer.json()["items"]
-    return versions
+    return {version["id"]: version["superseded_by"] for version in answer.json()["items"]}
