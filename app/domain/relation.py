@@ -276,7 +276,7 @@ def decide_operation(judgments: Sequence[Judgment], is_sure: Callable[[Judgment]
             continue
         if is_sure(judgment) and not judgment.flag:
             sure.append(judgment)
-        elif effect.ends_stored:
+        elif effect.operation is not Operation.NOOP:
             flagged.append(judgment)
     if not sure:
         return Choice(Operation.ADD, flagged=tuple(flagged))

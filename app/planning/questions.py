@@ -11,6 +11,7 @@ from app.domain.relation import (
     Decision,
     Judge,
     Judgment,
+    Operation,
     Relation,
     describe_acceptance,
 )
@@ -64,7 +65,7 @@ def plan_separate_fact(
     plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
     open_judgments: list[OpenJudgment] = []
     for judgment in proposed:
-        if _is_possible_end(case, judgment):
+        if _may_be_asked(case, judgment):
             open_judgments.append((choose_review_source(case, judgment, source), judgment))
     links = _build_relationships(case, open_judgments, judgments)
     review = _build_review(case, open_judgments)
@@ -79,11 +80,15 @@ def plan_separate_fact(
     return replace(plan.with_links(links), ends_unknown=ends_unknown)
 
 
-def _is_possible_end(case: StoreCase, judgment: Judgment) -> bool:
+def _may_be_asked(case: StoreCase, judgment: Judgment) -> bool:
+    """Return True if accepting the judgment would end or complete something that stands."""
     if case.is_past_stay and not case.holds_at_start(judgment):
         return False
+    operation = judgment.relation.effect.operation
+    if operation is Operation.MERGE and not case.policy.may_merge:
+        return False
     is_withdrawn = case.get_judged(judgment).belief.void
-    return judgment.relation.effect.ends_stored and not is_withdrawn
+    return operation not in (Operation.ADD, Operation.NOOP) and not is_withdrawn
 
 
 def _decide_to_ask(review: Review) -> Decision:

@@ -30,6 +30,8 @@ from app.domain.dates.facts import drop_date_words
 from app.domain.relation import LOCAL_FINDING, Finding, Judge, Judgment, Opinion, Relation
 
 FINDING = LOCAL_FINDING
+# Two decisions of one category may well be about other things if they are less similar.
+_ALIKE = 0.3
 
 # The network is surer than it is right. Of the endings that it reads with the first probability,
 # the second share was right in scopes of the writers that the thresholds were chosen on
@@ -65,7 +67,8 @@ class Thresholds:
 
     A question names every near fact from `ask`, and farther ones from `ask_far`. If one fact is
     plainly repeated or ended, it names only others from `ask_beside`. From `objected`, the judge
-    asks about an ending that a signal sees. From `chance`, more candidates are worth reading.
+    asks about an ending that a signal sees, and from `complement` whether two facts are one. From
+    `chance`, more candidates are worth reading.
     """
 
     act: float = 0.967
@@ -77,6 +80,7 @@ class Thresholds:
     ask_far: float = 0.3
     ask_beside: float = 0.7
     objected: float = 0.05
+    complement: float = 0.75
     chance: float = 0.03
     duplicate: float = 0.88
     duplicate_alike: float = 0.97
@@ -88,13 +92,15 @@ class ReadCandidate:
     """The text of a stored fact, and what the signals say of the incoming one beside it.
 
     `similarity` is the cosine of their vectors; None if the fact was not ranked by its vector.
-    `is_in_same_category` says that callers put both in one category.
+    `is_in_same_category` says that callers put both in one category, `is_decision_of_category`
+    that both are decisions besides.
     """
 
     text: str
     judgment: Judgment
     similarity: float | None
     is_in_same_category: bool = False
+    is_decision_of_category: bool = False
 
 
 class LocalJudge:
@@ -309,7 +315,26 @@ class _Weighed:
         repetition = self._find_duplicate()
         if repetition is not None:
             return [repetition]
-        return [self._build_ending(place, flag=True) for place in self.list_likely()]
+        likely = self.list_likely()
+        if likely:
+            return [self._build_ending(place, flag=True) for place in likely]
+        return self._find_merge() or self._find_decision()
+
+    def _find_merge(self) -> list[_OwnFinding]:
+        """Return the question about the fact that the text completes, if there is one."""
+        readings = self.readings
+        best = max(range(len(readings)), key=lambda place: readings[place].complement)
+        probability = readings[best].complement
+        if probability < self.thresholds.complement:
+            return []
+        return [_OwnFinding(best, Relation.COMPLEMENT, probability, flag=True)]
+
+    def _find_decision(self) -> list[_OwnFinding]:
+        """Return the question about the nearest decision of the same category (reference 004)."""
+        for place, candidate in enumerate(self.candidates):
+            if candidate.is_decision_of_category and (candidate.similarity or 0) >= _ALIKE:
+                return [self._build_ending(place, flag=True)]
+        return []
 
     def _list_acting(self) -> list[int]:
         """Return the places of the facts that signals end."""

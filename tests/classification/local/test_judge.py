@@ -72,7 +72,7 @@ def test_a_signal_acts_if_the_judge_reads_the_same(relation: Relation, read: Rea
         (Relation.UPDATE, reading(update=0.29)),
         (Relation.RETRACTION, reading(part=0.9)),
         (Relation.DUPLICATE, reading(duplicate=0.69)),
-        (Relation.DUPLICATE, reading(complement=0.9)),
+        (Relation.DUPLICATE, reading(complement=0.6)),
     ],
 )
 def test_to_a_signal_that_the_judge_does_not_read_it_objects(
@@ -232,6 +232,24 @@ def test_what_hangs_on_one_word_must_be_read_very_surely(
     stored = ReadCandidate("My place is a flat in Ghent", by_signals(), 0.6)
     [judgment] = weigh_readings(NEW, [stored], [reading(duplicate=probability)], THRESHOLDS)
     assert (judgment.relation is Relation.DUPLICATE) is is_repetition
+
+
+def test_a_text_that_completes_another_is_asked_about() -> None:
+    [judgment] = weigh((by_signals(), reading(complement=0.8)))
+    assert (judgment.relation, judgment.flag) == (Relation.COMPLEMENT, True)
+    assert weigh((by_signals(), reading(complement=0.7))) == [by_signals()]
+
+
+def test_another_decision_of_the_same_category_is_asked_about() -> None:
+    text = "Use React for frontend"
+    alike, other = (
+        ReadCandidate(text, by_signals(), 0.33, is_decision_of_category=is_alike)
+        for is_alike in (True, False)
+    )
+    [asked] = weigh_readings("Vue would suit us better", [alike], [reading()])
+    assert (asked.relation, asked.flag) == (Relation.UPDATE, True)
+    [silent] = weigh_readings("Vue would suit us better", [other], [reading()])
+    assert silent == by_signals()
 
 
 def test_a_judgment_names_the_words_that_differ() -> None:
