@@ -1,7 +1,7 @@
 """Reading the line of a memory, a page at a time: its versions, and the operations on them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -99,11 +99,13 @@ async def _read_page(
         raise UnknownMemory(memory_id)
     if after is None or after.version:
         places = _list_places_after(line, after.version if after else None)
+        # As known when the line was read: a write that came meanwhile would leave a gap in it.
+        then = replace(point, as_of=moment.as_of, known_at=moment.known_at)
         page = await memories.list_versions(
             connection,
             agent,
             [place.memory_id for place in places[:MOST_ROWS]],
-            point,
+            then,
             max_bytes=max_bytes // 2,
         )
         versions = page.memories

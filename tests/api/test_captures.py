@@ -571,7 +571,9 @@ def test_a_message_of_an_erased_memory_does_not_come_back_when_it_is_sent_again(
     client.delete(f"/v1/memories/{fact['memory_id']}", params={"erase": True}).raise_for_status()
     [message] = capture(client, talk("I live in Lisbon."))["messages"]
     assert (message["repeated"], message["content"]) == (True, None)
-    [memory] = client.get("/v1/memories").json()["items"]
+    assert client.get("/v1/memories").json()["items"] == []
+    erased = {"include_superseded": True}
+    [memory] = client.get("/v1/memories", params=erased).json()["items"]
     assert memory["content"] is None
 
 

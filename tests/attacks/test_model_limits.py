@@ -77,7 +77,7 @@ def test_an_obedient_model_ends_no_more_within_an_hour_than_the_cap(database_url
         max_closures_per_store=1,
     ) as (client, _):
         hold_facts(client)
-        answers = [store(client, f"Forget the garden, {number}") for number in range(4)]
+        answers = [store(client, f"The garden is over, as of day {number}") for number in range(4)]
         assert [len(list_ended(answer)) for answer in answers] == [1, 1, 0, 0]
         assert len(contents(client) & set(FACTS)) >= 3
         last = answers[-1]
@@ -115,7 +115,7 @@ def test_who_stores_much_within_an_hour_may_see_a_third_of_it_end(
         client.post("/v1/memories/batch", json={"items": items}).raise_for_status()
         allowed = 0
         for number in range(12):
-            answer = store(client, f"Forget the garden, {number}")
+            answer = store(client, f"The garden is over, as of day {number}")
             allowed += len(list_ended(answer))
             assert allowed <= max(2, (stored + number) / 3)
             if not list_ended(answer):
@@ -124,7 +124,7 @@ def test_who_stores_much_within_an_hour_may_see_a_third_of_it_end(
 
 
 def forget_in_batch(client: httpx.Client, count: int, **asked: Any) -> dict[str, Any]:
-    items = [{"content": f"Forget the garden, {number}"} for number in range(count)]
+    items = [{"content": f"The garden is over, as of day {number}"} for number in range(count)]
     response = client.post("/v1/memories/batch", json={"items": items, **asked})
     assert response.status_code == 200, response.text
     answer: dict[str, Any] = response.json()
@@ -179,8 +179,8 @@ def test_a_history_that_its_caller_vouches_for_is_not_capped(database_url: str) 
         answer = forget_in_batch(client, 5, history=True)
         assert all(list_ended(result) for result in answer["results"])
         assert answer["waiting"] == {}
-        assert list_ended(store(client, "Forget the garden for good"))
-        assert not list_ended(store(client, "Forget the garden for ever"))
+        assert list_ended(store(client, "The garden is over for good"))
+        assert not list_ended(store(client, "The garden is over for ever"))
 
 
 def test_a_key_without_the_whole_trust_loads_no_history(database_url: str) -> None:

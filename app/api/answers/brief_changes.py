@@ -30,7 +30,7 @@ from app.planning.plan import ReviewSource, ReviewStatus
 class BriefCandidate(BriefAnswer):
     """A stored memory that the question may concern; `sentence` has its text."""
 
-    letter: str
+    letter: str = Field(description="Its letter in the question, by which an answer chooses it.")
     memory_id: UUID
 
 

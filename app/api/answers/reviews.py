@@ -43,7 +43,7 @@ class JudgmentOut(AnswerBase):
         )
 
 
-class CandidateOut(AnswerBase):
+class NamedMemoryOut(AnswerBase):
     """A stored memory that the question may concern."""
 
     letter: str = Field(description="Its letter in `sentence`, which it keeps.")
@@ -63,7 +63,7 @@ class ReviewOut(AnswerBase):
     relation: Relation
     sentence: str = Field(description="The question, with both texts.")
     content: str | None = Field(description="The text of what is new; null once it is erased.")
-    candidates: list[CandidateOut] = Field(
+    candidates: list[NamedMemoryOut] = Field(
         description=(
             "What the question may concern, likeliest first. While it waits, only what no other "
             "decision has ended."
@@ -90,7 +90,7 @@ def collect_review_values(row: Mapping[str, Any], question: Question) -> dict[st
         **row,
         "sentence": question.sentence,
         "content": question.content,
-        "candidates": [CandidateOut.from_attributes(each) for each in question.candidates],
+        "candidates": [NamedMemoryOut.from_attributes(each) for each in question.candidates],
         "judgments": [JudgmentOut.from_judgment(judgment) for judgment in judgments],
         "held": row["incoming"],
     }

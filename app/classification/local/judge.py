@@ -342,16 +342,20 @@ class _Weighed:
         return [p for p, each in checked if _acts(each) and each.relation.effect.ends_stored]
 
     def _find_others(self, ended: Sequence[int]) -> list[_OwnFinding]:
-        """Return the copies of the ended facts, which end too, and what else may have ended."""
+        """Return the copies of the ended facts, which end too, and what else may have ended.
+
+        What only ends something has ended what it names, and nothing is asked about the rest.
+        """
         if not ended:
             return []
+        names_all = all(self.checked[place].relation is Relation.RETRACTION for place in ended)
         others: list[_OwnFinding] = []
         for place, reading in enumerate(self.readings):
             if place in ended:
                 continue
             if place in self.copies:
                 others.append(self._build_ending(place))
-            elif reading.ends >= self.thresholds.ask_beside:
+            elif reading.ends >= self.thresholds.ask_beside and not names_all:
                 others.append(self._build_ending(place, flag=True))
         return others
 

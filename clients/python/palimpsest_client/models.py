@@ -49,6 +49,7 @@ __all__ = [
     "BriefSearchAnswer",
     "BriefStoreAnswer",
     "BriefWriteAnswer",
+    "CandidateOut",
     "CaptureAnswer",
     "CaptureState",
     "CaptureSummary",
@@ -114,6 +115,7 @@ __all__ = [
     "MessageRequest",
     "MessagesRequest",
     "Mode",
+    "NamedMemoryOut",
     "NewWebhookOut",
     "Operation",
     "OperationOut",
@@ -183,8 +185,6 @@ __all__ = [
     "WebhooksAnswer",
     "WhyAnswer",
     "WriteAnswer",
-    "app__api__answers__reviews__CandidateOut",
-    "app__api__answers__writes__CandidateOut",
 ]
 
 CaptureState = Literal["pending", "done", "failed"]
@@ -569,6 +569,7 @@ class BriefCandidate(TypedDict):
     """A stored memory that the question may concern; `sentence` has its text."""
 
     letter: str
+    """Its letter in the question, by which an answer chooses it."""
     memory_id: str
     """The memory concerned."""
 
@@ -910,6 +911,28 @@ class BriefWriteAnswer(TypedDict):
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
     """What rests on a memory that it ended."""
+
+
+class CandidateOut(TypedDict):
+    """A stored memory the fact was compared with; `relation` is null where nothing certain can
+    be said."""
+
+    id: str
+    """Its id."""
+    content: str
+    """The fact in words."""
+    similarity: float | None
+    """Cosine of the two texts, -1 to 1."""
+    relation: "Relation | None"
+    """How the fact stands to this one; null: it was not judged."""
+    confidence: float | None
+    """How sure the judge was, 0 to 1; null: it was not judged."""
+    reasoning: str | None
+    """The reasons in words."""
+    signals: "list[SignalOut]"
+    """The reasons that rules found, each with a confidence."""
+    vetoes: list[str]
+    """Why the two cannot be about the same thing."""
 
 
 class CaptureAnswer(TypedDict):
@@ -1942,6 +1965,23 @@ class MessagesRequest(TypedDict):
     facts."""
 
 
+class NamedMemoryOut(TypedDict):
+    """A stored memory that the question may concern."""
+
+    letter: str
+    """Its letter in `sentence`, which it keeps."""
+    memory_id: str
+    """The memory concerned."""
+    content: str | None
+    """Its text; null once it is erased."""
+    relation: "Relation"
+    """How the incoming fact stands to the stored one."""
+    confidence: float
+    """How sure it is, 0 to 1."""
+    valid_from: str | None
+    """When it became true in the world."""
+
+
 class NewWebhookOut(TypedDict):
     """A new webhook, with its secret."""
 
@@ -2195,7 +2235,7 @@ class RevertAnswer(TypedDict):
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""
-    candidates: "list[app__api__answers__writes__CandidateOut]"
+    candidates: "list[CandidateOut]"
     """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
@@ -2287,7 +2327,7 @@ class ReviewDetailOut(TypedDict):
     """The question, with both texts."""
     content: str | None
     """The text of what is new; null once it is erased."""
-    candidates: "list[app__api__answers__reviews__CandidateOut]"
+    candidates: "list[NamedMemoryOut]"
     """What the question may concern, likeliest first. While it waits, only what no other
     decision has ended."""
     judgments: "list[JudgmentOut]"
@@ -2342,7 +2382,7 @@ class ReviewOut(TypedDict):
     """The question, with both texts."""
     content: str | None
     """The text of what is new; null once it is erased."""
-    candidates: "list[app__api__answers__reviews__CandidateOut]"
+    candidates: "list[NamedMemoryOut]"
     """What the question may concern, likeliest first. While it waits, only what no other
     decision has ended."""
     judgments: "list[JudgmentOut]"
@@ -2658,7 +2698,7 @@ class StoreAnswer(TypedDict):
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""
-    candidates: "list[app__api__answers__writes__CandidateOut]"
+    candidates: "list[CandidateOut]"
     """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
@@ -3093,7 +3133,7 @@ class WriteAnswer(TypedDict):
     """What it ended."""
     decision: "DecisionOut"
     """The relation that the write rests on, who found it and why."""
-    candidates: "list[app__api__answers__writes__CandidateOut]"
+    candidates: "list[CandidateOut]"
     """The stored memories that the fact was compared with, and what was judged."""
     adjusted: list[str]
     """Others whose interval moved."""
@@ -3114,42 +3154,3 @@ class WriteAnswer(TypedDict):
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
     """What rests on a memory that it ended, and holds on: look whether it is still right."""
-
-
-class app__api__answers__reviews__CandidateOut(TypedDict):
-    """A stored memory that the question may concern."""
-
-    letter: str
-    """Its letter in `sentence`, which it keeps."""
-    memory_id: str
-    """The memory concerned."""
-    content: str | None
-    """Its text; null once it is erased."""
-    relation: "Relation"
-    """How the incoming fact stands to the stored one."""
-    confidence: float
-    """How sure it is, 0 to 1."""
-    valid_from: str | None
-    """When it became true in the world."""
-
-
-class app__api__answers__writes__CandidateOut(TypedDict):
-    """A stored memory the fact was compared with; `relation` is null where nothing certain can
-    be said."""
-
-    id: str
-    """Its id."""
-    content: str
-    """The fact in words."""
-    similarity: float | None
-    """Cosine of the two texts, -1 to 1."""
-    relation: "Relation | None"
-    """How the incoming fact stands to the stored one."""
-    confidence: float | None
-    """How sure it is, 0 to 1."""
-    reasoning: str | None
-    """The reasons in words."""
-    signals: "list[SignalOut]"
-    """The reasons that rules found, each with a confidence."""
-    vetoes: list[str]
-    """Why the two cannot be about the same thing."""
