@@ -252,7 +252,7 @@ class Cascade:
             new = [place for place in places if place not in readings]
             texts = [candidates[place].text for place in new]
             readings |= zip(new, await self._local.read(incoming, texts), strict=True)
-            if not any(reading.ends >= Thresholds().chance for reading in readings.values()):
+            if not any(reading.ends >= Thresholds().ask for reading in readings.values()):
                 break
         return dict(sorted(readings.items()))
 
@@ -380,9 +380,9 @@ def _judge_by_signals(
     for judgment in signals.judge_candidates(incoming, statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate]))
     # "Until the end of May" ends nothing that is stored.
-    retracts = all(map(find_ending, (fact.content, drop_date_words(fact.content))))
+    retracts = find_ending(fact.content) and find_ending(drop_date_words(fact.content))
     renamed = _rename_completed(fact, judgments, read)
-    return Verdict(judgments=tuple(judgments), merged_text=renamed, retracts=retracts), texts
+    return Verdict(judgments=tuple(judgments), merged_text=renamed, retracts=bool(retracts)), texts
 
 
 def _rename_completed(

@@ -439,8 +439,7 @@ class Classifier:
         # What one sentence says holds together, and was split because it is not one fact.
         if fact.said_in is not None and stored.said_in == fact.said_in:
             return False
-        is_alike = stored.fuzzy_hash == fact.fuzzy_hash and stored.content_hash != fact.content_hash
-        if is_alike and not self._settings.fuzzy:
+        if not self._settings.fuzzy and _differs_in_spelling(fact, stored):
             return False
         return should_consider(
             hit.memory,
@@ -540,6 +539,11 @@ def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:
         if item.merged and item.merged_vector is not None:
             vectors[item.merged.new_id] = item.merged_vector
     return vectors
+
+
+def _differs_in_spelling(fact: Fact, stored: StoredFact) -> bool:
+    """Return True if both texts are the same but for case, spacing or punctuation."""
+    return stored.fuzzy_hash == fact.fuzzy_hash and stored.content_hash != fact.content_hash
 
 
 def _split_chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

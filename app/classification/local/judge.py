@@ -67,8 +67,7 @@ class Thresholds:
 
     A question names every near fact from `ask`, and farther ones from `ask_far`. If one fact is
     plainly repeated or ended, it names only others from `ask_beside`. From `objected`, the judge
-    asks about an ending that a signal sees, and from `complement` whether two facts are one. From
-    `chance`, more candidates are worth reading.
+    asks about an ending that a signal sees, and from `complement` whether two facts are one.
     """
 
     act: float = 0.967
@@ -81,7 +80,6 @@ class Thresholds:
     ask_beside: float = 0.7
     objected: float = 0.05
     complement: float = 0.75
-    chance: float = 0.03
     duplicate: float = 0.88
     duplicate_alike: float = 0.97
     repeats: float = 0.5
@@ -363,6 +361,8 @@ class _Weighed:
         """Return True if the likeliest candidate ends without a question."""
         thresholds, best = self.thresholds, self.likeliest
         probability = self.readings[best].ends
+        if probability < thresholds.with_reason:
+            return False
         others = [place for place in range(len(self.readings)) if place != best]
         near = [place for place in others if _is_near(self.candidates[place], thresholds)]
         rivals = [self.readings[place].ends for place in near if place not in self.copies]
@@ -404,6 +404,8 @@ class _Weighed:
             return None
         best = max(range(len(readings)), key=lambda place: readings[place].duplicate)
         candidate, probability = self.candidates[best], readings[best].duplicate
+        if probability < thresholds.duplicate:
+            return None
         one_word_may_decide = differs_in_few_words(candidate.text, self.incoming)
         least = thresholds.duplicate_alike if one_word_may_decide else thresholds.duplicate
         if probability < least or candidate.judgment.relation.effect.ends_stored:
