@@ -1044,6 +1044,13 @@ ORDER BY valid_from, asserted_at, id;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/memories.py list_versions
+SELECT
+    (SELECT last_known_at FROM agents WHERE agent_id = :agent) AS last,
+    clock_timestamp() AS now,
+    current_setting('transaction_read_only')::boolean AS is_read_only;
+
+-- GET /v1/memories/{memory_id}/history
+-- app/store/memories.py list_versions
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -1105,8 +1112,18 @@ FROM moment LEFT JOIN (
                         )
                 ) AS last_accessed_at,
                 (
-                    SELECT o.id FROM memories o
-                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                    SELECT o.id FROM (
+                        SELECT y.id, y.valid_from FROM memories y
+                        WHERE y.agent_id = :agent
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                        UNION ALL
+                        SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                        WHERE y.agent_id = :agent
+                            AND y.superseded_by = m.id
+                            AND y.known_from <= (SELECT known_at FROM moment)
+                            AND y.known_until > (SELECT known_at FROM moment)
+                    ) AS o
                     ORDER BY o.valid_from DESC, o.id DESC
                     LIMIT 1
                 )
@@ -1146,10 +1163,24 @@ FROM moment LEFT JOIN (
                                 b.*
                             FROM
                                 memories o
-                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
-                                o.said_until, o.retracted_at, o.void, o.ended_by,
-                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
-                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            JOIN LATERAL (
+                                SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+                                    o.retracted_at, o.void, o.ended_by, o.contradicted_by,
+                                    o.merged, o.temporary, o.tier, o.covered, o.valid_until,
+                                    o.superseded_by, o.superseded_at, o.known_from
+                                WHERE o.known_from <= (SELECT known_at FROM moment)
+                                UNION ALL
+                                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
+                                    x.retracted_at, x.void, x.ended_by, x.contradicted_by,
+                                    x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+                                    x.superseded_by, x.superseded_at, x.known_from
+                                FROM memory_beliefs x
+                                WHERE o.known_from > (SELECT known_at FROM moment)
+                                    AND x.agent_id = :agent
+                                    AND x.memory_id = o.id
+                                    AND x.known_from <= (SELECT known_at FROM moment)
+                                    AND x.known_until > (SELECT known_at FROM moment)
+                            ) AS b ON true
                             WHERE o.agent_id = :agent AND o.id = tie.other_id
                         ) AS e
                         WHERE tie.created_at <= (SELECT known_at FROM moment)
@@ -1180,10 +1211,22 @@ FROM moment LEFT JOIN (
                 AS stale_because
             FROM
                 memories m
-            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
-                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
-                AS b
+            JOIN LATERAL (
+                SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at,
+                    m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+                    m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from
+                WHERE m.known_from <= (SELECT known_at FROM moment)
+                UNION ALL
+                SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at,
+                    x.void, x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier,
+                    x.covered, x.valid_until, x.superseded_by, x.superseded_at, x.known_from
+                FROM memory_beliefs x
+                WHERE m.known_from > (SELECT known_at FROM moment)
+                    AND x.agent_id = :agent
+                    AND x.memory_id = m.id
+                    AND x.known_from <= (SELECT known_at FROM moment)
+                    AND x.known_until > (SELECT known_at FROM moment)
+            ) AS b ON true
             WHERE m.agent_id = :agent AND m.id = ANY(:ids)
             ORDER BY valid_from, asserted_at, id LIMIT :limit
         ) AS page
@@ -2195,13 +2238,7 @@ ORDER BY
 
 -- ===== POST /v1/search (hybrid, in the past) =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
-
--- POST /v1/search (hybrid, in the past)
--- app/store/search.py search_memories
-SELECT
-    (SELECT last_known_at FROM agents WHERE agent_id = :agent) AS last,
-    clock_timestamp() AS now,
-    current_setting('transaction_read_only')::boolean AS is_read_only;
+-- app/store/search.py search_memories: as for GET /v1/memories/{memory_id}/history
 
 -- POST /v1/search (hybrid, in the past)
 -- app/store/search.py search_memories
@@ -2896,7 +2933,7 @@ ORDER BY created_at DESC, id DESC;
 
 -- ===== GET /v1/memories (in the past) =====
 -- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
--- app/store/memories.py list_memories: as for POST /v1/search (hybrid, in the past)
+-- app/store/memories.py list_memories: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/memories (in the past)
 -- app/store/memories.py list_memories
@@ -10706,7 +10743,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
--- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
+-- app/store/walks.py walk_newest: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/memories (of a large agent, as believed then)
 -- app/store/walks.py walk_newest
@@ -10922,7 +10959,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
--- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
+-- app/store/walks.py walk_newest: as for GET /v1/memories/{memory_id}/history
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, as believed then)
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, then, page 2)
 
