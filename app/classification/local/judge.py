@@ -66,8 +66,8 @@ class Thresholds:
     text names a value of it that no other fact has.
 
     A question names every near fact from `ask`, and farther ones from `ask_far`. If one fact is
-    plainly repeated or ended, it names only others from `ask_beside`. From `objected`, the judge
-    asks about an ending that a signal sees, and from `complement` whether two facts are one.
+    plainly repeated or ended, it names only others from `ask_beside`. From `complement`, the judge
+    asks whether two facts are one.
     """
 
     act: float = 0.967
@@ -78,7 +78,6 @@ class Thresholds:
     ask: float = 0.1
     ask_far: float = 0.3
     ask_beside: float = 0.7
-    objected: float = 0.05
     complement: float = 0.75
     duplicate: float = 0.88
     duplicate_alike: float = 0.97
@@ -220,7 +219,7 @@ def _stands_alone(
 
     "NYC" after "New York City" may be the same value, which the judge sees.
     """
-    may_repeat = max(reading.duplicate, reading.complement) >= thresholds.objected
+    may_repeat = max(reading.duplicate, reading.complement) >= thresholds.ask
     is_reliable = _is_reliable(candidate.judgment) and not may_repeat
     return is_reliable and differs_in_value_only(candidate.text, incoming)
 
@@ -233,8 +232,7 @@ def _is_worth_asking(
     incoming: str, candidate: ReadCandidate, reading: Reading, thresholds: Thresholds
 ) -> bool:
     """Return True if an objection to an ending that a signal sees should be asked about."""
-    least = thresholds.ask if candidate.judgment.flag else thresholds.objected
-    if max(reading.ends, reading.duplicate) >= least:
+    if max(reading.ends, reading.duplicate) >= thresholds.ask:
         return True
     if candidate.is_in_same_category and differs_in_few_words(candidate.text, incoming):
         return True
@@ -421,7 +419,7 @@ def _note_opinions(
     if signal.findings:
         opinion = Opinion(signal.decided_by, signal.relation, signal.confidence, signal.reasoning)
         opinions.append(opinion)
-    if signal.findings or 1 - reading.none >= thresholds.objected:
+    if signal.findings or 1 - reading.none >= thresholds.ask:
         relation, probability = reading.likeliest
         opinions.append(Opinion(Judge.LOCAL, relation, probability, reading.describe()))
     return replace(judgment, opinions=tuple(opinions)) if opinions else judgment

@@ -23,7 +23,6 @@ THRESHOLDS = Thresholds(
     margin=0.3,
     ask=0.5,
     ask_beside=0.7,
-    objected=0.3,
     duplicate=0.8,
     duplicate_alike=0.97,
 )
