@@ -17,7 +17,6 @@ from uuid_utils.compat import uuid7
 
 from app.classification.cascade import (
     MAX_READ,
-    NEAR,
     Candidate,
     Cascade,
     Verdict,
@@ -56,6 +55,8 @@ ENCODED_AT_ONCE = 256
 COMPARED_AT_ONCE = 32
 JUDGED_AT_ONCE = 8
 NEAR_IN_BATCH = 5
+# The cosine from which what became known meanwhile is worth judging again.
+LEAST_NEWS = 0.3
 Item = TypeVar("Item")
 
 
@@ -528,8 +529,8 @@ def _find_least_similarity(candidates: Sequence[Hit], most_candidates: int) -> f
     """Return how similar another memory must be to be among these candidates."""
     similarities = [hit.scores["vector"] for hit in candidates if "vector" in hit.scores]
     if len(similarities) < most_candidates:
-        return NEAR.least_similarity
-    return max(NEAR.least_similarity, sorted(similarities)[-most_candidates])
+        return LEAST_NEWS
+    return max(LEAST_NEWS, sorted(similarities)[-most_candidates])
 
 
 def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:

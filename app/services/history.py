@@ -100,7 +100,8 @@ async def _read_page(
     if after is None or after.version:
         places = _list_places_after(line, after.version if after else None)
         # As known when the line was read: a write that came meanwhile would leave a gap in it.
-        then = replace(point, as_of=moment.as_of, known_at=moment.known_at)
+        all_uses = point.all_uses or point.known_at is None
+        then = replace(point, as_of=moment.as_of, known_at=moment.known_at, all_uses=all_uses)
         page = await memories.list_versions(
             connection,
             agent,
