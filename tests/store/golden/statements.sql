@@ -1044,13 +1044,6 @@ ORDER BY valid_from, asserted_at, id;
 
 -- GET /v1/memories/{memory_id}/history
 -- app/store/memories.py list_versions
-SELECT
-    (SELECT last_known_at FROM agents WHERE agent_id = :agent) AS last,
-    clock_timestamp() AS now,
-    current_setting('transaction_read_only')::boolean AS is_read_only;
-
--- GET /v1/memories/{memory_id}/history
--- app/store/memories.py list_versions
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -2238,7 +2231,13 @@ ORDER BY
 
 -- ===== POST /v1/search (hybrid, in the past) =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
--- app/store/search.py search_memories: as for GET /v1/memories/{memory_id}/history
+
+-- POST /v1/search (hybrid, in the past)
+-- app/store/search.py search_memories
+SELECT
+    (SELECT last_known_at FROM agents WHERE agent_id = :agent) AS last,
+    clock_timestamp() AS now,
+    current_setting('transaction_read_only')::boolean AS is_read_only;
 
 -- POST /v1/search (hybrid, in the past)
 -- app/store/search.py search_memories
@@ -2933,7 +2932,7 @@ ORDER BY created_at DESC, id DESC;
 
 -- ===== GET /v1/memories (in the past) =====
 -- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
--- app/store/memories.py list_memories: as for GET /v1/memories/{memory_id}/history
+-- app/store/memories.py list_memories: as for POST /v1/search (hybrid, in the past)
 
 -- GET /v1/memories (in the past)
 -- app/store/memories.py list_memories
@@ -10743,7 +10742,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
--- app/store/walks.py walk_newest: as for GET /v1/memories/{memory_id}/history
+-- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
 
 -- GET /v1/memories (of a large agent, as believed then)
 -- app/store/walks.py walk_newest
@@ -10959,7 +10958,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
--- app/store/walks.py walk_newest: as for GET /v1/memories/{memory_id}/history
+-- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, as believed then)
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, then, page 2)
 
