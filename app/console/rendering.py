@@ -31,7 +31,14 @@ def show_text(content: str | None, longest: int = _LONGEST) -> Markup:
     """Return a text of a user for a page: isolated, shortened, with unseen characters named."""
     if content is None:
         return Markup('<span class="quiet">erased</span>')
-    return Markup('<bdi class="text">{}</bdi>').format(name_unseen(cut_text(content, longest)))
+    return Markup('<bdi class="text">{}</bdi>').format(show_plain_text(content, longest))
+
+
+def show_plain_text(content: str, longest: int = _LONGEST) -> str:
+    """Return a text of a user for an attribute, which takes no markup: shortened, with unseen
+    characters named.
+    """
+    return name_unseen(cut_text(content, longest))
 
 
 def name_unseen(text: str) -> str:
@@ -87,7 +94,7 @@ def _build_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"text": show_text, "time": show_time}
+    environment.filters |= {"text": show_text, "plain_text": show_plain_text, "time": show_time}
     environment.globals |= {
         "asset": name_asset,
         "count_words": count_words,

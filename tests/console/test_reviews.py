@@ -1,6 +1,7 @@
 """The reviews in the console."""
 
 import re
+from html.parser import HTMLParser
 from typing import Any
 
 import httpx
@@ -47,6 +48,25 @@ def test_both_texts_stand_side_by_side_with_their_difference(
     one = show(client, f"/ui/reviews/{waiting['review_id']}")
     assert "What accepting does" in one
     assert re.search(r"superseded</span>.*true from", one, re.DOTALL)
+
+
+class _Labels(HTMLParser):
+    """Collects what a screen reader says of the elements of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str | None] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name == "aria-label"]
+
+
+def test_a_review_is_labelled_by_its_question(
+    client: httpx.Client, waiting: dict[str, Any]
+) -> None:
+    (review,) = client.get("/v1/reviews").json()["items"]
+    assert review["sentence"] in _Labels(show(client)).found
 
 
 def test_it_is_accepted_and_taken_back_from_the_same_place(
