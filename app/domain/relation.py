@@ -138,7 +138,7 @@ class Classify(StrEnum):
 
     @property
     def reads_signals(self) -> bool:
-        return self in (Classify.SIGNALS, Classify.CASCADE)
+        return self in (Classify.SIGNALS, Classify.CASCADE, Classify.MODEL)
 
     @property
     def asks_model(self) -> bool:
@@ -177,7 +177,9 @@ class Judgment:
     thing. `flag` marks a relation that is plausible but unproven, so that somebody should be asked.
     `akin`: the two facts have something in common, so that a veto is worth logging. `opinions` are
     those of all judges of the memory, the overruled ones included. If judges `disagree`, one of
-    them saw a change and another none.
+    them saw a change and another none. `new_text` is what the memory is to read: of a complement,
+    both facts in one text; of an update that ends only a part of it, the text with that part
+    changed.
     """
 
     memory_id: UUID
@@ -191,6 +193,12 @@ class Judgment:
     akin: bool = True
     opinions: tuple[Opinion, ...] = ()
     disagree: bool = False
+    new_text: str | None = None
+
+    @property
+    def ends_whole(self) -> bool:
+        """Return True if the stored fact ends, and not only a part of it."""
+        return self.relation.effect.ends_stored and self.new_text is None
 
 
 @dataclass(frozen=True, slots=True)

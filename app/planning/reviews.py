@@ -235,6 +235,12 @@ class Proposal:
     source: ReviewSource | None = None
 
     @property
+    def new_text(self) -> str | None:
+        """What the one memory concerned is to read if it is accepted, if that is known."""
+        is_about_one = len(self.targets) == len(self.judgments) == 1
+        return self.judgments[0].new_text if is_about_one else None
+
+    @property
     def is_choice(self) -> bool:
         """Return True if the review names several memories and may be right about some of them."""
         return self.source in _CHOICES and len(self.targets) > 1
@@ -413,6 +419,8 @@ class _Acceptance:
             )
         if operation is Operation.MERGE and merged:
             return self._plan_merge(self.stored, self.targets[0], merged)
+        if merged:
+            return self._plan_rewriting(self.targets[0], merged)
         plan = self._plan_cover(self.stored) or self._plan_late_arrival(self.stored)
         return plan or self._plan_succession(self.stored)
 
@@ -635,6 +643,26 @@ class _Acceptance:
             inserted=inserted,
             changed=changed,
             links=link_merged(merged, target.id, stored.id),
+        )
+
+    def _plan_rewriting(self, target: Version, rewritten: PreparedMerge) -> Plan:
+        """Plan the new text of a memory that changes in part; the fact stays stored beside it."""
+        assert self.stored is not None
+        start = max(self.stored.belief.valid_from, target.belief.valid_from)
+        self._require_any_holding([target], start)
+        placement = Placement(rewritten.new_id, target.chain_id, start=start, now=self.now)
+        successor = build_version(rewritten.fact, placement)
+        inserted, changed = rewrite_chains(
+            self.chains, self.now, [target, successor], rewritten.fact
+        )
+        return Plan(
+            operation=Operation.UPDATE,
+            now=self.now,
+            decision=self.decision,
+            target=self.stored.id,
+            superseded=(target.id,),
+            inserted=inserted,
+            changed=changed,
         )
 
     def _require_any_holding(

@@ -36,7 +36,6 @@ from app.remote.budget import Payer
 from app.services.agent_indexes import AgentIndexDirectory
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.services.classify import (
-    JUDGED_AT_ONCE,
     MOVED,
     ClassifiedItem,
     Classifier,
@@ -247,15 +246,7 @@ class Sweeper:
             for examined in await sweep_work.read_memories_to_examine(connection, agent, ids):
                 items += await self._find_candidates(connection, agent, examined, turns=turns)
         items = await _mark_episodes(items)
-        places = asyncio.Semaphore(JUDGED_AT_ONCE)
-
-        async def classify_in_turn(item: ClassifiedItem) -> ClassifiedItem:
-            async with places:
-                # Let other tasks run between two memories.
-                await asyncio.sleep(0)
-                return await self._classifier.classify_one(Payer(agent), item)
-
-        return await asyncio.gather(*(classify_in_turn(item) for item in items))
+        return await self._classifier.judge_all(Payer(agent), items)
 
     async def _find_candidates(
         self,

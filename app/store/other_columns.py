@@ -117,6 +117,7 @@ def _list_judgments(prefix: str) -> tuple[JsonField, ...]:
         *_list_fields(prefix, "memory_id", "relation", "confidence", "decided_by", "flag", "akin"),
         *_list_fields(prefix, "disagree"),
         JsonField(f"{prefix}reasoning", Erasure.REMOVED),
+        JsonField(f"{prefix}new_text", Erasure.REMOVED),
         JsonField(f"{prefix}vetoes[]", Erasure.REMOVED),
         *_list_findings(f"{prefix}findings[].", removed=True),
         *_list_opinions(f"{prefix}opinions[]."),

@@ -8270,6 +8270,7 @@ UPDATE reviews SET
         SELECT coalesce(
             jsonb_agg(
                 j || '{"reasoning": "", "findings": [], "vetoes": [], "opinions": []}'
+                || '{"new_text": null}'
             ),
             '[]'
         )
