@@ -128,7 +128,7 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("out of order", moved_to_the_end, "may not follow"),
     ("a memory twice", doubled("memory"), "memories_pkey"),
     ("an operation twice", doubled("operation"), "consolidation_log_pkey"),
-    ("another format", changed("palimpsest", format=2), "format"),
+    ("another format", changed("palimpsest", format=1), "format"),
     ("a header without an agent", changed("palimpsest", agent=None), ""),
     ("an unknown field", changed("memory", colour="red"), "unknown field `colour`"),
     ("a missing field", without("memory", "content"), "content"),

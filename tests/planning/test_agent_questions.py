@@ -35,7 +35,6 @@ def propose(source: ReviewSource, stored: UUID | None, *targets: UUID) -> Propos
     return Proposal(
         review_id=REVIEW,
         relation=Relation.UPDATE,
-        sentence="",
         created_at=datetime(2026, 1, 1, tzinfo=UTC),
         memory_id=stored,
         judgments=judgments,
