@@ -4606,12 +4606,19 @@ SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/reviews/{review_id}/reject
 -- app/store/apply.py apply_plans
-UPDATE reviews SET
+UPDATE reviews r SET
     status = :status,
     note = :note,
     decided_at = :decided_at,
     decision_log_id = :log_id,
-    memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
+    memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END,
+    shown = CASE
+    WHEN :status = 'pending' AND EXISTS (
+        SELECT FROM consolidation_log l
+        WHERE l.agent_id = :agent AND l.id = r.decision_log_id AND l.decided_by = 'agent'
+    ) THEN greatest(shown, :shown_at_most)
+    ELSE shown
+    END
 WHERE agent_id = :agent AND id = :id;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
