@@ -45,9 +45,8 @@ class Effect:
     `operation` is the operation that the relation leads to. `ends_stored`: the stored fact ends.
     `stores_incoming`: the incoming fact is stored. `always_inherits_core`: the incoming fact
     becomes core if the stored one is, whatever the policy says. `link` is the link from an
-    incoming fact that was stored without carrying the relation out. `acceptance` tells a reviewer
-    what accepting does to the memories `{named}`; `verb` says what the incoming fact would do to
-    them.
+    incoming fact that was stored without carrying the relation out. `verb` says what the incoming
+    fact would do to the stored one.
     """
 
     operation: Operation
@@ -55,7 +54,6 @@ class Effect:
     stores_incoming: bool = True
     always_inherits_core: bool = False
     link: LinkType | None = None
-    acceptance: str = "Accepting ends {named} in favour of this fact."
     verb: str = "changes"
 
     @property
@@ -67,7 +65,6 @@ _EFFECTS = {
     Relation.DUPLICATE: Effect(
         operation=Operation.NOOP,
         stores_incoming=False,
-        acceptance="Accepting confirms {named} and withdraws this fact, which says the same.",
     ),
     Relation.UPDATE: Effect(
         operation=Operation.UPDATE,
@@ -86,31 +83,16 @@ _EFFECTS = {
         operation=Operation.DELETE,
         ends_stored=True,
         link=LinkType.CONTRADICTS,
-        acceptance="Accepting ends {named}.",
         verb="ends",
     ),
     Relation.COMPLEMENT: Effect(
         operation=Operation.MERGE,
-        acceptance="Accepting merges {named} and this fact into one.",
         verb="completes",
     ),
     Relation.OVERLAP: Effect(operation=Operation.ADD, link=LinkType.RELATED_TO),
     Relation.NONE: Effect(operation=Operation.ADD),
 }
 """The one table of relations: a new relation is a member of `Relation` and a row here."""
-
-
-def describe_acceptance(
-    relation: Relation, memory_ids: Sequence[UUID], *, is_temporary: bool = False
-) -> str:
-    """Return a sentence for a reviewer: what accepting the relation does to these memories.
-
-    A temporary fact covers the first of them instead of ending them all.
-    """
-    if is_temporary and relation.effect.operation is Operation.UPDATE:
-        return f"Accepting covers {memory_ids[0]} until the stated end of this fact."
-    named = ", ".join(map(str, memory_ids))
-    return relation.effect.acceptance.format(named=named)
 
 
 class Judge(StrEnum):

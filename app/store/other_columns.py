@@ -140,7 +140,9 @@ _STATES = (
     *_list_state_fields(),
     *_list_fields("[].", "access_count"),
     *_list_fields("[].links[].", "source", "target", "type"),
-    *_list_fields("[].review.", "source", "relation", "sentence", "successor", "said"),
+    *_list_fields("[].review.", "source", "relation", "successor", "said"),
+    # Earlier operations have a sentence that names memories by their ids.
+    JsonField("[].review.sentence"),
     JsonField("[].review.relied_on[][]"),
     *_list_corrections("[].review.said."),
     *(
@@ -215,7 +217,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     ),
     "reviews": (
         _AGENT,
-        *_list_plain("id", "status", "source", "relation", "sentence", "memory_id", "log_id"),
+        *_list_plain("id", "status", "source", "relation", "memory_id", "log_id"),
         *_list_plain("created_at", "decided_at", "decision_log_id"),
         OtherColumn("judgments", Erasure.BY_FIELD, _list_judgments("[].")),
         OtherColumn("relied_on", Erasure.BY_FIELD, _list_fields("", "{id}")),

@@ -238,7 +238,7 @@ class Planner:
 
     def cover(self, now: datetime, stay: UUID, home: UUID) -> Answer:
         judgment = Judgment(home, Relation.UPDATE, 1.0, "", Judge.REVIEWER)
-        proposal = Proposal(stay, Relation.UPDATE, "", now, stay, (judgment,), ())
+        proposal = Proposal(stay, Relation.UPDATE, now, stay, (judgment,), ())
         return self._done(lambda: plan_accept(proposal, self.chains, now=now))
 
     def retract(self, now: datetime, version: UUID, **said: Any) -> Answer:

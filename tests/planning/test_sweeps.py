@@ -250,7 +250,6 @@ def test_what_an_end_may_not_end_is_asked_about() -> None:
     proposal = Proposal(
         UUID(int=9),
         review.relation,
-        "",
         KNOWN,
         review.successor,
         review.judgments,

@@ -363,7 +363,6 @@ def encode_review(review: Review) -> Json:
     return {
         "source": review.source,
         "relation": review.relation,
-        "sentence": review.sentence,
         "judgments": encode_judgments(review.judgments),
         "relied_on": review.relied_on,
         "said": review.corrections,

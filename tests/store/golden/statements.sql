@@ -4606,12 +4606,19 @@ SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/reviews/{review_id}/reject
 -- app/store/apply.py apply_plans
-UPDATE reviews SET
+UPDATE reviews r SET
     status = :status,
     note = :note,
     decided_at = :decided_at,
     decision_log_id = :log_id,
-    memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
+    memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END,
+    shown = CASE
+    WHEN :status = 'pending' AND EXISTS (
+        SELECT FROM consolidation_log l
+        WHERE l.agent_id = :agent AND l.id = r.decision_log_id AND l.decided_by = 'agent'
+    ) THEN greatest(shown, :shown_at_most)
+    ELSE shown
+    END
 WHERE agent_id = :agent AND id = :id;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
@@ -7390,11 +7397,11 @@ COPY (
     FROM reviews t
     CROSS JOIN LATERAL (
         SELECT 'review' AS type, id AS id, status AS status, source AS source, relation AS
-            relation, sentence AS sentence, memory_id AS memory_id, log_id AS log_id, judgments AS
-            judgments, relied_on AS relied_on, to_char(created_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, said AS said, incoming AS incoming,
-            note AS note, to_char(decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-            AS decided_at, decision_log_id AS decision_log_id
+            relation, memory_id AS memory_id, log_id AS log_id, judgments AS judgments, relied_on
+            AS relied_on, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+            AS created_at, said AS said, incoming AS incoming, note AS note, to_char(decided_at AT
+            TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS decided_at, decision_log_id AS
+            decision_log_id
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.id
@@ -7673,9 +7680,9 @@ CREATE TEMP TABLE IF NOT EXISTS incoming_reviews (LIKE reviews INCLUDING DEFAULT
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming_reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id,
-    judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) FROM STDIN
-    (FORMAT BINARY);
+COPY incoming_reviews (agent_id, id, status, source, relation, memory_id, log_id, judgments,
+    relied_on, created_at, said, incoming, note, decided_at, decision_log_id) FROM STDIN (FORMAT
+    BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7686,10 +7693,10 @@ LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id,
-    judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) SELECT
-    agent_id, id, status, source, relation, sentence, memory_id, log_id, judgments, relied_on,
-    created_at, said, incoming, note, decided_at, decision_log_id FROM incoming_reviews;
+INSERT INTO reviews (agent_id, id, status, source, relation, memory_id, log_id, judgments,
+    relied_on, created_at, said, incoming, note, decided_at, decision_log_id) SELECT agent_id, id,
+    status, source, relation, memory_id, log_id, judgments, relied_on, created_at, said, incoming,
+    note, decided_at, decision_log_id FROM incoming_reviews;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
