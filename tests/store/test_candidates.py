@@ -102,24 +102,26 @@ def test_many_facts_are_compared_with_what_each_alone_is(url: str) -> None:
     ]
 
 
+def shown(url: str, stored: list[str], incoming: str) -> list[str]:
+    """The texts of the candidates that an answer lists."""
+    items = [{"content": content, "classify": False} for content in stored]
+    with running(load_settings(database_url=url)) as address, httpx.Client(timeout=60) as client:
+        client.post(f"{address}/v1/memories/batch", json={"items": items}).raise_for_status()
+        fact = {"content": incoming, "dry_run": True}
+        answer = client.post(f"{address}/v1/memories", json=fact).json()
+    return [candidate["content"] for candidate in answer["candidates"]]
+
+
 def test_the_nearest_comes_before_those_that_only_share_words(database_url: str) -> None:
     smokes = "My father smokes a pack a day."
     away = [f"{who} goes to {where} for six weeks." for who, where in VISITS]
-    items = [{"content": content, "classify": False} for content in (smokes, *away)]
-    incoming = {"content": "Dad hasn't lit a cigarette in six weeks.", "dry_run": True}
-    with (
-        running(load_settings(database_url=database_url)) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
-        client.post("/v1/memories/batch", json={"items": items}).raise_for_status()
-        candidates = client.post("/v1/memories", json=incoming).json()["candidates"]
-    assert candidates[0]["content"] == smokes
+    candidates = shown(database_url, [smokes, *away], "Dad hasn't lit a cigarette in six weeks.")
+    assert candidates[0] == smokes
 
 
-def test_words_in_common_bring_a_memory_forward(url: str) -> None:
-    [hits] = compared(url, [Fact("Elif, who is from Oslo, likes Bern and Porto")])
-    similarities = [hit.scores["vector"] for hit in hits]
-    assert similarities != sorted(similarities, reverse=True)
+def test_of_those_about_as_near_the_one_with_the_same_words_comes_first(database_url: str) -> None:
+    stored = ["User likes coffee.", "User drinks coffee every morning."]
+    assert shown(database_url, stored, "User does not drink coffee.") == stored[::-1]
 
 
 def test_a_few_of_the_same_category_and_derived_slot_come_behind_them(url: str) -> None:
