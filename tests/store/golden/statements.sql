@@ -73,31 +73,13 @@ live AS MATERIALIZED (
             encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
-    SELECT id, score, vector, text
-    FROM (
-        SELECT
-            coalesce(v.id, t.id) AS id,
-            30.5 * (
-                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-            ) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector,
-            coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place
-            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-        ) AS v
-        FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (
-                SELECT * FROM live
-                WHERE rank > 0
-                ORDER BY rank DESC, distance
-                LIMIT :depth
-            ) AS ranked
-        ) AS t USING (id)
-    ) AS fused
-    WHERE score >= :min_score
-    ORDER BY score DESC, vector DESC
+    SELECT
+        id,
+        1 - distance + 5.0 * rank AS score,
+        1 - distance AS vector,
+        rank AS text
+    FROM live
+    ORDER BY score DESC
     LIMIT :limit
 ),
 best AS MATERIALIZED (
@@ -593,31 +575,13 @@ LEFT JOIN LATERAL (
                 encoder) = :encoder
     ),
     ranked AS MATERIALIZED (
-        SELECT id, score, vector, text
-        FROM (
-            SELECT
-                coalesce(v.id, t.id) AS id,
-                30.5 * (
-                    coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-                ) AS score,
-                1 - coalesce(v.distance, t.distance) AS vector,
-                coalesce(t.rank, v.rank) AS text
-            FROM (
-                SELECT *, row_number() OVER (ORDER BY distance) AS place
-                FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-            ) AS v
-            FULL JOIN (
-                SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-                FROM (
-                    SELECT * FROM live
-                    WHERE rank > 0
-                    ORDER BY rank DESC, distance
-                    LIMIT :depth
-                ) AS ranked
-            ) AS t USING (id)
-        ) AS fused
-        WHERE score >= :min_score
-        ORDER BY score DESC, vector DESC
+        SELECT
+            id,
+            1 - distance + 5.0 * rank AS score,
+            1 - distance AS vector,
+            rank AS text
+        FROM live
+        ORDER BY score DESC
         LIMIT :limit
     ),
     best AS MATERIALIZED (
@@ -9606,31 +9570,13 @@ live AS MATERIALIZED (
             (SELECT name FROM encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
-    SELECT id, score, vector, text
-    FROM (
-        SELECT
-            coalesce(v.id, t.id) AS id,
-            30.5 * (
-                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-            ) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector,
-            coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place
-            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-        ) AS v
-        FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (
-                SELECT * FROM live
-                WHERE rank > 0
-                ORDER BY rank DESC, distance
-                LIMIT :depth
-            ) AS ranked
-        ) AS t USING (id)
-    ) AS fused
-    WHERE score >= :min_score
-    ORDER BY score DESC, vector DESC
+    SELECT
+        id,
+        1 - distance + 5.0 * rank AS score,
+        1 - distance AS vector,
+        rank AS text
+    FROM live
+    ORDER BY score DESC
     LIMIT :limit
 ),
 best AS MATERIALIZED (
