@@ -41,17 +41,35 @@ def not_done(row: dict[str, Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_a_model_that_sees_nothing_overrules_signals_and_the_row_says_so(
+def test_a_change_that_the_model_does_not_see_waits_and_the_row_says_so(
     database_url: str,
 ) -> None:
     with serving(database_url, every("NONE", 0.95)) as client:
         old = store(client, SEEN[0])["memory"]["id"]
         answer = store(client, SEEN[1])
         row = log_of(client, answer)
+        assert (answer["operation"], row["decided_by"], row["relation"]) == (
+            "ADD",
+            "fallback",
+            "NONE",
+        )
+        assert not_done(row) == [(old, "UPDATE", "held")]
+        assert "single_valued" in row["opinions"][0]["signals"]
+        assert "the model sees no change" in row["reasoning"]
+        assert row["reasoning"] == answer["decision"]["reasoning"]
+
+
+def test_an_unsure_signal_that_the_model_denies_is_overruled_and_the_row_says_so(
+    database_url: str,
+) -> None:
+    with serving(database_url, every("NONE", 0.95)) as client:
+        old = store(client, "I fancy jazz a lot")["memory"]["id"]
+        answer = store(client, "I fancy folk a lot")
+        row = log_of(client, answer)
         assert (answer["operation"], row["decided_by"], row["relation"]) == ("ADD", "model", "NONE")
         assert row["confidence"] == 0.95
         assert not_done(row) == [(old, "UPDATE", "model_none")]
-        assert "single_valued" in row["opinions"][0]["signals"]
+        assert "span_conflict" in row["opinions"][0]["signals"]
         assert "saw none (.95)" in row["reasoning"]
         assert row["reasoning"] == answer["decision"]["reasoning"]
         events = client.get(f"/v1/memories/{old}/why").json()["events"]
@@ -59,16 +77,17 @@ def test_a_model_that_sees_nothing_overrules_signals_and_the_row_says_so(
         [signal] = [
             each
             for each in client.get("/v1/insights").json()["signals"]
-            if each["name"] == "single_valued"
+            if each["name"] == "span_conflict"
         ]
         assert (signal["overruled"], signal["stand"], signal["error_rate"]) == (1, 0, None)
 
 
 def test_a_model_that_fails_is_named(database_url: str) -> None:
     with serving(database_url, fails(500)) as client:
-        store(client, "The server runs Linux")
-        row = log_of(client, store(client, "The server runs Windows", classify="model"))
-        assert row["reasoning"].startswith("The model gave no answer (")
+        old = store(client, "I fancy jazz a lot")["memory"]["id"]
+        row = log_of(client, store(client, "I fancy folk a lot", classify="model"))
+        assert "scripted failure" in row["usage"]["trouble"]
+        assert not_done(row) == [(old, "UPDATE", "held")]
 
 
 @pytest.mark.parametrize(

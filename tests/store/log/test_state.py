@@ -290,6 +290,7 @@ JUDGMENT_STORED = {
     "akin": True,
     "opinions": [],
     "disagree": False,
+    "new_text": None,
 }
 
 
