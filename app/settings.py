@@ -764,6 +764,12 @@ class Settings(BaseSettings):
         }
 
     @property
+    def has_model_judge(self) -> bool:
+        """Return whether an endpoint is set and both switches of reference 001 are on."""
+        is_on = self.semantic_contradiction_enabled and self.supersession_semantic_fallback
+        return self.llm_base_url is not None and is_on
+
+    @property
     def listens_beyond_loopback(self) -> bool:
         if self.host in LOOPBACK_NAMES:
             return False
@@ -793,6 +799,11 @@ def load_settings(**overrides: object) -> Settings:
         raise InvalidSettings(
             f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. "
             "Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
+        )
+    if settings.classify is Classify.MODEL and not settings.has_model_judge:
+        raise InvalidSettings(
+            "PALIMPSEST_CLASSIFY: model needs a model that may judge. Set PALIMPSEST_LLM_BASE_URL "
+            "(docs/models.md), or PALIMPSEST_CLASSIFY=cascade."
         )
     for name in ("metrics_need_key", "token_secret"):
         if getattr(settings, name) and not settings.api_key:

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork, is_network_shipped
+from app.classification.model.check import ModelChecker
 from app.classification.model.judge import ModelJudge
 from app.domain.dates.zones import find_zone
 from app.domain.policy import Policy
@@ -136,6 +137,7 @@ class Services:
     retention: Retention
     doctor: Doctor
     reembed: Reembedder
+    model_checker: ModelChecker | None
 
 
 @asynccontextmanager
@@ -393,6 +395,7 @@ def _build_services(
         retention=Retention(engine, archives, build_retention_settings(settings)),
         doctor=Doctor(engine, archives),
         reembed=Reembedder(engine, embedder),
+        model_checker=build_model_checker(settings, chat, budget),
     )
 
 
@@ -426,6 +429,7 @@ def build_store_settings(settings: Settings, policy: Policy) -> StoreSettings:
     return StoreSettings(
         policy,
         classify=settings.classify,
+        has_model=settings.has_model_judge,
         fuzzy=settings.fuzzy_dedupe,
         max_candidates=settings.max_candidates,
         min_importance=settings.candidate_min_importance,
@@ -465,9 +469,16 @@ def build_chat(settings: Settings, http: httpx.AsyncClient) -> ChatClient | None
 def build_model_judge(
     settings: Settings, chat: ChatClient | None, budget: Budget
 ) -> ModelJudge | None:
-    """Return the model judge if an endpoint is set and both switches of reference 001 are on."""
-    is_on = settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback
-    return ModelJudge(chat, budget) if chat and is_on else None
+    return ModelJudge(chat, budget) if chat and settings.has_model_judge else None
+
+
+def build_model_checker(
+    settings: Settings, chat: ChatClient | None, budget: Budget
+) -> ModelChecker | None:
+    """Return the check of the model, if an endpoint is set."""
+    if chat is None:
+        return None
+    return ModelChecker(chat, ModelJudge(chat, budget), sure=settings.confidence_threshold)
 
 
 def build_budget(settings: Settings) -> Budget:
