@@ -61,6 +61,15 @@ def test_an_embedding_endpoint_needs_the_size_of_its_vectors() -> None:
         load_settings(embedding_base_url="http://127.0.0.1:1/v1")
 
 
+def test_classifying_by_a_model_needs_one() -> None:
+    with pytest.raises(InvalidSettings, match=r"PALIMPSEST_CLASSIFY: .*PALIMPSEST_LLM_BASE_URL"):
+        load_settings(classify="model")
+    url = "http://127.0.0.1:1/v1"
+    assert load_settings(classify="model", llm_base_url=url).has_model_judge
+    with pytest.raises(InvalidSettings, match="PALIMPSEST_CLASSIFY: "):
+        load_settings(classify="model", llm_base_url=url, semantic_contradiction_enabled=False)
+
+
 def test_every_setting_says_what_it_means() -> None:
     assert all(field.description for field in Settings.model_fields.values())
 
