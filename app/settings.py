@@ -299,7 +299,7 @@ class Settings(BaseSettings):
         Classify.CASCADE,
         description=(
             "Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, "
-            "signals, cascade or model."
+            "signals, cascade or model, which needs a model."
         ),
     )
     local_judge: bool = Field(
@@ -312,7 +312,8 @@ class Settings(BaseSettings):
     llm_base_url: str | None = Field(
         None,
         description=(
-            "OpenAI-compatible endpoint of the model judge, up to /v1. Unset: none is asked."
+            "OpenAI-compatible endpoint of the model judge, up to /v1 (docs/models.md). Unset: "
+            "none is asked."
         ),
     )
     llm_model: str = Field(
