@@ -47,7 +47,7 @@ def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(
         httpx.Client(base_url=service.address, timeout=60) as client,
         ThreadPoolExecutor(1) as pool,
     ):
-        until(lambda: len(model.requests) == 3 * workers)  # each checked the model
+        until(lambda: len(model.requests) >= 3 * workers)  # each checked the model
         model.then(SLOW)
         assert (
             client.post(
@@ -92,7 +92,7 @@ def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path) -> None:
         ) as service,
         ThreadPoolExecutor(1) as pool,
     ):
-        until(lambda: len(model.requests) == 3)  # the check of the model
+        until(lambda: len(model.requests) >= 3)  # the check of the model
         model.then(replace(SLOW, delay=60.0))
         address = f"{service.address}/v1/memories"
         httpx.post(address, json={"content": "Has a dog", "classify": False})
