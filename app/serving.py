@@ -88,7 +88,7 @@ async def _keep_gauges_fresh(app: FastAPI) -> None:
 async def _check_model(app: FastAPI) -> None:
     """Check the model, and again as long as it does not answer. Log what is found and what changes.
 
-    A model that answers is checked once: its answers would be the same, and they cost tokens.
+    A model that answers, readably or not, is checked once: more answers would cost tokens.
     """
     checker = app.state.services.model_checker
     if checker is None:
@@ -100,7 +100,7 @@ async def _check_model(app: FastAPI) -> None:
         if trouble and trouble != logged:
             logger.warning(trouble)
         logged = trouble
-        if not report.failure:
+        if not report.failure or report.usage.prompt_tokens:
             break
         await asyncio.sleep(MODEL_AGAIN_AFTER)
     if report.is_usable:
