@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from app.classification.model.check import LEAST_FOUND, ModelReport
 from app.domain import errors
+from app.remote.trouble import Reason
 from app.services.reembed import ReembedStopped
 from app.store import unfit
 from app.store.reembed import ReembedUnderWay
@@ -73,6 +75,54 @@ _ADVICE: Mapping[type[Exception], str] = {
         "PALIMPSEST_DATABASE_URL."
     ),
 }
+
+
+# What a failure of the model means and what to do, by its word: the end of a sentence that begins
+# with the model's name. A failure of no word here is an answer that cannot be read.
+_MODEL_ADVICE: Mapping[str | None, str] = {
+    Reason.UNAUTHORIZED: "answered 401: check PALIMPSEST_LLM_API_KEY",
+    Reason.REJECTED: (
+        "refused the question: check PALIMPSEST_LLM_MODEL and PALIMPSEST_LLM_BASE_URL; "
+        "`palimpsest model check` shows its words"
+    ),
+    Reason.UNREACHABLE: "cannot be reached: check PALIMPSEST_LLM_BASE_URL, and that it runs",
+    Reason.TIMEOUT: (
+        "did not answer in time: take a faster one, or raise PALIMPSEST_LLM_READ_TIMEOUT and "
+        "PALIMPSEST_LLM_TOTAL_TIMEOUT"
+    ),
+    Reason.RATE_LIMITED: "answered 429: its account allows no more questions now",
+    Reason.SERVER_ERROR: "answers with errors of its server: look there",
+    Reason.MALFORMED: (
+        "does not answer as chat completions do: check that PALIMPSEST_LLM_BASE_URL ends where "
+        "/chat/completions begins, as in /v1"
+    ),
+    Reason.CIRCUIT_OPEN: "failed repeatedly and is not asked for a moment",
+    Reason.BUSY: "is busy with other questions: see PALIMPSEST_LLM_CONCURRENCY",
+    "budget": "was not checked, because a budget for it is used up: see PALIMPSEST_LLM_*",
+}
+_UNREADABLE = "gives answers that cannot be read: take a stronger one (PALIMPSEST_LLM_MODEL)"
+
+
+def advise_on_model(report: ModelReport) -> str | None:
+    """Return what is wrong with the model and what to do about it; None if it is usable.
+
+    The sentence quotes nothing that the model's server says.
+    """
+    name = f"The model {report.model} at {report.address}"
+    advice = (
+        "Take a stronger one (PALIMPSEST_LLM_MODEL), or judge without one: "
+        "unset PALIMPSEST_LLM_BASE_URL."
+    )
+    if report.failure:
+        trouble = _MODEL_ADVICE.get(report.failure, _UNREADABLE)
+        return f"{name} {trouble}. Facts are judged without a model meanwhile."
+    if report.ended_wrongly:
+        holding = sum(not each.pair.ends for each in report.pairs)
+        return f"{name} ends what holds: {report.ended_wrongly} of {holding}. {advice}"
+    if report.endings_found < LEAST_FOUND:
+        ending = sum(each.pair.ends for each in report.pairs)
+        return f"{name} misses what ends: it found {report.endings_found} of {ending}. {advice}"
+    return None
 
 
 def advise_operator(error: Exception) -> str:

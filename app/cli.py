@@ -452,6 +452,22 @@ def rotate_key(key_id: KeyIdArgument, overlap: Overlap = 3600, as_json: AsJson =
         commands.rotate_key(settings, key_id, overlap=overlap, as_json=as_json)
 
 
+model_cli = typer.Typer(help="Check the language model of the settings.", no_args_is_help=True)
+cli.add_typer(model_cli, name="model")
+
+
+@model_cli.command("check")
+def check_model() -> None:
+    """Ask the model about ten pairs whose answers are known: whether it answers, and how well.
+
+    The exit status is 1 if it is of no use, or if it ends what holds (docs/models.md).
+    """
+    from app.commands.maintenance.model import check_model as check
+
+    if not check(_load_settings_of_command()):
+        raise typer.Exit(1)
+
+
 def _load_settings_of_command() -> "Settings":
     """Return the settings of a command that listens nowhere, so that it needs no key."""
     return _load_settings(host="127.0.0.1")

@@ -71,7 +71,10 @@ def _announce(settings: Settings, is_over: threading.Event) -> None:
             with suppress(httpx.HTTPError):
                 if client.get(f"{base}/readyz").is_success:
                     pages = f"console: {base}/ui, " if settings.console else ""
-                    logger.info("Ready: %s (%sdocs: %s/docs; Ctrl-C stops it)", base, pages, base)
+                    model = f"model: {settings.llm_model}; " if settings.llm_base_url else ""
+                    logger.info(
+                        "Ready: %s (%sdocs: %s/docs; %sCtrl-C stops it)", base, pages, base, model
+                    )
                     return
 
 

@@ -1,23 +1,28 @@
 """The application as `palimpsest serve` runs it.
 
-It announces its end before it ends, sends traces on request, and keeps its gauges fresh. An
-application that embeds `create_app()` decides about these things itself.
+It announces its end before it ends, sends traces on request, checks the model, and keeps its gauges
+fresh. An application that embeds `create_app()` decides about these things itself.
 """
 
 import asyncio
+import logging
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 
 from fastapi import FastAPI
 
+from app.advice import advise_on_model
 from app.connections import raise_descriptor_limit
 from app.main import create_app
-from app.services.metrics import update_pool_gauges, update_replica_gauges
+from app.services.metrics import update_model_gauge, update_pool_gauges, update_replica_gauges
 from app.settings import load_settings, should_trace
 
 # Seconds. One worker answers /metrics, and it cannot look into the other ones.
 GAUGES_EVERY = 5.0
+MODEL_AGAIN_AFTER = 300.0
+
+logger = logging.getLogger(__name__)
 
 
 def served_app() -> FastAPI:
@@ -34,8 +39,10 @@ def served_app() -> FastAPI:
         async with tracing, open_app(app):
             _drain_on_sigterm(app, settings.shutdown_delay)
             gauges = asyncio.create_task(_keep_gauges_fresh(app))
+            checks = asyncio.create_task(_check_model(app))
             yield
             gauges.cancel()
+            checks.cancel()
 
     app.router.lifespan_context = lifespan
     return app
@@ -74,4 +81,30 @@ async def _keep_gauges_fresh(app: FastAPI) -> None:
     while True:
         update_pool_gauges(app.state.services.engine)
         update_replica_gauges(app.state.services.reads)
+        update_model_gauge(app.state.services.model_checker)
         await asyncio.sleep(GAUGES_EVERY)
+
+
+async def _check_model(app: FastAPI) -> None:
+    """Check the model, and again as long as it does not answer. Log what is found and what changes.
+
+    A model that answers, readably or not, is checked once: more answers would cost tokens.
+    """
+    checker = app.state.services.model_checker
+    if checker is None:
+        return
+    logged = None
+    while True:
+        report = await checker.check()
+        trouble = advise_on_model(report)
+        if trouble and trouble != logged:
+            logger.warning(trouble)
+        logged = trouble
+        if not report.failure or report.usage.prompt_tokens:
+            break
+        await asyncio.sleep(MODEL_AGAIN_AFTER)
+    if report.is_usable:
+        right, all_pairs = report.right, len(report.pairs)
+        logger.info(
+            "The model %s answers: %d of %d known pairs right", report.model, right, all_pairs
+        )

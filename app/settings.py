@@ -299,7 +299,7 @@ class Settings(BaseSettings):
         Classify.CASCADE,
         description=(
             "Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, "
-            "signals, cascade or model."
+            "signals, cascade or model, which needs a model."
         ),
     )
     local_judge: bool = Field(
@@ -312,7 +312,8 @@ class Settings(BaseSettings):
     llm_base_url: str | None = Field(
         None,
         description=(
-            "OpenAI-compatible endpoint of the model judge, up to /v1. Unset: none is asked."
+            "OpenAI-compatible endpoint of the model judge, up to /v1 (docs/models.md). Unset: "
+            "none is asked."
         ),
     )
     llm_model: str = Field(
@@ -770,6 +771,12 @@ class Settings(BaseSettings):
         }
 
     @property
+    def has_model_judge(self) -> bool:
+        """Return whether an endpoint is set and both switches of reference 001 are on."""
+        is_on = self.semantic_contradiction_enabled and self.supersession_semantic_fallback
+        return self.llm_base_url is not None and is_on
+
+    @property
     def listens_beyond_loopback(self) -> bool:
         if self.host in LOOPBACK_NAMES:
             return False
@@ -799,6 +806,11 @@ def load_settings(**overrides: object) -> Settings:
         raise InvalidSettings(
             f"PALIMPSEST_API_KEY: needed to listen on {settings.host}, beyond loopback. "
             "Set it, or PALIMPSEST_ALLOW_UNAUTHENTICATED=true."
+        )
+    if settings.classify is Classify.MODEL and not settings.has_model_judge:
+        raise InvalidSettings(
+            "PALIMPSEST_CLASSIFY: model needs a model that may judge. Set PALIMPSEST_LLM_BASE_URL "
+            "(docs/models.md), or PALIMPSEST_CLASSIFY=cascade."
         )
     for name in ("metrics_need_key", "token_secret"):
         if getattr(settings, name) and not settings.api_key:

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork, is_network_shipped
+from app.classification.model.check import ModelChecker
 from app.classification.model.judge import ModelJudge
 from app.classification.model.prompt import Form
 from app.domain.dates.zones import find_zone
@@ -137,6 +138,7 @@ class Services:
     retention: Retention
     doctor: Doctor
     reembed: Reembedder
+    model_checker: ModelChecker | None
 
 
 @asynccontextmanager
@@ -394,6 +396,7 @@ def _build_services(
         retention=Retention(engine, archives, build_retention_settings(settings)),
         doctor=Doctor(engine, archives),
         reembed=Reembedder(engine, embedder),
+        model_checker=build_model_checker(settings, chat, budget),
     )
 
 
@@ -427,6 +430,7 @@ def build_store_settings(settings: Settings, policy: Policy) -> StoreSettings:
     return StoreSettings(
         policy,
         classify=settings.classify,
+        has_model=settings.has_model_judge,
         fuzzy=settings.fuzzy_dedupe,
         max_candidates=settings.max_candidates,
         min_importance=settings.candidate_min_importance,
@@ -466,10 +470,23 @@ def build_chat(settings: Settings, http: httpx.AsyncClient) -> ChatClient | None
 def build_model_judge(
     settings: Settings, chat: ChatClient | None, budget: Budget
 ) -> ModelJudge | None:
-    """Return the model judge if an endpoint is set and both switches of reference 001 are on."""
-    is_on = settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback
-    form = None if settings.llm_form == "auto" else Form(settings.llm_form)
-    return ModelJudge(chat, budget, form) if chat and is_on else None
+    if chat is None or not settings.has_model_judge:
+        return None
+    return ModelJudge(chat, budget, _choose_form(settings))
+
+
+def build_model_checker(
+    settings: Settings, chat: ChatClient | None, budget: Budget
+) -> ModelChecker | None:
+    """Return the check of the model, if an endpoint is set."""
+    if chat is None:
+        return None
+    judge = ModelJudge(chat, budget, _choose_form(settings))
+    return ModelChecker(chat, judge, sure=settings.confidence_threshold)
+
+
+def _choose_form(settings: Settings) -> Form | None:
+    return None if settings.llm_form == "auto" else Form(settings.llm_form)
 
 
 def build_budget(settings: Settings) -> Budget:

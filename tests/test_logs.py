@@ -14,8 +14,8 @@ import pytest
 
 from app import logs
 from app.settings import load_settings
-from support.scripted_model import ScriptedModel, Step, fails, says
-from support.service_process import Served, served
+from support.scripted_model import ScriptedModel, Step, fails, knows, says
+from support.service_process import Served, await_model_check, served
 from support.transfers import NDJSON
 
 API_KEY = "api-key-planted-0001"
@@ -47,6 +47,7 @@ def service(
     with served(
         folder, **{f"PALIMPSEST_{name}": value for name, value in settings.items()}, **environment
     ) as running:
+        await_model_check(running.address)
         yield running
 
 
@@ -182,7 +183,7 @@ def test_an_error_of_the_service_is_one_line_with_its_request_id(
 
 def test_the_level_silences_what_is_less_important(tmp_path: Path, database_url: str) -> None:
     with (
-        ScriptedModel(says("")) as model,
+        ScriptedModel(knows) as model,
         service(tmp_path, database_url, model, PALIMPSEST_LOG_LEVEL="warning") as running,
     ):
         assert httpx.get(f"{running.address}/v1/memories", headers=AGENT).status_code == 200

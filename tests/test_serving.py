@@ -1,14 +1,33 @@
-"""`palimpsest serve` over the embedded Postgres."""
+"""`palimpsest serve`: its embedded Postgres, and the check of its model."""
 
+import asyncio
+import json
+import logging
+import re
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import psutil
+import pytest
+from fastapi import FastAPI
 
-from support.scripted_model import ScriptedModel
+from app import serving
+from app.settings import load_settings
+from app.wiring import build_budget, build_chat, build_model_checker
+from support.scripted_model import (
+    RESET,
+    SILENCE,
+    ScriptedModel,
+    Step,
+    every,
+    fails,
+    http,
+    knows,
+)
 from support.scripted_vectors import embeds
-from support.service_process import palimpsest, served
+from support.service_process import await_model_check, palimpsest, served
 
 
 def postmaster(folder: Path) -> int | None:
@@ -88,3 +107,88 @@ def test_reembed_joins_the_postgres_of_a_running_service_and_leaves_it_running(
             httpx.get(f"{service.address}/v1/memories").json()["items"][0]["content"] == "Has a dog"
         )
     assert postmaster(tmp_path) is None
+
+
+# --- the model at the start ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("step", "trouble"),
+    [
+        (knows, None),
+        (fails(401, "wrong key"), "answered 401: check PALIMPSEST_LLM_API_KEY."),
+        (RESET, "cannot be reached: check PALIMPSEST_LLM_BASE_URL"),
+        (every("CONTRADICTION"), "ends what holds: 5 of 5."),
+    ],
+)
+def test_a_wrong_model_is_told_at_once_and_leaves_the_service_ready(
+    tmp_path: Path, database_url: str, step: Step, trouble: str | None
+) -> None:
+    with (
+        ScriptedModel(step) as model,
+        served(
+            tmp_path,
+            PALIMPSEST_DATABASE_URL=database_url,
+            PALIMPSEST_LLM_BASE_URL=model.url,
+            PALIMPSEST_LLM_TRIES="1",
+        ) as service,
+        httpx.Client(base_url=service.address, timeout=60) as client,
+    ):
+        answer = await_model_check(service.address)
+        assert (answer["trouble"] is None) is (trouble is None)
+        client.post("/v1/memories", json={"content": "Has a dog", "classify": False})
+        usable = re.search(
+            r'palimpsest_model_usable{model="gpt-4o-mini"} (.+)', client.get("/metrics").text
+        )
+        page = client.get("/ui/agent", params={"agent": "default"}).text
+        lines = [json.loads(line) for line in service.log.read_text().splitlines()]
+        assert usable
+    events = {line["event"]: line["level"] for line in lines}
+    assert f"docs: {service.address}/docs; model: gpt-4o-mini; " in "".join(events)
+    if trouble is None:
+        assert float(usable[1]) == 1
+        assert "gpt-4o-mini, checked" in page
+        assert events["The model gpt-4o-mini answers: 10 of 10 known pairs right"] == "info"
+    else:
+        assert float(usable[1]) == 0
+        assert trouble in answer["trouble"]
+        assert answer["trouble"] in page
+        assert events[answer["trouble"]] == "warning"
+
+
+def test_readiness_does_not_wait_for_a_model_that_is_silent(
+    tmp_path: Path, database_url: str
+) -> None:
+    with (
+        ScriptedModel(SILENCE) as model,
+        served(
+            tmp_path, PALIMPSEST_DATABASE_URL=database_url, PALIMPSEST_LLM_BASE_URL=model.url
+        ) as service,
+    ):
+        answer = httpx.get(f"{service.address}/readyz").json()["model"]
+        assert answer == {"name": "gpt-4o-mini", "checked_at": None, "trouble": None}
+
+
+def test_a_model_in_trouble_is_checked_until_it_answers(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(serving, "MODEL_AGAIN_AFTER", 0)
+    caplog.set_level(logging.INFO, "app.serving")
+
+    async def check() -> None:
+        async with http() as client:
+            settings = load_settings(llm_base_url=model.url, llm_tries=1)
+            checker = build_model_checker(
+                settings, build_chat(settings, client), build_budget(settings)
+            )
+            app = FastAPI()
+            app.state.services = SimpleNamespace(model_checker=checker)
+            await serving._check_model(app)
+
+    with ScriptedModel(fails(401), fails(401), fails(500), knows) as model:
+        asyncio.run(check())
+        assert len(model.requests) == 3 + 3
+    unauthorized, failing, answers = caplog.messages
+    assert "answered 401" in unauthorized
+    assert "errors of its server" in failing
+    assert answers == "The model gpt-4o-mini answers: 10 of 10 known pairs right"

@@ -1,8 +1,15 @@
+import re
 from pathlib import Path
 
 import pytest
 
-from app.settings import InvalidSettings, Settings, load_settings, settings_table
+from app.settings import (
+    InvalidSettings,
+    Settings,
+    describe_unknown_variables,
+    load_settings,
+    settings_table,
+)
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -59,6 +66,38 @@ def test_loopback_needs_no_key(host: str) -> None:
 def test_an_embedding_endpoint_needs_the_size_of_its_vectors() -> None:
     with pytest.raises(InvalidSettings, match="PALIMPSEST_EMBEDDING_DIMENSIONS: needed"):
         load_settings(embedding_base_url="http://127.0.0.1:1/v1")
+
+
+def test_classifying_by_a_model_needs_one() -> None:
+    with pytest.raises(InvalidSettings, match=r"PALIMPSEST_CLASSIFY: .*PALIMPSEST_LLM_BASE_URL"):
+        load_settings(classify="model")
+    url = "http://127.0.0.1:1/v1"
+    assert load_settings(classify="model", llm_base_url=url).has_model_judge
+    with pytest.raises(InvalidSettings, match="PALIMPSEST_CLASSIFY: "):
+        load_settings(classify="model", llm_base_url=url, semantic_contradiction_enabled=False)
+
+
+def list_vendor_blocks() -> list[str]:
+    page = (DOCS / "models.md").read_text()
+    return re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+
+
+def test_each_vendor_has_a_block() -> None:
+    assert len(list_vendor_blocks()) == 7
+
+
+@pytest.mark.parametrize("block", list_vendor_blocks())
+def test_the_settings_of_each_vendor_can_be_pasted(
+    monkeypatch: pytest.MonkeyPatch, block: str
+) -> None:
+    variables = dict(re.findall(r"export (\w+)=(\S+)", block))
+    assert len(variables) == len(block.splitlines())
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    assert describe_unknown_variables() == []
+    assert settings.llm_model == variables["PALIMPSEST_LLM_MODEL"]
+    assert settings.has_model_judge
 
 
 def test_every_setting_says_what_it_means() -> None:

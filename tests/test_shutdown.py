@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.scripted_model import ScriptedModel, judges
+from support.scripted_model import ScriptedModel, judges, knows
 from support.service_process import Served, served
 
 SLOW = replace(judges(), delay=4.0)
@@ -36,7 +36,7 @@ def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(
     tmp_path: Path, workers: int
 ) -> None:
     with (
-        ScriptedModel(SLOW) as model,
+        ScriptedModel(knows) as model,
         served(
             tmp_path,
             "--workers",
@@ -47,6 +47,8 @@ def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(
         httpx.Client(base_url=service.address, timeout=60) as client,
         ThreadPoolExecutor(1) as pool,
     ):
+        until(lambda: len(model.requests) >= 3 * workers)  # each checked the model
+        model.then(SLOW)
         assert (
             client.post(
                 "/v1/memories", json={"content": "Has a dog", "classify": False}
@@ -81,7 +83,7 @@ def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(
 
 def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path) -> None:
     with (
-        ScriptedModel(replace(SLOW, delay=60.0)) as model,
+        ScriptedModel(knows) as model,
         served(
             tmp_path,
             PALIMPSEST_LLM_BASE_URL=model.url,
@@ -90,6 +92,8 @@ def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path) -> None:
         ) as service,
         ThreadPoolExecutor(1) as pool,
     ):
+        until(lambda: len(model.requests) >= 3)  # the check of the model
+        model.then(replace(SLOW, delay=60.0))
         address = f"{service.address}/v1/memories"
         httpx.post(address, json={"content": "Has a dog", "classify": False})
         slow = pool.submit(

@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from support.scripted_model import ScriptedModel, judges
-from support.service_process import served
+from support.service_process import await_model_check, served
 
 FACTS = ["planted01fact", "planted02fact", "planted03fact", "planted04fact"]
 KEY = "llm-key-planted"
@@ -95,6 +95,8 @@ def test_a_store_is_a_span_with_its_statements_and_model_calls_beneath_and_no_wo
         ) as service,
         httpx.Client(base_url=service.address, timeout=60) as client,
     ):
+        await_model_check(service.address)
+        model.then(judges())
         assert (
             client.post(
                 "/v1/memories", json={"content": f"Has a {FACTS[0]}", "classify": False}

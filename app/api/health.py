@@ -1,5 +1,6 @@
 """The state of the process: alive, ready to serve, its figures and its version."""
 
+from datetime import datetime
 from math import isfinite
 from typing import Any, Self
 
@@ -9,10 +10,17 @@ from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse, Response
 
 from app import __version__
+from app.advice import advise_on_model
 from app.api.deps import ActorDep, ServicesDep, check_scope
 from app.api.openapi import document_problems
 from app.api.problems import respond_draining, respond_starving
-from app.services.metrics import render_metrics, update_pool_gauges, update_replica_gauges
+from app.classification.model.check import ModelChecker
+from app.services.metrics import (
+    render_metrics,
+    update_model_gauge,
+    update_pool_gauges,
+    update_replica_gauges,
+)
 from app.store.reads import Replica
 
 router = APIRouter(tags=["operations"])
@@ -47,10 +55,34 @@ class ReplicaOut(BaseModel):
         )
 
 
+class ModelOut(BaseModel):
+    """The language model, as this process found it."""
+
+    name: str
+    checked_at: datetime | None = Field(
+        description="When it was last asked about pairs with known answers; null before."
+    )
+    trouble: str | None = Field(
+        description="What is wrong with it and what to do about it; null if nothing is known."
+    )
+
+    @classmethod
+    def from_checker(cls, checker: ModelChecker) -> Self:
+        report = checker.report
+        return cls(
+            name=checker.model,
+            checked_at=report.checked_at if report else None,
+            trouble=advise_on_model(report) if report else None,
+        )
+
+
 class Ready(Health):
-    """The service can serve. Without its replicas it still can: the primary answers then."""
+    """The service can serve. Without its replicas it still can: the primary answers then. Without
+    its model it can too: facts are judged without one.
+    """
 
     replicas: list[ReplicaOut] = Field(description="The read replicas of the settings.")
+    model: ModelOut | None = Field(description="The model of the settings; null if there is none.")
 
 
 class Version(BaseModel):
@@ -82,7 +114,7 @@ async def livez() -> Health:
     description=(
         "The database answers within two seconds and takes writes, its vectors are of this "
         "service's model, requests move on, and the process is not about to end. Read replicas "
-        "are listed, and none of them makes the service unready."
+        "are listed, the model is named with its trouble, and neither makes the service unready."
     ),
 )
 async def readyz(request: Request, services: ServicesDep) -> Ready | Response:
@@ -95,7 +127,9 @@ async def readyz(request: Request, services: ServicesDep) -> Ready | Response:
     replicas = [
         ReplicaOut.from_replica(replica, used=reads.is_used(replica)) for replica in reads.replicas
     ]
-    return Ready(status="ready", replicas=replicas)
+    checker = services.model_checker
+    model = ModelOut.from_checker(checker) if checker else None
+    return Ready(status="ready", replicas=replicas, model=model)
 
 
 async def check_metrics_scope(request: Request, services: ServicesDep, actor: ActorDep) -> None:
@@ -126,6 +160,7 @@ _METRICS: dict[int | str, dict[str, Any]] = {
 async def metrics(services: ServicesDep) -> Response:
     update_pool_gauges(services.engine)
     update_replica_gauges(services.reads)
+    update_model_gauge(services.model_checker)
     return Response(render_metrics(), media_type=CONTENT_TYPE_LATEST)
 
 

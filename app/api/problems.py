@@ -340,6 +340,13 @@ _PROBLEMS = [
         "That may still change",
         "{fact} Name no later known_at, or leave it out for all that is known.",
     ),
+    _Row(
+        errors.NoModel,
+        422,
+        "no-model",
+        "No language model is configured",
+        "{fact} Leave `classify` out, or set PALIMPSEST_LLM_BASE_URL (docs/models.md).",
+    ),
     _Row(errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
     _Row(
         errors.ScopeMissing,

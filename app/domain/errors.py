@@ -40,6 +40,13 @@ class InvalidFact(PalimpsestError):
     """The call contradicts itself, such as by an end that does not lie after its start."""
 
 
+class NoModel(PalimpsestError):
+    """The call asks for a language model, and none is configured or may judge."""
+
+    def __init__(self) -> None:
+        super().__init__("No language model may judge here, so nothing was stored.")
+
+
 class UnknownMemory(PalimpsestError):
     """The agent has no such memory at that known time. Another agent's memory is unknown too."""
 

@@ -57,6 +57,16 @@ class ChatClient:
     def model(self) -> str:
         return self._options.model
 
+    @property
+    def address(self) -> str:
+        """The host of the endpoint, with its port if the URL names one."""
+        return httpx.URL(self._options.base_url).netloc.decode("ascii")
+
+    @property
+    def dialect(self) -> Dialect:
+        """The options that the server is known, or else hoped, to understand."""
+        return self._dialect
+
     async def complete(self, system: str, user: str, schema: dict[str, Any]) -> Reply | Trouble:
         """Return the model's reply to the two messages, or the trouble.
 

@@ -84,11 +84,13 @@ class StoreCommand:
 class StoreSettings:
     """The settings that storing depends on.
 
-    If `looks_again`, a store marks what it leaves open, and a sweep looks at it again.
+    Only if there is a model, `has_model`, may a store ask for `Classify.MODEL`. If `looks_again`, a
+    store marks what it leaves open, and a sweep looks at it again.
     """
 
     policy: Policy
     classify: Classify
+    has_model: bool
     fuzzy: bool
     max_candidates: int
     min_importance: float

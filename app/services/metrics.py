@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.classification.model.check import ModelChecker
 from app.domain.relation import ModelCost
 from app.planning.plan import Plan
 from app.store.engine import Pool
@@ -120,6 +121,21 @@ def update_replica_gauges(reads: Reads) -> None:
     for replica in reads.replicas:
         _REPLICA_LAG.labels(replica.name).set(replica.compute_lag())
         _REPLICA_USED.labels(replica.name).set(reads.is_used(replica))
+
+
+_MODEL_USABLE = Gauge(
+    "palimpsest_model_usable",
+    "1 if the model passed its latest check, otherwise 0; of several workers, the least",
+    ["model"],
+    registry=REGISTRY,
+    multiprocess_mode="livemin",
+)
+
+
+def update_model_gauge(checker: ModelChecker | None) -> None:
+    """Set the gauge of the model to its latest check. Without a check there is none."""
+    if checker and checker.report:
+        _MODEL_USABLE.labels(checker.model).set(checker.report.is_usable)
 
 
 def update_pool_gauges(engine: AsyncEngine) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.classification import rules
 from app.domain.agent import Mode
 from app.domain.chains import Chains
-from app.domain.errors import PalimpsestError
+from app.domain.errors import NoModel, PalimpsestError
 from app.domain.relation import Classify, Judge, Judgment
 from app.domain.version import Memory
 from app.embedding import Embedder
@@ -141,9 +141,10 @@ class Remember:
         A fact that cannot be stored is answered with its error, and the others are stored. If the
         batch is `atomic`, BatchRefused is raised instead. Judges may end as many memories as they
         find if the facts are a history that the caller vouches for. `check` may raise, and stops
-        all of it. `record` writes about the outcomes before the transaction ends.
+        all of it. `record` writes about the outcomes before the transaction ends. Raises NoModel.
         """
         started = time.perf_counter()
+        self._check_tiers(commands)
         payer = Payer(call.agent, call.info.actor)
         items: Sequence[ClassifiedItem]
         dated = await self._dater.date_commands(call.agent, commands)
@@ -184,6 +185,16 @@ class Remember:
             # Nothing is locked while the judges are asked again.
             items = await self._classifier.judge_again(payer, items, with_news)
         return outcomes
+
+    def _check_tiers(self, commands: Sequence[StoreCommand]) -> None:
+        """Raise NoModel if a caller insists on a model that is not there.
+
+        A fact that waited in a review is stored all the same, and a sweep looks at it again.
+        """
+        if self._settings.has_model:
+            return
+        if any(each.classify is Classify.MODEL and not each.settles for each in commands):
+            raise NoModel
 
     async def _write_items(
         self,

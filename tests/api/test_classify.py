@@ -230,6 +230,17 @@ def test_a_document_is_stored_without_being_read_as_a_fact(client: httpx.Client)
     assert answer["candidates"][0]["relation"] is None
 
 
+def test_who_insists_on_a_model_is_told_that_there_is_none(client: httpx.Client) -> None:
+    fact = {"content": "I moved to Lisbon", "classify": "model"}
+    refused = client.post("/v1/memories", json=fact)
+    assert refused.status_code == 422
+    assert refused.json()["type"].endswith("no-model")
+    assert "set PALIMPSEST_LLM_BASE_URL" in refused.json()["detail"]
+    batch = client.post("/v1/memories/batch", json={"items": [{"content": "Has a cat"}, fact]})
+    assert batch.status_code == 422
+    assert contents(client) == set()
+
+
 # --- with a model ------------------------------------------------------------------------------------------------------
 
 OPEN = (

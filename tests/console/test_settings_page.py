@@ -46,6 +46,15 @@ def test_figures_are_counted_on_request(client: httpx.Client) -> None:
     assert "Operations" in client.get(PATH, params={**agent_of(client), "figures": "1"}).text
 
 
+def test_the_language_model_is_named(client: httpx.Client) -> None:
+    store(client, "Has a cat")
+    assert client.get("/readyz").json()["model"] is None
+    assert (
+        "None is set: facts are judged without one."
+        in client.get(PATH, params=agent_of(client)).text
+    )
+
+
 def test_an_erasure_shows_a_receipt_that_proves_the_text(client: httpx.Client) -> None:
     memory = store(client, "Has a cat")["memory"]
     page = erase(client, scope="chain_id", what=memory["id"]).text

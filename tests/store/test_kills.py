@@ -14,7 +14,7 @@ from support.builders import editor
 from support.depth import DEEP
 from support.doctor_check import assert_healthy
 from support.scripted_model import Answer, Request, ScriptedModel, judges, judgment
-from support.service_process import Served, served
+from support.service_process import Served, await_model_check, served
 
 KILLS = 50 if DEEP else 2
 BATCH = 40
@@ -83,6 +83,7 @@ def test_killed_between_judge_and_apply(kill: int, tmp_path: Path, database_url:
             "PALIMPSEST_LLM_BASE_URL": model.url,
         }
         with served(tmp_path, **environment) as service:
+            await_model_check(service.address)
             old = told(
                 service,
                 agent,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -87,6 +88,18 @@ def await_ready(address: str, process: subprocess.Popen[bytes], log: Path) -> No
             pass
         time.sleep(0.1)
     raise AssertionError("not ready in time")
+
+
+def await_model_check(address: str) -> dict[str, Any]:
+    """Waits until the model was checked; what `/readyz` then says of it."""
+    for _ in range(600):
+        answer = httpx.get(f"{address}/readyz")
+        assert answer.status_code == 200
+        model: dict[str, Any] = answer.json()["model"]
+        if model["checked_at"]:
+            return model
+        time.sleep(0.1)
+    raise AssertionError("the model was not checked in time")
 
 
 DYING = Path(__file__).parent / "dying_service.py"

@@ -12,6 +12,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from app.advice import advise_on_model
 from app.api.answers.doctor import HealthProblem
 from app.commands.client.printing import print_json
 from app.commands.maintenance.choice import get_existing_agent
@@ -27,11 +28,15 @@ CLUSTER = AgentId("")
 
 @dataclass
 class Report:
-    """The number of examined agents, the problems that are left, and the repaired ones."""
+    """The number of examined agents, the problems that are left, and the repaired ones.
+
+    `model_trouble` is what is wrong with the language model, which is no problem of the database.
+    """
 
     agents: int = 0
     problems: list[HealthProblem] = field(default_factory=list)
     repaired: list[HealthProblem] = field(default_factory=list)
+    model_trouble: str | None = None
 
 
 def doctor_database(settings: Settings, *, agent: str | None, repair: bool, as_json: bool) -> bool:
@@ -58,6 +63,8 @@ async def _examine_database(settings: Settings, agent: str | None, *, repair: bo
             faults = await doctor.examine_cluster()
             report.problems += [HealthProblem.from_fault(CLUSTER, fault) for fault in faults]
             await _examine_every_agent(doctor, report, repair=repair)
+            if services.model_checker:
+                report.model_trouble = advise_on_model(await services.model_checker.check())
     return report
 
 
@@ -96,7 +103,14 @@ async def _list_problems(doctor: Doctor, agent: AgentId) -> list[HealthProblem]:
 def _print_report_as_json(report: Report) -> None:
     problems = [problem.model_dump() for problem in report.problems]
     repaired = [problem.model_dump() for problem in report.repaired]
-    print_json({"agents": report.agents, "problems": problems, "repaired": repaired})
+    print_json(
+        {
+            "agents": report.agents,
+            "problems": problems,
+            "repaired": repaired,
+            "model_trouble": report.model_trouble,
+        }
+    )
 
 
 def _print_report(report: Report) -> None:
@@ -105,6 +119,8 @@ def _print_report(report: Report) -> None:
     for problem in report.problems:
         advice = " (--repair can put it right)" if problem.repairable else ""
         print(f"{problem.agent_id or 'the cluster'}: {problem.problem}{advice}")
+    if report.model_trouble:
+        print(report.model_trouble)
     result = "everything holds."
     if report.problems:
         result = f"{_format_count(len(report.problems), 'problem')}."

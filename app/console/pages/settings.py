@@ -40,7 +40,7 @@ async def show(call: PageCall) -> Response:
     figures = None
     if agent and call.parameters.get("figures") == "1":
         figures = await call.client.get_stats(agent["agent_id"])
-    return _render(call, agent, figures=figures)
+    return await _render(call, agent, figures=figures)
 
 
 async def save(call: PageCall) -> Response:
@@ -58,10 +58,10 @@ async def erase(call: PageCall) -> Response:
     scope = call.form.get("scope", "")
     if call.form.get("confirmation", "").strip() != call.agent:
         detail = "Type the id of the agent exactly, to confirm. Nothing was erased."
-        return _render(call, await _find_agent(call), status=422, problem=detail)
+        return await _render(call, await _find_agent(call), status=422, problem=detail)
     if scope not in ERASABLE:
         detail = "Choose what to erase. Nothing was erased."
-        return _render(call, await _find_agent(call), status=422, problem=detail)
+        return await _render(call, await _find_agent(call), status=422, problem=detail)
     what = call.agent if scope == "agent_id" else call.form.get("what", "").strip()
     named: dict[str, Any] = {scope: what}
     answer = await call.client.erase(
@@ -80,7 +80,7 @@ async def _find_agent(call: PageCall) -> Mapping[str, Any] | None:
         return None
 
 
-def _render(
+async def _render(
     call: PageCall,
     agent: Mapping[str, Any] | None,
     *,
@@ -88,10 +88,12 @@ def _render(
     figures: Mapping[str, Any] | None = None,
     problem: str = "",
 ) -> Response:
+    ready = await call.client.readyz()
     return call.render(
         "settings.html",
         status,
         agent=agent,
+        model=ready["model"],
         figures=figures,
         problem=problem,
         modes=MODES,

@@ -115,6 +115,7 @@ __all__ = [
     "MessageRequest",
     "MessagesRequest",
     "Mode",
+    "ModelOut",
     "NamedMemoryOut",
     "NewWebhookOut",
     "Operation",
@@ -1965,6 +1966,17 @@ class MessagesRequest(TypedDict):
     facts."""
 
 
+class ModelOut(TypedDict):
+    """The language model, as this process found it."""
+
+    name: str
+    """Its name."""
+    checked_at: str | None
+    """When it was last asked about pairs with known answers; null before."""
+    trouble: str | None
+    """What is wrong with it and what to do about it; null if nothing is known."""
+
+
 class NamedMemoryOut(TypedDict):
     """A stored memory that the question may concern."""
 
@@ -2115,12 +2127,15 @@ class QuoteOut(TypedDict):
 
 
 class Ready(TypedDict):
-    """The service can serve. Without its replicas it still can: the primary answers then."""
+    """The service can serve. Without its replicas it still can: the primary answers then.
+    Without its model it can too: facts are judged without one."""
 
     status: str
     """How it stands at the moment of the answer."""
     replicas: "list[ReplicaOut]"
     """The read replicas of the settings."""
+    model: "ModelOut | None"
+    """The model of the settings; null if there is none."""
 
 
 class ReceiptOut(TypedDict):

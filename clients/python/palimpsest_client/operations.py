@@ -2144,7 +2144,7 @@ class Operations:
     def readyz(self) -> Ready:
         """The database answers within two seconds and takes writes, its vectors are of this
         service's model, requests move on, and the process is not about to end. Read replicas
-        are listed, and none of them makes the service unready.
+        are listed, the model is named with its trouble, and neither makes the service unready.
         """
         answer: Ready = self._call(Request("GET", "/readyz", is_read=True))
         return answer
