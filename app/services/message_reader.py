@@ -213,13 +213,21 @@ def find_hidden_parts(turns: Sequence[Turn], handed_out: Collection[str]) -> lis
             if block.reason is SkipReason.REPEATED_CONTEXT:
                 quote = Quote(place, block.start, block.end)
                 parts.append(Skipped(quote, SkipReason.REPEATED_CONTEXT))
+            for start, end in _find_redacted(turn.content, block.start, block.end):
+                parts.append(Skipped(Quote(place, start, end), SkipReason.REDACTED))
         for start, end in _find_lines(turn.content):
             if turn.content[start:end] in known and turn.role is Role.USER:
                 parts.append(Skipped(Quote(place, start, end), SkipReason.REPEATED_CONTEXT))
-        for start, end in split_sentences(turn.content, 0, len(turn.content)):
-            if REDACTED in turn.content[start:end]:
-                parts.append(Skipped(Quote(place, start, end), SkipReason.REDACTED))
     return parts
+
+
+def _find_redacted(content: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of the sentences from which a secret was removed."""
+    if REDACTED not in content[start:end]:
+        return
+    for first, last in split_sentences(content, start, end):
+        if REDACTED in content[first:last]:
+            yield first, last
 
 
 def _find_lines(content: str) -> Iterator[tuple[int, int]]:

@@ -72,7 +72,7 @@ def test_a_line_that_no_memory_says_is_not_hidden() -> None:
 
 @pytest.mark.parametrize("role", [Role.USER, Role.ASSISTANT])
 def test_a_sentence_that_had_a_secret_is_hidden_and_no_other(role: Role) -> None:
-    turns = [turn("I live in Lisbon. My PIN is [redacted: pin]. I like tea.", role)]
+    turns = [turn("I live in Lisbon. My PIN is [redacted: pin].\nI like tea.", role)]
     hidden = find_hidden_parts(turns, [])
     assert [part.reason for part in hidden] == [SkipReason.REDACTED]
     assert hide_parts(turns, hidden)[0].content.split() == "I live in Lisbon. I like tea.".split()
