@@ -204,6 +204,12 @@ def test_a_fact_of_a_model_stays_whole(database_url: str) -> None:
         assert [fact["content"] for fact in list_facts(capture(client, text))] == [text]
 
 
+@pytest.mark.parametrize("text", ["Moro em Lisboa", "私は看護師です"])
+def test_what_is_only_unlikely_to_be_about_the_user_stays(database_url: str, text: str) -> None:
+    with serve_with_model(database_url, answer_with((1, text, text))) as (client, _):
+        assert [fact["content"] for fact in list_facts(capture(client, text))] == [text]
+
+
 def test_a_standing_instruction_becomes_a_preference(database_url: str) -> None:
     text = "Always answer in German"
     told = answer_with((1, text, text), kind="preference")
