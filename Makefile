@@ -21,7 +21,7 @@ test-adapters: .venv-adapters/.ready
 	.venv-adapters/bin/pytest $(SIDE_BY_SIDE) tests/clients
 
 test-deep: .venv/.dev
-	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_oracle.py tests/api/test_openapi_fuzz.py tests/classification tests/domain tests/planning
+	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_oracle.py tests/api/test_openapi_fuzz.py tests/classification tests/domain tests/planning tests/store tests/jobs
 
 # The Docker client leaves its socket open where no engine answers; pytest would call that a failure.
 test-docker: .venv/.dev

@@ -319,6 +319,12 @@ class Settings(BaseSettings):
     llm_model: str = Field(
         "gpt-4o-mini", min_length=1, description="Model to ask (reference 000: classifyModel)."
     )
+    llm_form: Literal["auto", "full", "small"] = Field(
+        "auto",
+        description="How the model is asked: with all rules (`full`), or with examples and four "
+        "words, for a small model (`small`). `auto` begins in full, and changes to `small` for "
+        "good once an answer cannot be read.",
+    )
     llm_api_key: str | None = Field(None, min_length=1, description="Key of the model's endpoint.")
     llm_connect_timeout: float = Field(
         5.0, gt=0, le=300, description="Seconds to wait for a connection to the model's endpoint."

@@ -15,6 +15,7 @@ from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork, is_network_shipped
 from app.classification.model.judge import ModelJudge
+from app.classification.model.prompt import Form
 from app.domain.captures import ExtractBy
 from app.domain.dates.zones import find_zone
 from app.domain.policy import Policy
@@ -477,7 +478,8 @@ def build_model_judge(
 ) -> ModelJudge | None:
     """Return the model judge if an endpoint is set and both switches of reference 001 are on."""
     is_on = settings.semantic_contradiction_enabled and settings.supersession_semantic_fallback
-    return ModelJudge(chat, budget) if chat and is_on else None
+    form = None if settings.llm_form == "auto" else Form(settings.llm_form)
+    return ModelJudge(chat, budget, form) if chat and is_on else None
 
 
 def build_budget(settings: Settings) -> Budget:

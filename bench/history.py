@@ -65,9 +65,9 @@ _LOG = """
 
 # Proposals about the first version of a chain, made beside a later one; every fifth is about a constraint where it says so.
 _REVIEWS = """
-    INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id, judgments, relied_on, created_at)
+    INSERT INTO reviews (agent_id, id, status, source, relation, memory_id, judgments, relied_on, created_at)
     SELECT agent_id, uuidv7(), (ARRAY['pending', 'accepted', 'rejected', 'expired'])[1 + floor(random() * 4)::int],
-        CASE WHEN random() < 0.2 THEN 'constraint' ELSE 'low_confidence' END, 'UPDATE', 'Accepting ends it in favour of this fact.', id,
+        CASE WHEN random() < 0.2 THEN 'constraint' ELSE 'low_confidence' END, 'UPDATE', id,
         jsonb_build_array(jsonb_build_object('memory_id', chain_id, 'relation', 'UPDATE', 'confidence', 0.6, 'reasoning', 'span_conflict',
             'decided_by', 'signals', 'findings', jsonb_build_array(%(finding)s::jsonb), 'vetoes', '[]'::jsonb, 'flag', true,
             'akin', true)),

@@ -82,7 +82,7 @@ class _Model(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         time.sleep(THINKS)
-        said = json.dumps({"judgments": [], "merged_text": None, "slot": None})
+        said = json.dumps({"judgments": []})
         body = json.dumps(
             {"choices": [{"message": {"content": said}, "finish_reason": "stop"}], "usage": {}}
         ).encode()

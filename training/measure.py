@@ -21,10 +21,10 @@ from uuid import UUID
 from encoder import SentenceEncoder
 
 from app.classification import signals
-from app.classification.cascade import FAR, find_worth_reading
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
+from app.classification.local_judges import FAR, find_worth_reading
 from app.classification.names import rename_alike
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, decide_operation

@@ -88,19 +88,19 @@ _SENTENCE_END = re.compile(r"[.!?…。！？।؟][\"'”’»」』)\]]*$")
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]$")
 
 
+_MOST_KEPT = 0.5  # of the words of a text of which only a part changes
+
+
 def find_merge_loss(merged: str, one: str, other: str) -> str | None:
     """Return the reason why a merged text may not replace the two texts, or None.
 
     A merged text may not drop a date, a number, a negation, a name or another word that carries
-    meaning: nouns above all. Function words and common verbs may change.
+    meaning: nouns above all. Function words and common verbs may change, and numbers may be
+    written in words or digits.
     """
-    for what, extract in (
-        ("date", _extract_dates),
-        ("number", _extract_numbers),
-        ("negation", _extract_negations),
-    ):
-        if dropped := (extract(one) | extract(other)) - extract(merged):
-            return f"It drops the {what} {min(dropped)!r}."
+    for text in (one, other):
+        if loss := find_detail_loss(merged, text):
+            return loss
     words = f" {' '.join(_folded_words(merged))} "
     missing = [
         name for text in (one, other) for name in _extract_names(text) if f" {name} " not in words
@@ -109,6 +109,32 @@ def find_merge_loss(merged: str, one: str, other: str) -> str | None:
         return f"It drops the name {missing[0]!r}."
     dropped = (_extract_words(one) | _extract_words(other)) - _extract_words(merged)
     return f"It drops the word {min(dropped)!r}." if dropped else None
+
+
+def find_detail_loss(kept: str, told: str) -> str | None:
+    """Return the date, number or negation of a told text that the kept one does not have."""
+    for what, extract in _DETAILS:
+        if dropped := extract(told) - extract(kept):
+            return f"It drops the {what} {min(dropped)!r}."
+    return None
+
+
+def find_rewriting_fault(text: str, stored: str, incoming: str) -> str | None:
+    """Return why a text is not the stored one with a part changed as the incoming one says, or
+    None.
+
+    It has words of the two texts alone, and most of those of the stored one.
+    """
+    if fold(text) in (fold(stored), fold(incoming)):
+        return "It is one of the two texts."
+    for what, extract in (*_DETAILS, ("word", _extract_words)):
+        if invented := extract(text) - extract(stored) - extract(incoming):
+            return f"It has the {what} {min(invented)!r}, which neither text has."
+    words = _extract_words(stored) | _extract_numbers(stored)
+    kept = words & (_extract_words(text) | _extract_numbers(text))
+    if len(kept) < _MOST_KEPT * len(words):
+        return "It drops most of the stored text."
+    return None
 
 
 def join_texts(one: str, other: str) -> str:
@@ -185,8 +211,15 @@ def _extract_names(text: str) -> Iterator[str]:
 def _extract_words(text: str) -> set[str]:
     """The dictionary forms of the words that are neither common words nor parts of dates."""
     words = re.findall(r"[^\W\d_]+", _without_dates(text))
-    plain = {fold(word) for word in words if not _calendar_name(word)}
+    plain = {fold(word) for word in words if not _calendar_name(word)} - _NUMBER_WORDS.keys()
     return {reduce_to_lemma(word) for word in plain if len(word) > 1} - _COMMON_LEMMAS
+
+
+_DETAILS = (
+    ("date", _extract_dates),
+    ("number", _extract_numbers),
+    ("negation", _extract_negations),
+)
 
 
 def _looks_named(word: str) -> bool:

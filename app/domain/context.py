@@ -7,7 +7,7 @@ they come out of the memory, so that nobody captures them from a prompt as somet
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.domain.fact import Kind
@@ -34,7 +34,6 @@ MOST_QUESTIONS = 3
 _QUESTIONS = "## Open questions (memory_answer: id, letters or none; only if you know)\n"
 
 _CHECK = " (check: what it rests on has changed)"
-_IN_QUESTION = " (in question)"
 
 # Characters that do not show but reach a model: controls, bidi and tag characters, private use. The
 # joiners that scripts need stay.
@@ -46,13 +45,15 @@ _JOINERS = "\u200c\u200d"
 class ContextItem:
     """A memory with its text (see `render_memory_text`); `usefulness` (0 to 1) places it.
 
-    `in_question` names the reviews that wait and concern the memory.
+    `in_question` names the reviews that wait and concern the memory; `asked_as` are its names in
+    those of them that the same context asks.
     """
 
     memory: Memory
     text: str
     usefulness: float
     in_question: tuple[UUID, ...] = ()
+    asked_as: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -64,7 +65,8 @@ class ContextItem:
         belief = self.memory.belief
         until = f", until {belief.valid_until.date()}" if belief.valid_until else ""
         mark = _CHECK if self.memory.stale_because else ""
-        mark += _IN_QUESTION if self.in_question else ""
+        if self.in_question:
+            mark += f" (in question{': ' if self.asked_as else ''}{', '.join(self.asked_as)})"
         return f"- {self.text} ({_describe_start(self.memory)}{until}){mark}\n"
 
 
@@ -81,6 +83,11 @@ class ContextQuestion:
     line: str
     letters: Mapping[str, UUID]
     about: frozenset[UUID]
+
+    def name_memory(self, memory_id: UUID) -> str:
+        """Return the handle, and the letter of the memory if it has one."""
+        letters = [letter for letter, named in self.letters.items() if named == memory_id]
+        return " ".join(["Q", self.handle, *letters])
 
 
 def _describe_start(memory: Memory) -> str:
@@ -132,7 +139,7 @@ def compose_context(
     """
     chosen = _fit_questions(questions, budget)
     budget -= estimate_tokens(_render_questions(chosen))
-    ordered = sorted(items, key=_get_priority)
+    ordered = sorted((_name_in_questions(item, chosen) for item in items), key=_get_priority)
     distinct: dict[str, ContextItem] = {}
     for item in ordered:
         distinct.setdefault(fold(item.text), item)
@@ -155,6 +162,12 @@ def compose_context(
         left_out=holding - repeated - len(shown),
         questions=tuple(chosen),
     )
+
+
+def _name_in_questions(item: ContextItem, questions: Sequence[ContextQuestion]) -> ContextItem:
+    memory_id = item.memory.id
+    names = [each.name_memory(memory_id) for each in questions if memory_id in each.about]
+    return replace(item, asked_as=tuple(names)) if names else item
 
 
 def _get_priority(item: ContextItem) -> tuple[bool, float]:

@@ -45,9 +45,8 @@ class Effect:
     `operation` is the operation that the relation leads to. `ends_stored`: the stored fact ends.
     `stores_incoming`: the incoming fact is stored. `always_inherits_core`: the incoming fact
     becomes core if the stored one is, whatever the policy says. `link` is the link from an
-    incoming fact that was stored without carrying the relation out. `acceptance` tells a reviewer
-    what accepting does to the memories `{named}`; `verb` says what the incoming fact would do to
-    them.
+    incoming fact that was stored without carrying the relation out. `verb` says what the incoming
+    fact would do to the stored one.
     """
 
     operation: Operation
@@ -55,7 +54,6 @@ class Effect:
     stores_incoming: bool = True
     always_inherits_core: bool = False
     link: LinkType | None = None
-    acceptance: str = "Accepting ends {named} in favour of this fact."
     verb: str = "changes"
 
     @property
@@ -67,7 +65,6 @@ _EFFECTS = {
     Relation.DUPLICATE: Effect(
         operation=Operation.NOOP,
         stores_incoming=False,
-        acceptance="Accepting confirms {named} and withdraws this fact, which says the same.",
     ),
     Relation.UPDATE: Effect(
         operation=Operation.UPDATE,
@@ -86,31 +83,16 @@ _EFFECTS = {
         operation=Operation.DELETE,
         ends_stored=True,
         link=LinkType.CONTRADICTS,
-        acceptance="Accepting ends {named}.",
         verb="ends",
     ),
     Relation.COMPLEMENT: Effect(
         operation=Operation.MERGE,
-        acceptance="Accepting merges {named} and this fact into one.",
         verb="completes",
     ),
     Relation.OVERLAP: Effect(operation=Operation.ADD, link=LinkType.RELATED_TO),
     Relation.NONE: Effect(operation=Operation.ADD),
 }
 """The one table of relations: a new relation is a member of `Relation` and a row here."""
-
-
-def describe_acceptance(
-    relation: Relation, memory_ids: Sequence[UUID], *, is_temporary: bool = False
-) -> str:
-    """Return a sentence for a reviewer: what accepting the relation does to these memories.
-
-    A temporary fact covers the first of them instead of ending them all.
-    """
-    if is_temporary and relation.effect.operation is Operation.UPDATE:
-        return f"Accepting covers {memory_ids[0]} until the stated end of this fact."
-    named = ", ".join(map(str, memory_ids))
-    return relation.effect.acceptance.format(named=named)
 
 
 class Judge(StrEnum):
@@ -138,7 +120,7 @@ class Classify(StrEnum):
 
     @property
     def reads_signals(self) -> bool:
-        return self in (Classify.SIGNALS, Classify.CASCADE)
+        return self in (Classify.SIGNALS, Classify.CASCADE, Classify.MODEL)
 
     @property
     def asks_model(self) -> bool:
@@ -177,7 +159,9 @@ class Judgment:
     thing. `flag` marks a relation that is plausible but unproven, so that somebody should be asked.
     `akin`: the two facts have something in common, so that a veto is worth logging. `opinions` are
     those of all judges of the memory, the overruled ones included. If judges `disagree`, one of
-    them saw a change and another none.
+    them saw a change and another none. `new_text` is what the memory is to read: of a complement,
+    both facts in one text; of an update that ends only a part of it, the text with that part
+    changed.
     """
 
     memory_id: UUID
@@ -191,6 +175,12 @@ class Judgment:
     akin: bool = True
     opinions: tuple[Opinion, ...] = ()
     disagree: bool = False
+    new_text: str | None = None
+
+    @property
+    def ends_whole(self) -> bool:
+        """Return True if the stored fact ends, and not only a part of it."""
+        return self.relation.effect.ends_stored and self.new_text is None
 
 
 @dataclass(frozen=True, slots=True)

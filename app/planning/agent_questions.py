@@ -23,9 +23,13 @@ AGENT_SOURCES = (
 _HANDLE_DIGITS = 6
 _SHORTEST_HANDLE = 4
 
-MOST_TOKENS = 60
+# Texts in a line are shortened until it takes no more tokens than this, or to the last length.
+SHORT_LINE = 60
 _QUOTE_LENGTHS = (LONGEST_QUOTE, 100, 60, 40)
-_LAST_LENGTHS = (24, 12, 6)
+
+# A question that contexts showed so often without an answer is shown no more. Nor is one whose
+# answer was undone: the agent would give the same answer again.
+SHOWN_AT_MOST = 10
 
 
 class Protected(Protocol):
@@ -68,15 +72,14 @@ def read_handle(text: str) -> str | None:
 
 
 def build_context_question(proposal: Proposal, question: Question) -> ContextQuestion:
-    """Return the question in a line of at most MOST_TOKENS tokens.
+    """Return the question in a line with the letters and texts of all that it may concern.
 
-    If it names too much for that, texts are shortened first, and then the least likely are left
-    out. The letters stand for all of them.
+    "None" closes the whole question, so no candidate is left out: long texts are shortened.
     """
     handle = make_handle(proposal.review_id)
     line = ""
     for line in _write_lines(question, handle):
-        if estimate_tokens(line) <= MOST_TOKENS:
+        if estimate_tokens(line) <= SHORT_LINE:
             break
     standing = {candidate.letter for candidate in question.candidates}
     letters = {name: i for name, i in list_letters(proposal).items() if name in standing}
@@ -87,13 +90,10 @@ def build_context_question(proposal: Proposal, question: Question) -> ContextQue
 
 def _write_lines(question: Question, handle: str) -> Iterator[str]:
     """Yield ways to ask, each shorter than the one before."""
-    for count in range(len(question.candidates), 0, -1):
-        shown = question.candidates[:count]
-        left_out = ", …" if count < len(question.candidates) else ""
-        for longest in (*_QUOTE_LENGTHS, *(_LAST_LENGTHS if count == 1 else ())):
-            named = list_lettered(shown, longest) + left_out
-            fact = quote(question.content, longest)
-            yield f"Q {handle}: {question.pattern.format(fact=fact, named=named)}"
+    for longest in _QUOTE_LENGTHS:
+        named = list_lettered(question.candidates, longest)
+        fact = quote(question.content, longest)
+        yield f"Q {handle}: {question.pattern.format(fact=fact, named=named)}"
 
 
 def invite_answer(question: ContextQuestion) -> str:

@@ -29,7 +29,7 @@ from app.planning.building_blocks import (
 )
 from app.planning.cases import StoreCase, plan_cover
 from app.planning.dating import has_only_dated_end
-from app.planning.merges import plan_merge
+from app.planning.merges import plan_merge, plan_rewriting
 from app.planning.plan import Plan, ReviewSource
 from app.planning.questions import (
     OpenJudgment,
@@ -164,13 +164,16 @@ def _is_more_specific(case: StoreCase, version: Version) -> bool:
 def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
     """End the memories that may be ended and leave a review for the others.
 
-    Return None if there is neither.
+    Return None if there is neither. Of memories that end in part, the surest reads otherwise from
+    now on, if nothing else ends; somebody is asked about the others.
     """
-    allowed, refused = _split_by_limits(case, choice.acts_on)
+    ending = [judgment for judgment in choice.acts_on if judgment.ends_whole]
+    allowed, refused = _split_by_limits(case, ending or choice.acts_on[:1])
+    unchanged = [judgment for judgment in choice.acts_on[0 if ending else 1 :] if judgment.new_text]
     plan = _plan_allowed_ends(case, choice, allowed)
     if plan is None and not refused:
         plan = _plan_late_arrival(case, choice)
-    open_judgments = [*refused, *_list_unsure_ends(case, choice)]
+    open_judgments = [*refused, *_list_unsure_ends(case, (*unchanged, *choice.flagged), choice)]
     if plan is not None:
         return plan.with_review(build_follow_up_review(case, plan, open_judgments))
     if refused:
@@ -183,6 +186,8 @@ def _plan_allowed_ends(case: StoreCase, choice: Choice, allowed: Sequence[Judgme
         return None
     if choice.operation is Operation.DELETE:
         return _plan_retraction(case, allowed)
+    if allowed[0].new_text:
+        return plan_rewriting(case, allowed[0])
     return _plan_update(case, allowed)
 
 
@@ -225,18 +230,20 @@ def _find_protection(
     return next(filter(None, protections), None)
 
 
-def _list_unsure_ends(case: StoreCase, choice: Choice) -> list[OpenJudgment]:
-    """Return the flagged judgments that propose the same operation; they go to review.
+def _list_unsure_ends(
+    case: StoreCase, unsure: Sequence[Judgment], choice: Choice
+) -> list[OpenJudgment]:
+    """Return the judgments that propose the same operation without being sure; they go to review.
 
     Judgments that propose another operation could not be accepted together with this plan.
     """
-    unsure: list[OpenJudgment] = []
-    for judgment in choice.flagged:
+    asked: list[OpenJudgment] = []
+    for judgment in unsure:
         proposes_same = judgment.relation.effect.operation is choice.operation
         if proposes_same and case.holds_at_start(judgment):
             source = choose_review_source(case, judgment, choose_open_source([judgment]))
-            unsure.append((source, judgment))
-    return unsure
+            asked.append((source, judgment))
+    return asked
 
 
 def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
@@ -333,7 +340,7 @@ def _find_late_end(case: StoreCase, choice: Choice) -> Judgment | None:
         return None
     for judgment in choice.acts_on:
         belief = case.get_judged(judgment).belief
-        if not belief.void and belief.valid_from > case.start:
+        if judgment.ends_whole and not belief.void and belief.valid_from > case.start:
             return judgment
     return None
 

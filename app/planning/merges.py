@@ -1,4 +1,4 @@
-"""Planning one memory out of two."""
+"""Planning a memory whose text is made of two."""
 
 from uuid import UUID
 
@@ -54,6 +54,35 @@ def plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
         changed=changed,
         links=link_merged(merged, version.id, case.new_id),
     )
+
+
+def plan_rewriting(case: StoreCase, judgment: Judgment) -> Plan | None:
+    """Plan the incoming fact, and a new text in the place of the memory that it changes in part.
+
+    Return None if the prepared text does not fit what is stored now.
+    """
+    rewritten, version = case.incoming.merged, case.get_judged(judgment)
+    if rewritten is None or not _can_merge(case, rewritten, version):
+        return None
+    start = max(case.start, version.belief.valid_from)
+    fact = StoredFact.from_fact(case.fact)
+    told = build_version(fact, case.place_in_new_chain())
+    placement = Placement(rewritten.new_id, version.chain_id, start=start, now=case.now)
+    successor = build_version(rewritten.fact, placement)
+    inserted, _ = rewrite_chains(case.chains, case.now, [told], fact)
+    inserted_text, changed = rewrite_chains(
+        case.chains, case.now, [version, successor], rewritten.fact
+    )
+    plan = Plan(
+        operation=Operation.UPDATE,
+        now=case.now,
+        decision=Decision.from_judgment(judgment),
+        target=case.new_id,
+        superseded=(version.id,),
+        inserted=(*inserted, *inserted_text),
+        changed=changed,
+    )
+    return plan.with_reasoning(f"Only a part changes: {judgment.reasoning}")
 
 
 def _can_merge(case: StoreCase, merged: PreparedMerge, version: Version) -> bool:

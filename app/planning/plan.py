@@ -124,7 +124,6 @@ class Review:
 
     source: ReviewSource
     relation: Relation
-    sentence: str
     judgments: tuple[Judgment, ...]
     relied_on: tuple[tuple[UUID, int], ...]
     corrections: dict[str, Any] | None = None

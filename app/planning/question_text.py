@@ -139,6 +139,9 @@ class _Asking:
                 return "Does {fact} say the same as {named}?"
             case Operation.MERGE:
                 return "Do {fact} and {named} belong together, as one fact?"
+            case _ if self.proposal.new_text:
+                new_text = quote(self.proposal.new_text).replace("{", "{{").replace("}", "}}")
+                return f"By {{fact}}, does {{named}} now read {new_text}?"
             case _ if self._is_temporary():
                 return "Does {fact} take the place of {named} for a while?"
             case _:

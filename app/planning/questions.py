@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from uuid import UUID
 
 from app.domain.fact import Kind
 from app.domain.policy import Policy
@@ -13,7 +12,6 @@ from app.domain.relation import (
     Judgment,
     Operation,
     Relation,
-    describe_acceptance,
 )
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Version
@@ -44,7 +42,6 @@ def mark_for_another_look(plan: Plan, look_again: str | None, policy: Policy) ->
         review = Review(
             source=ReviewSource.FALLBACK,
             relation=Relation.NONE,
-            sentence=f"Its judges gave no answer ({look_again}); accepting keeps it as it is.",
             judgments=(),
             relied_on=(),
         )
@@ -160,18 +157,12 @@ def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Re
         return None
     source = open_judgments[0][0]
     open_judgments = _sort_likeliest_first(open_judgments)[:MAX_NAMED]
-    first = open_judgments[0][1]
-    memory_ids: list[UUID] = []
-    relied_on: list[tuple[UUID, int]] = []
-    for _, judgment in open_judgments:
-        memory_ids.append(judgment.memory_id)
-        relied_on.append((judgment.memory_id, case.get_judged(judgment).revision))
+    judgments = tuple(judgment for _, judgment in open_judgments)
     return Review(
         source=source,
-        relation=first.relation,
-        sentence=describe_acceptance(first.relation, memory_ids, is_temporary=case.is_temporary),
-        judgments=tuple(judgment for _, judgment in open_judgments),
-        relied_on=tuple(relied_on),
+        relation=judgments[0].relation,
+        judgments=judgments,
+        relied_on=tuple((j.memory_id, case.get_judged(j).revision) for j in judgments),
     )
 
 
@@ -188,7 +179,6 @@ def plan_protected_conflict(case: StoreCase, holding: Version, protection: Revie
         holding,
         protection,
         reasoning="Another value in the slot of a constraint or of a source trusted more.",
-        sentence=describe_acceptance(Relation.UPDATE, [holding.id], is_temporary=case.is_temporary),
     )
     link = Relationship(case.new_id, holding.id, LinkType.CONTRADICTS)
     plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
@@ -196,13 +186,7 @@ def plan_protected_conflict(case: StoreCase, holding: Version, protection: Revie
     return plan.with_decision(_decide_to_ask(review))
 
 
-def build_end_review(
-    version: Version,
-    source: ReviewSource,
-    *,
-    reasoning: str,
-    sentence: str,
-) -> Review:
+def build_end_review(version: Version, source: ReviewSource, *, reasoning: str) -> Review:
     judgment = Judgment(
         memory_id=version.id,
         relation=Relation.UPDATE,
@@ -213,7 +197,6 @@ def build_end_review(
     return Review(
         source=source,
         relation=Relation.UPDATE,
-        sentence=sentence,
         judgments=(judgment,),
         relied_on=((version.id, version.revision),),
     )

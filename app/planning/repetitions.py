@@ -81,7 +81,6 @@ def _plan_protected_end(
         current,
         protection,
         reasoning="The same with an earlier end.",
-        sentence=f"Accepting ends {current.id} at {end.isoformat()}.",
     )
     return _plan_noop(current, case.now).with_review(
         replace(review, corrections={"said_until": end})

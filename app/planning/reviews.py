@@ -9,14 +9,7 @@ from uuid import UUID
 from app.domain.chains import Chains
 from app.domain.errors import CannotAccept, NotCandidates
 from app.domain.fact import Fact, Kind, Tier
-from app.domain.relation import (
-    Decision,
-    Judge,
-    Judgment,
-    Operation,
-    Relation,
-    describe_acceptance,
-)
+from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
 from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Version
 from app.planning.building_blocks import (
@@ -124,7 +117,6 @@ def review_from_plan(live: Plan, chains: Chains, source: ReviewSource) -> Review
     return Review(
         source=source,
         relation=live.decision.relation,
-        sentence=_describe_acceptance(live, targets),
         judgments=tuple(judgments),
         relied_on=tuple(relied_on),
         corrections=corrections,
@@ -147,10 +139,9 @@ def hold_plan(live: Plan, fact: Fact, chains: Chains) -> Plan:
 
 def build_held_review(proposed: Review | None) -> Review:
     """Return the review of a store that waits; `proposed` is what it would change, if anything."""
-    sentence = "Accepting stores this fact."
     if proposed is None:
-        return Review(ReviewSource.FROZEN, Relation.NONE, sentence, judgments=(), relied_on=())
-    return replace(proposed, sentence=f"{sentence} {proposed.sentence}", corrections=None)
+        return Review(ReviewSource.FROZEN, Relation.NONE, judgments=(), relied_on=())
+    return replace(proposed, corrections=None)
 
 
 def _list_touched_memories(live: Plan) -> tuple[UUID, ...]:
@@ -184,18 +175,6 @@ def _collect_corrections(live: Plan, before: Version) -> dict[str, Any]:
     return corrections | (live.metadata or {})
 
 
-def _describe_acceptance(live: Plan, targets: Sequence[UUID]) -> str:
-    if live.operation is not Operation.AMEND:
-        is_temporary = any(insertion.version.belief.temporary for insertion in live.inserted)
-        return describe_acceptance(live.decision.relation, targets, is_temporary=is_temporary)
-    named = ", ".join(map(str, targets))
-    corrected = "dates" if live.changed else "life"
-    return (
-        f"Accepting corrects the {corrected} of {named} and withdraws this fact, "
-        "which says the same."
-    )
-
-
 def _adopt_planned_slot(fact: Fact, live: Plan) -> Fact:
     """Return the fact with the slot and kind that the live plan would have given it."""
     for insertion in live.inserted:
@@ -226,13 +205,18 @@ class Proposal:
 
     review_id: UUID
     relation: Relation
-    sentence: str
     created_at: datetime
     memory_id: UUID | None
     judgments: tuple[Judgment, ...]
     relied_on: tuple[tuple[UUID, int], ...]
     corrections: dict[str, Any] | None = None
     source: ReviewSource | None = None
+
+    @property
+    def new_text(self) -> str | None:
+        """What the one memory concerned is to read if it is accepted, if that is known."""
+        is_about_one = len(self.targets) == len(self.judgments) == 1
+        return self.judgments[0].new_text if is_about_one else None
 
     @property
     def is_choice(self) -> bool:
@@ -413,6 +397,8 @@ class _Acceptance:
             )
         if operation is Operation.MERGE and merged:
             return self._plan_merge(self.stored, self.targets[0], merged)
+        if merged:
+            return self._plan_rewriting(self.targets[0], merged)
         plan = self._plan_cover(self.stored) or self._plan_late_arrival(self.stored)
         return plan or self._plan_succession(self.stored)
 
@@ -635,6 +621,26 @@ class _Acceptance:
             inserted=inserted,
             changed=changed,
             links=link_merged(merged, target.id, stored.id),
+        )
+
+    def _plan_rewriting(self, target: Version, rewritten: PreparedMerge) -> Plan:
+        """Plan the new text of a memory that changes in part; the fact stays stored beside it."""
+        assert self.stored is not None
+        start = max(self.stored.belief.valid_from, target.belief.valid_from)
+        self._require_any_holding([target], start)
+        placement = Placement(rewritten.new_id, target.chain_id, start=start, now=self.now)
+        successor = build_version(rewritten.fact, placement)
+        inserted, changed = rewrite_chains(
+            self.chains, self.now, [target, successor], rewritten.fact
+        )
+        return Plan(
+            operation=Operation.UPDATE,
+            now=self.now,
+            decision=self.decision,
+            target=self.stored.id,
+            superseded=(target.id,),
+            inserted=inserted,
+            changed=changed,
         )
 
     def _require_any_holding(

@@ -13,14 +13,7 @@ from app.domain.chains import Chains
 from app.domain.errors import CannotAccept
 from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
-from app.domain.relation import (
-    Decision,
-    Judge,
-    Judgment,
-    Operation,
-    Relation,
-    describe_acceptance,
-)
+from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
 from app.domain.timeline import begins_before, order_versions
 from app.domain.version import Version
 from app.planning.building_blocks import rewrite_chains
@@ -222,7 +215,6 @@ def _build_takeover_review(memory: Version, repeated: Version) -> Review | None:
     return Review(
         source=ReviewSource.SWEEP,
         relation=Relation.UPDATE,
-        sentence=describe_acceptance(Relation.UPDATE, [repeated.id]),
         judgments=(judgment,),
         relied_on=((repeated.id, repeated.revision),),
     )
@@ -241,7 +233,6 @@ def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
     proposal = Proposal(
         review_id=sweep.memory.id,
         relation=change.relation,
-        sentence=change.sentence,
         created_at=sweep.now,
         memory_id=sweep.memory.id,
         judgments=change.judgments,

@@ -15,16 +15,12 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.classification.cascade import (
-    MAX_READ,
-    Candidate,
-    Cascade,
-    Verdict,
-    should_consider,
-)
-from app.classification.merge_text import find_merge_loss, join_texts
+from app.classification.cascade import Cascade, ReadFact
+from app.classification.local_judges import MAX_READ, should_consider
+from app.classification.merge_text import join_texts
 from app.classification.signals import derive_fact_slot, find_speech, is_correction, prepare_text
 from app.classification.signals.forgetting import read_command_to_forget
+from app.classification.verdict import Candidate, Verdict
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
@@ -343,26 +339,40 @@ class Classifier:
             lambda: neighbours.add_and_compare(expected, vectors), size=len(expected) ** 2
         )
         compared = await self._read_candidates(payer.agent, undecided)
-        judged = {item.new_id: item for item in await self._judge_all(payer, compared, near)}
+        judged = {item.new_id: item for item in await self.judge_all(payer, compared, near)}
         return [judged.get(item.new_id, item) for item in items]
 
-    async def _judge_all(
+    async def judge_all(
         self,
         payer: Payer,
         items: Sequence[ClassifiedItem],
-        neighbours: Sequence[Sequence[Hit]],
+        neighbours: Sequence[Sequence[Hit]] | None = None,
     ) -> list[ClassifiedItem]:
-        """Judge compared items, some at a time, each with its neighbours from the batch."""
+        """Judge items against their hits and their neighbours from the batch.
+
+        The local judges read some at a time, and the model is asked about several in one call.
+        """
         places = asyncio.Semaphore(JUDGED_AT_ONCE)
 
-        async def classify_in_turn(item: ClassifiedItem, hits: Sequence[Hit]) -> ClassifiedItem:
+        async def read_in_turn(item: ClassifiedItem) -> ReadFact | None:
             async with places:
                 # Let other tasks run between two facts.
                 await asyncio.sleep(0)
                 get_requester().check_presence()
-                return await self.classify_one(payer, item, hits)
+                return await self._read_item(item)
 
-        return await asyncio.gather(*map(classify_in_turn, items, neighbours))
+        if neighbours is not None:
+            pairs = zip(items, neighbours, strict=True)
+            items = [replace(item, hits=(*item.hits, *hits)) for item, hits in pairs]
+        read = await asyncio.gather(*map(read_in_turn, items))
+        verdicts = iter(await self._cascade.decide(payer, [each for each in read if each]))
+        judged: list[ClassifiedItem] = []
+        for item, by_local in zip(items, read, strict=True):
+            if by_local is None:
+                judged.append(item)
+            else:
+                judged.append(await self._prepare_merge(replace(item, verdict=next(verdicts))))
+        return judged
 
     async def _read_candidates(
         self,
@@ -407,33 +417,25 @@ class Classifier:
             replace(item, verdict=Verdict(), merged=None, merged_vector=None) for item in with_news
         ]
         compared = await self._read_candidates(payer.agent, unjudged)
-        again = await self._judge_all(payer, compared, neighbours)
+        again = await self.judge_all(payer, compared, neighbours)
         judged = list(items)
         for place, before, after in zip(order, with_news, again, strict=True):
             judged[place] = after.with_earlier_cost(before.verdict.model_cost)
         return judged
 
-    async def classify_one(
-        self,
-        payer: Payer,
-        item: ClassifiedItem,
-        neighbours: Sequence[Hit] = (),
-    ) -> ClassifiedItem:
-        """Judge the item against its hits and these neighbours from its batch."""
+    async def _read_item(self, item: ClassifiedItem) -> ReadFact | None:
+        """Return what the local judges read of the item; None if rules decide about it."""
         if not item.asks_judges:
-            return item
-        item = replace(item, hits=(*item.hits, *neighbours))
+            return None
         hits = [hit for hit in item.hits if self._should_consider(item.fact, hit)]
         if any(hit.memory.fact.content_hash == item.fact.content_hash for hit in hits):
             # The rules decide about an equal text.
-            return item
+            return None
         candidates = [Candidate(hit.memory, hit.scores.get("vector")) for hit in hits]
         read = item.fact
         if command := item.command_to_forget:
             read = replace(read, content=command, dated_by=None)
-        verdict = await self._cascade.judge(payer, read, candidates, item.tier)
-        memories = [hit.memory for hit in hits]
-        return await self._prepare_merge(replace(item, verdict=verdict), memories)
+        return await self._cascade.read(read, candidates, item.tier)
 
     def _should_consider(self, fact: Fact, hit: Hit) -> bool:
         stored = hit.memory.fact
@@ -449,22 +451,19 @@ class Classifier:
             similarity_floor=self._settings.similarity_floor,
         )
 
-    async def _prepare_merge(
-        self,
-        item: ClassifiedItem,
-        candidates: Sequence[Memory],
-    ) -> ClassifiedItem:
-        """Add the merged text and its vector, if the verdict leads to a merge.
+    async def _prepare_merge(self, item: ClassifiedItem) -> ClassifiedItem:
+        """Add the text and its vector that a stored fact is to read from now on, if there is one.
 
         They are made before the lock, because encoding takes time.
         """
         choice = decide_operation(item.verdict.judgments, self._settings.policy.is_sure)
-        if choice.operation is not Operation.MERGE or not self._settings.policy.may_merge:
+        merges = choice.operation is Operation.MERGE and self._settings.policy.may_merge
+        judgment = next(iter(choice.acts_on), None)
+        if judgment is None or not (merges or judgment.new_text):
             return item
-        [judgment, *_] = choice.acts_on
-        stored_by_id = {memory.id: memory for memory in candidates}
+        stored_by_id = {hit.memory.id: hit.memory for hit in item.hits}
         stored = stored_by_id[judgment.memory_id]
-        text = _choose_merged_text(item.verdict.merged_text, stored.fact.content, item.fact.content)
+        text = judgment.new_text or join_texts(stored.fact.content, item.fact.content)
         if len(text) > MAX_MERGED:
             return item
         united = merge_facts(stored.fact, StoredFact.from_fact(item.fact), text)
@@ -580,14 +579,3 @@ def _build_expected_memory(item: ClassifiedItem) -> Memory:
         1,
         None,
     )
-
-
-def _choose_merged_text(
-    model_text: str | None,
-    one: str,
-    other: str,
-) -> str:
-    """Return the model's wording if it loses nothing. Otherwise join both texts."""
-    if model_text and find_merge_loss(model_text, one, other) is None:
-        return model_text
-    return join_texts(one, other)

@@ -22,6 +22,7 @@ from app.domain.policy import Policy
 from app.domain.strength import HalfLives, compute_strength
 from app.domain.version import Memory, Moment
 from app.planning import hints
+from app.planning.agent_questions import SHOWN_AT_MOST
 from app.planning.hints import Hint
 from app.services.agent_indexes import AgentIndexDirectory
 from app.services.search import Question, Searcher
@@ -37,8 +38,6 @@ from app.store.walks import find_few
 
 NEAREST = 100
 MOST_ROWS = 2_000
-# A question that contexts showed so often without an answer is shown no more.
-SHOWN_AT_MOST = 10
 # More questions than a context shows, because some are for a person.
 MOST_READ = 10
 

@@ -395,8 +395,9 @@ class ReviewDecider:
         return Preview(plan.now, before, after), proposed
 
     async def _prepare_merge(self, agent: AgentId, proposal: Proposal) -> _ReadyMerge:
-        """Make the text and the vector of a proposed merge before the lock: encoding takes time."""
-        if proposal.relation is not Relation.COMPLEMENT or proposal.memory_id is None:
+        """Make the proposed text of two and its vector before the lock: encoding takes time."""
+        has_text = proposal.relation is Relation.COMPLEMENT or proposal.new_text is not None
+        if not has_text or proposal.memory_id is None:
             return _ReadyMerge()
         async with begin_for_agent(self._engine, agent) as connection:
             page = await _find_memories(connection, agent, proposal.ids)
@@ -405,7 +406,7 @@ class ReviewDecider:
         new = stored.get(proposal.memory_id)
         if old is None or new is None or old.erased_at or new.erased_at:
             return _ReadyMerge()
-        text = join_texts(old.fact.content, new.fact.content)
+        text = proposal.new_text or join_texts(old.fact.content, new.fact.content)
         united = merge_facts(old.fact, replace(new.fact, said_at=new.told_at), text)
         united = replace(united, merged_from=(old.id, new.id), derived=None)
         merged = PreparedMerge(old.id, united, uuid7())

@@ -26,6 +26,7 @@ from app.domain.relation import Classify, Operation
 from app.domain.timeline import begins_before
 from app.domain.version import Memory, Moment, Version
 from app.embedding import Vector
+from app.planning.not_done import Judging, explain_plan
 from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan
 from app.planning.sweeps import (
     can_act,
@@ -36,7 +37,6 @@ from app.remote.budget import Payer
 from app.services.agent_indexes import AgentIndexDirectory
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
 from app.services.classify import (
-    JUDGED_AT_ONCE,
     MOVED,
     ClassifiedItem,
     Classifier,
@@ -247,15 +247,7 @@ class Sweeper:
             for examined in await sweep_work.read_memories_to_examine(connection, agent, ids):
                 items += await self._find_candidates(connection, agent, examined, turns=turns)
         items = await _mark_episodes(items)
-        places = asyncio.Semaphore(JUDGED_AT_ONCE)
-
-        async def classify_in_turn(item: ClassifiedItem) -> ClassifiedItem:
-            async with places:
-                # Let other tasks run between two memories.
-                await asyncio.sleep(0)
-                return await self._classifier.classify_one(Payer(agent), item)
-
-        return await asyncio.gather(*(classify_in_turn(item) for item in items))
+        return await self._classifier.judge_all(Payer(agent), items)
 
     async def _find_candidates(
         self,
@@ -450,7 +442,8 @@ class Sweeper:
         )
         for judgment in item.verdict.judgments:
             other_id = judgment.memory_id
-            if other_id not in moved and not run.has_ended(other_id, start):
+            is_left = others.has_version(other_id) and other_id not in moved
+            if is_left and not run.has_ended(other_id, start):
                 judgments.append(judgment)
         incoming = IncomingFact(
             fact,
@@ -472,12 +465,18 @@ class Sweeper:
             return plan.with_model_cost(item.verdict.model_cost) if plan else None
 
         plan = plan_change(proposes=write.mode is not Mode.LIVE)
-        if plan is None or not await write.exceeds_closures(plan):
-            return plan
-        question = plan_change(proposes=True)
-        if question is None:
+        if plan is not None and await write.exceeds_closures(plan):
+            plan = plan_change(proposes=True)
+            if plan is not None:
+                plan = plan.with_reasoning(f"{TOO_MANY_CLOSURES} {plan.decision.reasoning}")
+        if plan is None:
             return None
-        return question.with_reasoning(f"{TOO_MANY_CLOSURES} {question.decision.reasoning}")
+        judging = Judging(
+            judgments=incoming.judgments,
+            gate_closed=item.verdict.gate_closed,
+            failure=item.verdict.look_again,
+        )
+        return explain_plan(plan, judging, chains, self._settings.policy)
 
 
 async def _mark_episodes(items: Sequence[ClassifiedItem]) -> list[ClassifiedItem]:

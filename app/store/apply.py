@@ -19,6 +19,7 @@ from uuid_utils.compat import uuid7
 from app.domain.agent import AgentId
 from app.domain.relation import Operation
 from app.domain.version import Version
+from app.planning.agent_questions import SHOWN_AT_MOST
 from app.planning.plan import Insertion, Plan, ReviewStatus
 from app.store.columns import BELIEF_COLUMNS
 from app.store.engine import driver_connection, fetch_rows
@@ -431,14 +432,22 @@ def _is_memory(agent: AgentId, memory_id: UUID | None) -> sa.ColumnElement[bool]
 
 # --- reviews -------------------------------------------------------------------------------------
 
-# The decision on a review. A store that was held back is tied to the memory that it became.
+# The decision on a review. A store that was held back is tied to the memory that it became. If an
+# answer of an agent is undone, the review rests for agents and waits for a person.
 _SETTLE = b"""
-    UPDATE reviews SET
+    UPDATE reviews r SET
         status = %(status)s,
         note = %(note)s,
         decided_at = %(decided_at)s,
         decision_log_id = %(log_id)s,
-        memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE %(memory_id)s END
+        memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE %(memory_id)s END,
+        shown = CASE
+            WHEN %(status)s = 'pending' AND EXISTS (
+                SELECT FROM consolidation_log l
+                WHERE l.agent_id = %(agent)s AND l.id = r.decision_log_id AND l.decided_by = 'agent'
+            ) THEN greatest(shown, %(shown_at_most)s)
+            ELSE shown
+        END
     WHERE agent_id = %(agent)s AND id = %(id)s
 """
 
@@ -456,6 +465,7 @@ async def _settle_review(connection: AsyncConnection, agent: AgentId, step: _Ste
         "decided_at": step.plan.now,
         "log_id": step.log_id,
         "memory_id": step.plan.target,
+        "shown_at_most": SHOWN_AT_MOST,
     }
     if settled.after is ReviewStatus.PENDING:
         parameters |= {"decided_at": None, "log_id": None, "memory_id": None}

@@ -117,6 +117,7 @@ def _list_judgments(prefix: str) -> tuple[JsonField, ...]:
         *_list_fields(prefix, "memory_id", "relation", "confidence", "decided_by", "flag", "akin"),
         *_list_fields(prefix, "disagree"),
         JsonField(f"{prefix}reasoning", Erasure.REMOVED),
+        JsonField(f"{prefix}new_text", Erasure.REMOVED),
         JsonField(f"{prefix}vetoes[]", Erasure.REMOVED),
         *_list_findings(f"{prefix}findings[].", removed=True),
         *_list_opinions(f"{prefix}opinions[]."),
@@ -139,7 +140,9 @@ _STATES = (
     *_list_state_fields(),
     *_list_fields("[].", "access_count"),
     *_list_fields("[].links[].", "source", "target", "type"),
-    *_list_fields("[].review.", "source", "relation", "sentence", "successor", "said"),
+    *_list_fields("[].review.", "source", "relation", "successor", "said"),
+    # Earlier operations have a sentence that names memories by their ids.
+    JsonField("[].review.sentence"),
     JsonField("[].review.relied_on[][]"),
     *_list_corrections("[].review.said."),
     *(
@@ -214,7 +217,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     ),
     "reviews": (
         _AGENT,
-        *_list_plain("id", "status", "source", "relation", "sentence", "memory_id", "log_id"),
+        *_list_plain("id", "status", "source", "relation", "memory_id", "log_id"),
         *_list_plain("created_at", "decided_at", "decision_log_id"),
         OtherColumn("judgments", Erasure.BY_FIELD, _list_judgments("[].")),
         OtherColumn("relied_on", Erasure.BY_FIELD, _list_fields("", "{id}")),

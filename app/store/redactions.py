@@ -363,6 +363,7 @@ _REDACT_REVIEWS = f"""
             SELECT coalesce(
                 jsonb_agg(
                     j || '{{"reasoning": "", "findings": [], "vetoes": [], "opinions": []}}'
+                    || '{{"new_text": null}}'
                 ),
                 '[]'
             )

@@ -174,7 +174,6 @@ def review_row(agent: AgentId, review_id: UUID, review: Review, plan: Plan, log_
         "status": "pending",
         "source": review.source,
         "relation": review.relation,
-        "sentence": review.sentence,
         "memory_id": stored,
         "log_id": log_id,
         "judgments": to_jsonb(encode_judgments(review.judgments)),

@@ -352,7 +352,6 @@ reviews = sa.Table(
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("relation", sa.Text, nullable=False),
-    sa.Column("sentence", sa.Text, nullable=False),
     sa.Column("memory_id", UUID),
     sa.Column("log_id", UUID),
     sa.Column("judgments", JSONB, nullable=False),

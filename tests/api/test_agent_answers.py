@@ -147,14 +147,30 @@ def test_the_newest_three_are_asked_within_the_budget(asking: httpx.Client) -> N
     assert len(read_context(asking, budget_tokens=150)["questions"]) < 3
 
 
-def test_no_question_takes_more_than_sixty_tokens(asking: httpx.Client) -> None:
+def test_a_question_shows_all_that_none_of_them_would_close(asking: httpx.Client) -> None:
     long = "in the very long street behind the old station at the end of the town " * 5
     texts = [f"The car number {n} is parked {long}" for n in range(6)]
     _, found = ask(asking, *texts, content=f"The car is parked {long}")
     [question] = read_context(asking, budget_tokens=4000)["questions"]
-    assert estimate_tokens(question["line"]) <= 60
-    assert len(question["letters"]) == len(found["candidates"]) > 1
-    assert "(a) “The car number" in question["line"]
+    assert len(found["candidates"]) == 6
+    for each in found["candidates"]:
+        assert f"({each['letter']}) “{each['content'][:30].rstrip()}" in question["line"]
+    assert estimate_tokens(question["line"]) < 200
+
+
+def test_what_a_context_asks_about_has_its_letter_beside_it(asking: httpx.Client) -> None:
+    _, found = ask(asking, *CARS[:2])
+    context = read_context(asking)
+    [question] = context["questions"]
+    lines = context["text"].splitlines()
+    name = f"Q {question['handle']}"
+    marks = {each["content"]: f"{name} {each['letter']}" for each in found["candidates"]}
+    for text, mark in {**marks, MOVED: name}.items():
+        [line] = [line for line in lines if line.startswith(f"- {text} (")]
+        assert line.endswith(f" (in question: {mark})")
+    assert context["tokens"] == estimate_tokens(context["text"])
+    unasked = read_context(asking, questions=False)["text"]
+    assert unasked.count("(in question)") == 3
 
 
 def test_a_text_cannot_pass_for_the_end_of_the_context(asking: httpx.Client) -> None:
@@ -427,6 +443,29 @@ def test_a_question_shown_ten_times_rests_but_can_be_answered(
             [listed] = client.get("/v1/reviews", params={"status": "pending"}).json()["items"]
             assert listed["id"] == found["id"]
             assert answer(client, found["id"][-6:], ["a"])["operation"] == "SUPERSEDE"
+
+
+@pytest.mark.parametrize("choice", [["a"], []])
+def test_a_question_whose_answer_was_undone_rests_for_agents(
+    asking: httpx.Client, choice: list[str]
+) -> None:
+    _, found = ask(asking, CARS[0])
+    answered = answer(asking, found["id"], choice)
+    assert asking.post(f"/v1/log/{answered['log_id']}/revert").is_success
+    assert read_review(asking, found["id"])["status"] == "pending"
+    context = read_context(asking)
+    assert context["questions"] == []
+    assert context["text"].count("(in question)") == 2
+    assert decide(asking, found["id"], "reject")["operation"] == "NOOP"
+
+
+def test_a_question_whose_decision_by_a_person_was_undone_is_asked_again(
+    asking: httpx.Client,
+) -> None:
+    _, found = ask(asking, CARS[0])
+    decided = decide(asking, found["id"], "accept")
+    assert asking.post(f"/v1/log/{decided['log_id']}/revert").is_success
+    assert len(read_context(asking)["questions"]) == 1
 
 
 def test_an_answer_needs_the_scope_to_write_and_not_the_one_to_review(

@@ -262,7 +262,7 @@ def test_the_model_decides_what_signals_leave_open(database_url: str) -> None:
         assert answer["usage"]["prompt_tokens"] > 0
         assert len(model.requests) == 1
         entry = client.get(f"/v1/log/{answer['log_id']}").json()
-        assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v5")
+        assert (entry["model"], entry["prompt_version"]) == ("gpt-4o-mini", "relate.v6.full")
         assert entry["usage"]["llm_calls"] == 1
         counted = client.get("/metrics").text
         assert (
@@ -287,7 +287,7 @@ def test_the_model_has_the_last_word_on_what_signals_found(database_url: str) ->
         assert (answer["operation"], list_ended(answer)) == ("ADD", [])
         [request] = model.requests
         question = request.json["messages"][-1]["content"]
-        assert '"evidence": ["UPDATE: ' in question
+        assert '"hint": "UPDATE: ' in question
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_the_model_has_the_last_word_on_what_signals_found(database_url: str) ->
 def test_a_merge_keeps_both_sources_and_drops_nothing(
     database_url: str, said: str | None, kept: str
 ) -> None:
-    with with_model(database_url, judges(judgment(1, "COMPLEMENT", 0.95), merged_text=said)) as (
+    with with_model(database_url, judges(judgment(1, "COMPLEMENT", 0.95, text=said))) as (
         client,
         _,
     ):
@@ -354,7 +354,7 @@ def test_a_merge_keeps_both_sources_and_drops_nothing(
 def test_undoing_a_merge_leaves_both_facts_and_doing_it_again_the_merged_one(
     database_url: str, told: str, then: str
 ) -> None:
-    model = judges(judgment(1, "COMPLEMENT", 0.95), merged_text=f"{told}. {then}.")
+    model = judges(judgment(1, "COMPLEMENT", 0.95, text=f"{told}. {then}."))
     with with_model(database_url, model) as (client, _):
         store(client, told, valid_from="2026-01-01")
         merge = store(client, then, valid_from="2026-02-01")
@@ -378,7 +378,7 @@ def test_undoing_a_merge_leaves_both_facts_and_doing_it_again_the_merged_one(
 
 
 def test_a_merge_goes_on_counting(database_url: str) -> None:
-    model = judges(judgment(1, "COMPLEMENT", 0.95), merged_text="Has a dog named Max")
+    model = judges(judgment(1, "COMPLEMENT", 0.95, text="Has a dog named Max"))
     with with_model(database_url, model) as (client, _):
         for _ in range(3):
             store(client, "Has a dog")

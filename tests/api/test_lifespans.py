@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,12 +23,13 @@ from support.builders import (
     send,
     store,
 )
+from support.depth import DEEP
 from support.races import Crowd, Race
 from support.service import running
 from support.sweeps import Place
 from support.transfers import NDJSON, brought_back, exported, other
 
-MANY = 10_000 if os.environ.get("PALIMPSEST_DEEP") else 2_500  # more than are written at a time
+MANY = 10_000 if DEEP else 2_500  # more than are written at a time
 
 
 def ago(hours: float) -> str:

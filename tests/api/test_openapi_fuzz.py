@@ -16,12 +16,12 @@ import pytest
 from app.api import wrong_keys
 from app.api.examples import STORE
 from app.settings import load_settings
+from support.depth import DEEP
 from support.openapi_check import DOCUMENT
 from support.service import running
 
 TESTS = Path(__file__).parents[1]
 KEY = "an-api-key"
-DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
 
 EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "8"]
 LED_BY_LINKS = [

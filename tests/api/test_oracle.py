@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from app.settings import load_settings
 from support.builders import list_ended
+from support.depth import DEEP
 from support.oracle import Answer, Nonsense, Oracle, Refused, Shown
 from support.service import running
 from support.transfers import NDJSON
 
-DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
 HISTORIES = int(os.environ.get("PALIMPSEST_ORACLE_HISTORIES") or (5_000 if DEEP else 80))
 STEPS = 16
 CIRCLE = 100  # no refusals are followed for longer

@@ -153,9 +153,11 @@ def read_attentively(request: Request) -> Answer:
     """Answer as a model would that knows the examples. Other pairs have nothing in common."""
     incoming, *stored = request.texts
     relations = [READ.get((text, incoming), Relation.NONE) for text in stored]
-    numbered = zip(request.numbers, relations, strict=True)
-    merged = MERGED if Relation.COMPLEMENT in relations else None
-    return judges(*(judgment(n, r.value, 0.95) for n, r in numbered), merged_text=merged)
+    judgments = []
+    for number, relation in zip(request.numbers, relations, strict=True):
+        text = MERGED if relation is Relation.COMPLEMENT else None
+        judgments.append(judgment(number, relation.value, 0.95, text=text))
+    return judges(*judgments)
 
 
 # --- services, one a module ----------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """The sweep: stored memories looked at again."""
 
+from typing import Any
+
 import httpx
 
 from app.settings import load_settings
@@ -37,6 +39,32 @@ def test_the_log_says_that_the_sweep_decided_and_why(place: Place) -> None:
     [entry] = place.log(decided_by="sweep")
     assert (entry["operation"], entry["request_id"]) == ("SUPERSEDE", found["id"])
     assert "sweep (rule)" in entry["reasoning"]
+
+
+def list_not_done(entry: dict[str, Any]) -> list[tuple[str, dict[str, str] | None]]:
+    return [(each["memory_id"], each.get("not_done")) for each in entry["opinions"]]
+
+
+def test_the_log_says_what_a_sweep_did_not_do_because_it_asks(place: Place) -> None:
+    old = place.store("Lives in Porto", valid_from="2023-01-01")
+    place.store("Moved from Porto to Lisbon", valid_from="2024-05-01")
+    place.client.patch("/v1/agents/default", json={"mode": "shadow"})
+    place.sweep()
+    [entry] = place.log(decided_by="sweep")
+    assert entry["operation"] == "NOOP"
+    assert list_not_done(entry) == [(old, {"relation": "UPDATE", "reason": "held"})]
+
+
+def test_the_log_tells_what_a_sweep_did_from_what_it_asks(place: Place) -> None:
+    old = place.store("Alice lives in Porto")
+    rule = place.store("Alice lives in Lyon", kind="constraint")
+    place.store("Alice moved to Lisbon")
+    place.sweep()
+    asked, done = place.log(decided_by="sweep")
+    assert (asked["operation"], done["operation"]) == ("NOOP", "SUPERSEDE")
+    held = {"relation": "UPDATE", "reason": "held"}
+    assert dict(list_not_done(asked)) == {old: held, rule: held}
+    assert list_not_done(done) == [(old, None)]
 
 
 def test_a_value_with_a_stated_end_covers_what_it_was_stored_apart_from(place: Place) -> None:

@@ -9,12 +9,13 @@ from uuid import UUID
 
 import pytest
 
-from app.classification.cascade import Candidate, Cascade, Verdict
+from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
-from app.classification.model.judge import ModelJudge, ModelVerdict
+from app.classification.model.judge import STAYS, ModelJudge, ModelVerdict
 from app.classification.model.question import Question
+from app.classification.verdict import Candidate, Verdict
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact
 from app.domain.relation import Classify, Judge, Judgment, Relation
@@ -24,6 +25,8 @@ from app.remote.budget import Payer
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 NOTHING = Reading(0.99, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0)
 HARDLY_ANYTHING = Reading(0.98, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0)
+PERHAPS = Reading(0.6, 0.0, 0.4, 0.0, 0.0, 0.0, 0.0)
+A_CHANCE = Reading(0.97, 0.0, 0.03, 0.0, 0.0, 0.0, 0.0)
 UPDATE = Reading(0.01, 0.0, 0.99, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -42,17 +45,29 @@ class ScriptedNetwork:
 class ScriptedModel:
     """Judges every candidate as it was told to, and remembers the questions."""
 
-    def __init__(self, relation: Relation) -> None:
+    def __init__(self, relation: Relation, text: str | None = None, reason: str = "so") -> None:
         self._relation = relation
+        self._text = text
+        self._reason = reason
         self.questions: list[Question] = []
 
-    async def judge(self, payer: Payer, question: Question) -> ModelVerdict:
-        self.questions.append(question)
+    async def judge(self, payer: Payer, questions: Sequence[Question]) -> list[ModelVerdict]:
+        self.questions += questions
+        return [self._judge_one(question) for question in questions]
+
+    def _judge_one(self, question: Question) -> ModelVerdict:
         judgments = tuple(
-            Judgment(candidate.memory_id, self._relation, 0.9, "so", Judge.MODEL)
+            Judgment(
+                candidate.memory_id,
+                self._relation,
+                0.9,
+                self._reason,
+                Judge.MODEL,
+                new_text=self._text,
+            )
             for candidate in question.candidates
         )
-        return ModelVerdict(judgments=judgments, model="scripted")
+        return ModelVerdict(judgments=judgments, model="scripted", prompt_version="v0")
 
 
 def candidate(text: str, number: int = 1, similarity: float | None = 0.5) -> Candidate:
@@ -71,7 +86,21 @@ def judge(
 ) -> Verdict:
     local = LocalJudge(cast("LocalNetwork", network)) if network else None
     cascade = Cascade(local, cast("ModelJudge", model) if model else None)
-    return asyncio.run(cascade.judge(Payer(AgentId("ana")), Fact(text), candidates, tier))
+    return judge_by(cascade, Fact(text), candidates, tier)
+
+
+def judge_by(
+    cascade: Cascade,
+    fact: Fact,
+    candidates: Sequence[Candidate],
+    tier: Classify = Classify.CASCADE,
+) -> Verdict:
+    async def read_and_decide() -> Verdict:
+        read = await cascade.read(fact, candidates, tier)
+        [verdict] = await cascade.decide(Payer(AgentId("ana")), [read])
+        return verdict
+
+    return asyncio.run(read_and_decide())
 
 
 HOME = candidate("I live in a studio above a bakery in Ghent")
@@ -186,7 +215,7 @@ def test_no_reading_outranks_the_keys_of_callers(key: str | None, is_read: bool)
     stored = replace(stored, memory=replace(stored.memory, fact=keyed))
     fact = Fact("We hand the rooms back in May", key=key, single_valued=False)
     cascade = Cascade(local, None)
-    verdict = asyncio.run(cascade.judge(Payer(AgentId("ana")), fact, [stored], Classify.CASCADE))
+    verdict = judge_by(cascade, fact, [stored])
     assert bool(network.read_texts) is is_read
     ends = [judgment.relation.effect.ends_stored for judgment in verdict.judgments]
     assert ends == [is_read]
@@ -225,13 +254,77 @@ def test_any_reason_opens_the_gate_to_the_model(
     assert len(model.questions) == 1
 
 
-def test_the_model_is_heard_and_those_that_it_overrules_are_on_record() -> None:
+def test_an_ending_that_the_model_does_not_see_is_asked_about() -> None:
     model = ScriptedModel(Relation.NONE)
     network = ScriptedNetwork(UPDATE)
     [judgment] = judge("I live in Bruges", HOME, network=network, model=model).judgments
     judges = [opinion.decided_by for opinion in judgment.opinions]
-    assert (judgment.decided_by, judgment.disagree) == (Judge.MODEL, True)
+    assert (judgment.relation, judgment.flag) == (Relation.UPDATE, True)
+    assert judgment.disagree
     assert judges[-2:] == [Judge.LOCAL, Judge.MODEL]
+
+
+@pytest.mark.parametrize(("reason", "is_asked"), [(STAYS, True), ("Another flat.", False)])
+def test_a_local_question_ends_only_if_the_model_speaks_of_it(reason: str, is_asked: bool) -> None:
+    model = ScriptedModel(Relation.NONE, reason=reason)
+    network = ScriptedNetwork(PERHAPS)
+    [judgment] = judge("My place is in Bruges", HOME, network=network, model=model).judgments
+    assert judgment.flag is is_asked
+    assert judgment.relation.effect.ends_stored is is_asked
+
+
+@pytest.mark.parametrize(
+    ("reading", "is_asked"), [(NOTHING, True), (HARDLY_ANYTHING, True), (A_CHANCE, False)]
+)
+def test_an_ending_that_the_local_judge_rules_out_is_asked_about(
+    reading: Reading, is_asked: bool
+) -> None:
+    model = ScriptedModel(Relation.UPDATE)
+    text = "Green paint is what the meeting room needs"
+    [judgment] = judge(text, FAR_OFF, network=ScriptedNetwork(reading), model=model).judgments
+    assert (judgment.relation, judgment.decided_by) == (Relation.UPDATE, Judge.MODEL)
+    assert judgment.flag is is_asked
+
+
+def test_what_the_local_judge_cannot_read_the_model_ends_alone() -> None:
+    model = ScriptedModel(Relation.UPDATE)
+    text = "Ich bin nach Brügge gezogen und wohne jetzt dort"
+    [judgment] = judge(text, FAR_OFF, network=ScriptedNetwork(NOTHING), model=model).judgments
+    assert (judgment.relation, judgment.flag) == (Relation.UPDATE, False)
+
+
+def test_a_model_that_ends_what_holds_loses_its_trust() -> None:
+    network, model = ScriptedNetwork(NOTHING), ScriptedModel(Relation.UPDATE)
+    local = LocalJudge(cast("LocalNetwork", network))
+    cascade = Cascade(local, cast("ModelJudge", model))
+    german = Fact("Ich bin nach Brügge gezogen und wohne jetzt dort")
+    painted = Fact("Green paint is what the meeting room needs")
+    flags = []
+    for fact in (german, painted, painted, german):
+        flags.append(judge_by(cascade, fact, [FAR_OFF]).judgments[0].flag)
+    assert flags == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The stack is TypeScript 5.4 and Express", True),
+        ("The stack is TypeScript 5.4 and Nest", False),  # nobody said so
+        ("TypeScript 5.4", False),  # most is lost
+        ("The stack is TypeScript 5.3 and Express", False),  # nothing changed
+        (None, False),
+    ],
+)
+def test_of_a_change_in_part_the_rest_is_kept_or_somebody_is_asked(
+    text: str | None, kept: bool
+) -> None:
+    model = ScriptedModel(Relation.UPDATE, text)
+    stored = candidate("The stack is TypeScript 5.3 and Express")
+    network = ScriptedNetwork(A_CHANCE)
+    [judgment] = judge("Upgraded TypeScript to 5.4", stored, network=network, model=model).judgments
+    if text is not None:
+        assert (judgment.new_text, judgment.flag) == ((text, False) if kept else (None, True))
+    assert judgment.ends_whole is not kept
 
 
 @pytest.mark.parametrize("tier", [Classify.CASCADE, Classify.SIGNALS])
@@ -243,15 +336,15 @@ def test_far_candidates_are_read_where_a_model_may_be_asked_about_them(tier: Cla
     assert (len(network.read_texts), len(model.questions)) == (asks, asks)
 
 
-def test_the_model_has_the_last_word_and_hears_the_evidence() -> None:
+def test_the_model_hears_the_hints() -> None:
     model = ScriptedModel(Relation.OVERLAP)
     near = candidate("I live in Ghent")
-    verdict = judge("I live in Bruges", near, CALM, network=ScriptedNetwork(UPDATE), model=model)
-    assert {judgment.relation for judgment in verdict.judgments} == {Relation.OVERLAP}
+    judge("I live in Bruges", near, CALM, network=ScriptedNetwork(UPDATE), model=model)
     [question] = model.questions
-    evidence = question.candidates[0].evidence
-    assert any(phrase.startswith("UPDATE: ") for phrase in evidence)
-    assert "small model: update 0.99, none 0.01" in evidence
+    signal, reading = (each.hint for each in question.candidates)
+    assert signal is not None
+    assert signal.startswith("UPDATE: ")
+    assert reading == "update 0.99, none 0.01"
 
 
 def test_with_signals_alone_no_model_is_asked() -> None:
@@ -268,8 +361,6 @@ SAME = Reading(0.2, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0)
     [
         ("I live in Ghent", "Ghent is where I live", None, Relation.OVERLAP),
         ("I live in Ghent", "Ghent is my home town", ScriptedNetwork(SAME), Relation.DUPLICATE),
-        ("I live in Ghent", "Ghent is my home town", ScriptedNetwork(UPDATE), Relation.OVERLAP),
-        ("I fancy jazz a lot", "I fancy folk a lot", ScriptedNetwork(SAME), Relation.OVERLAP),
         ("I like jazz", "I enjoy jazz", None, Relation.DUPLICATE),
     ],
 )

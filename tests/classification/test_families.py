@@ -12,15 +12,14 @@ from uuid import UUID
 
 import pytest
 
-from app.classification.cascade import Candidate, Cascade
+from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
 from app.classification.local.network import LocalNetwork
-from app.domain.agent import AgentId
+from app.classification.verdict import Candidate
 from app.domain.fact import Fact, StoredFact
 from app.domain.relation import Classify, Judgment
 from app.domain.version import Belief, Memory
 from app.networks import FairThreads
-from app.remote.budget import Payer
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 NEIGHBOURS = ("I have a weekly call with my mother on Sundays", "I prefer short answers")
@@ -246,8 +245,8 @@ def build_candidate(number: int, text: str, similarity: float) -> Candidate:
 def judge(cascade: Cascade, stored: str, incoming: str) -> Judgment:
     candidates = [build_candidate(1, stored, 0.6)]
     candidates += [build_candidate(n, text, 0.2) for n, text in enumerate(NEIGHBOURS, 2)]
-    payer = Payer(AgentId("ana"))
-    verdict = asyncio.run(cascade.judge(payer, Fact(incoming), candidates, Classify.CASCADE))
+    read = asyncio.run(cascade.read(Fact(incoming), candidates, Classify.CASCADE))
+    verdict = read.local.verdict
     return next(j for j in verdict.judgments if j.memory_id == UUID(int=1))
 
 

@@ -21,11 +21,12 @@ from app.settings import Settings, load_settings
 from app.store.engine import begin_as_operator
 from app.store.sweeps import runs as sweep_runs
 from support.builders import editor
+from support.depth import DEEP
 from support.doctor_check import assert_healthy
 from support.service import running
 from support.urls import name_of
 
-KILLS = 25 if os.environ.get("PALIMPSEST_DEEP") else 2
+KILLS = 25 if DEEP else 2
 
 PAIRS = [
     ("Lives in Porto", "Moved from Porto to Lisbon"),

@@ -158,6 +158,26 @@ def test_stored_texts_are_hashed_anew_under_the_rules_of_now(database_url: str) 
         assert connection.execute(read_hashes).fetchall() == right
 
 
+@needs_one_server  # no version so old knows a cluster
+def test_a_question_is_asked_without_the_sentence_that_its_review_had(database_url: str) -> None:
+    settings = load_settings(database_url=database_url)
+
+    def read_sentences() -> list[str]:
+        with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+            return [review["sentence"] for review in client.get("/v1/reviews").json()["items"]]
+
+    with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
+        for value, trust in (("Vim", 90), ("Nano", 10)):
+            fact = {"content": f"Uses {value}", "key": "editor", "value": value, "trust": trust}
+            client.post("/v1/memories", json=fact).raise_for_status()
+    assert read_sentences() == ["Does “Uses Nano” end “Uses Vim”?"]
+    schema.migrate_down(database_url, "2026_11_26_i")
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT sentence FROM reviews").fetchall() == [("",)]
+    schema.migrate_database(database_url)
+    assert read_sentences() == ["Does “Uses Nano” end “Uses Vim”?"]
+
+
 @contextmanager
 def plain_owner(url: str) -> Iterator[str]:
     """The address of the database for an owner of its tables who is no superuser."""

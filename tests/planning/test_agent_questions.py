@@ -1,5 +1,6 @@
 """What an agent's own model may decide, and how it is asked."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
@@ -11,7 +12,7 @@ from app.domain.relation import Judge, Judgment, Relation
 from app.domain.tokens import estimate_tokens
 from app.planning.agent_questions import (
     AGENT_SOURCES,
-    MOST_TOKENS,
+    SHORT_LINE,
     build_context_question,
     find_protection,
     invite_answer,
@@ -19,8 +20,10 @@ from app.planning.agent_questions import (
 )
 from app.planning.plan import ReviewSource
 from app.planning.question_text import Candidate, Question
+from app.planning.questions import MAX_NAMED
 from app.planning.reviews import Proposal
 
+QUOTED = re.compile("“([^”]*)”")
 REVIEW = UUID("01a219cd-8409-771f-967d-af77034f2a01")
 
 
@@ -35,7 +38,6 @@ def propose(source: ReviewSource, stored: UUID | None, *targets: UUID) -> Propos
     return Proposal(
         review_id=REVIEW,
         relation=Relation.UPDATE,
-        sentence="",
         created_at=datetime(2026, 1, 1, tzinfo=UTC),
         memory_id=stored,
         judgments=judgments,
@@ -118,21 +120,21 @@ def test_a_short_question_is_asked_whole() -> None:
     assert invitation == f"{line} Answer with memory_answer: a, or none."
 
 
-@pytest.mark.parametrize("count", range(1, 9))
+@pytest.mark.parametrize("count", range(1, MAX_NAMED + 1))
 @pytest.mark.parametrize("text", ["lives in Porto ", "a-b ", "東京に住んでいます", "🚗"])
 @pytest.mark.parametrize("times", [1, 4, 40])
-def test_no_question_is_longer_than_sixty_tokens(count: int, text: str, times: int) -> None:
+def test_every_choice_is_shown_and_long_texts_are_shortened(
+    count: int, text: str, times: int
+) -> None:
     texts = [f"{number} {text * times}" for number in range(count)]
     line, invitation = ask(*texts, content=text * times)
-    assert estimate_tokens(line) <= MOST_TOKENS
-    assert "(a) “0 " in line
+    for letter, content in zip("abcdefgh", texts, strict=False):
+        assert f"({letter}) “{content[:30].rstrip()}" in line
+    assert estimate_tokens(line) <= SHORT_LINE or all(len(q) <= 40 for q in QUOTED.findall(line))
     assert invitation.count("\n") == 0
 
 
-def test_what_does_not_fit_is_left_out_from_the_end_and_said_so() -> None:
-    texts = [f"The user number {n} rents a flat in the street of the station" for n in range(8)]
-    line, invitation = ask(*texts)
-    assert "(a) “" in line
-    assert "(h) “" not in line
-    assert ", …, or none?" in line
-    assert "a, b, c, d, e, f, g, h, or none" in invitation
+def test_texts_are_shortened_no_more_than_is_needed() -> None:
+    text = "The user rents a flat in the street of the station"
+    line, _ = ask(f"{text} since May", f"{text} since June")
+    assert f"(b) “{text} since June”" in line

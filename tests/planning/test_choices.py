@@ -46,7 +46,7 @@ def ask(
         Judgment(id_of(place), relation, 0.6, "because", Judge.LOCAL)
         for place, relation in enumerate(relations)
     )
-    return Proposal(UUID(int=20), relations[0], "", KNOWN, memory_id, judgments, (), source=source)
+    return Proposal(UUID(int=20), relations[0], KNOWN, memory_id, judgments, (), source=source)
 
 
 def accept(proposal: Proposal, chains: Chains, chosen: Sequence[UUID] | None) -> Plan:
@@ -105,7 +105,6 @@ def test_without_a_stored_fact_what_is_chosen_ends_all_the_same() -> None:
     late = Proposal(
         proposal.review_id,
         proposal.relation,
-        "",
         NOW,
         None,
         proposal.judgments,

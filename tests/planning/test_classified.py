@@ -15,6 +15,7 @@ from app.domain.timeline import order_versions
 from app.domain.version import Version
 from app.planning.plan import IncomingFact, Plan, PreparedMerge, ReviewSource
 from app.planning.store import plan_store
+from support.depth import DEEP
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -303,7 +304,7 @@ WORDS = st.tuples(
 )
 
 
-@settings(max_examples=1500, derandomize=True, deadline=None)
+@settings(max_examples=1500 if DEEP else 400, derandomize=True, deadline=None)
 @given(
     stored=st.lists(FACTS, max_size=8),
     fact=FACTS,
@@ -358,7 +359,7 @@ def check_chains(versions: list[Version]) -> None:
         assert sum(v.belief.valid_until is None for v in line) <= 1
 
 
-@settings(max_examples=500, derandomize=True, deadline=None)
+@settings(max_examples=500 if DEEP else 150, derandomize=True, deadline=None)
 @given(words=st.lists(WORDS, max_size=10))
 def test_deciding_acts_only_on_what_is_sure_and_of_one_operation(words: list[tuple]) -> None:  # type: ignore[type-arg]
     judgments = [Judgment(uuid4(), w[1], w[2], "x", Judge.MODEL, flag=w[4]) for w in words]

@@ -306,7 +306,6 @@ def accept(memory: PlannedMemory, plan: Plan, stored: UUID) -> Plan:
     proposal = Proposal(
         review_id=UUID(int=8),
         relation=plan.review.relation,
-        sentence="",
         created_at=plan.now,
         memory_id=stored,
         judgments=plan.review.judgments,

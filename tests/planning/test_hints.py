@@ -260,7 +260,7 @@ def test_only_proposals_and_what_judges_did_ask_for_rejections() -> None:
         frozenset(),
         frozenset(),
     ]
-    empty = replace(plans[1], review=Review(ReviewSource.FALLBACK, Relation.NONE, "", (), ()))
+    empty = replace(plans[1], review=Review(ReviewSource.FALLBACK, Relation.NONE, (), ()))
     assert hints.find_proposal_targets(empty, chains) == frozenset()
     told_by_caller = replace(plans[1], decision=Decision(Relation.UPDATE, 1.0, Judge.CALLER, ""))
     assert hints.find_proposal_targets(told_by_caller, chains) == frozenset()

@@ -1,7 +1,6 @@
 """The planner, the project's oracle and the normative program are told the same histories: they agree on every answer and every moment."""
 
 import importlib.util
-import os
 from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,12 +25,12 @@ from app.planning.explicit import plan_amend, plan_retract, plan_succeed, plan_s
 from app.planning.plan import IncomingFact, Plan
 from app.planning.reviews import Proposal, plan_accept
 from app.planning.store import plan_import, plan_store
+from support.depth import DEEP
 from support.oracle import Answer, ClosesRing, Nonsense, Oracle, Refused, Shown
 
 NORMATIVE = Path(__file__).resolve().parents[3] / "shared" / "eval" / "oracle.py"
-DEEP = bool(os.environ.get("PALIMPSEST_DEEP"))
 thorough = settings(
-    max_examples=20_000 if DEEP else 1_000,
+    max_examples=20_000 if DEEP else 400,
     derandomize=not DEEP,
     database=None,
     deadline=None,
@@ -239,7 +238,7 @@ class Planner:
 
     def cover(self, now: datetime, stay: UUID, home: UUID) -> Answer:
         judgment = Judgment(home, Relation.UPDATE, 1.0, "", Judge.REVIEWER)
-        proposal = Proposal(stay, Relation.UPDATE, "", now, stay, (judgment,), ())
+        proposal = Proposal(stay, Relation.UPDATE, now, stay, (judgment,), ())
         return self._done(lambda: plan_accept(proposal, self.chains, now=now))
 
     def retract(self, now: datetime, version: UUID, **said: Any) -> Answer:
@@ -387,7 +386,7 @@ def test_the_planner_does_what_the_oracle_says(history: list[Any]) -> None:
         )
 
 
-@settings(thorough, max_examples=2_000 if DEEP else 100)
+@settings(thorough, max_examples=2_000 if DEEP else 40)
 @given(HISTORY)
 def test_what_holds_by_the_oracle_is_what_its_intervals_say_and_the_past_stays(
     history: list[Any],
@@ -488,7 +487,7 @@ def program() -> ModuleType:
     return module
 
 
-@settings(thorough, max_examples=10_000 if DEEP else 500)
+@settings(thorough, max_examples=10_000 if DEEP else 200)
 @example(history=RESUMING)
 @example(history=RING)
 @given(history=PLAIN_HISTORY)

@@ -17,14 +17,10 @@ from app.domain.fact import DerivedSlot, Fact
 from app.embedding.local import LocalEmbedder
 from app.networks import FairThreads
 from app.settings import load_settings
-from app.store import comparison, search
-from app.store.bounded import ANY_SIZE
-from app.store.columns import Filters
+from app.store import comparison
 from app.store.comparison import MAX_ALIKE, ComparisonOptions
 from app.store.engine import Patience, begin_for_agent, create_engine
-from app.store.memories import Point
-from app.store.ranking import ANY_SCORE, Hit
-from app.store.search import Hits, Query
+from app.store.ranking import Hit
 from support.service import running
 
 Found = TypeVar("Found")
@@ -32,9 +28,9 @@ Found = TypeVar("Found")
 AGENT = AgentId("comparing")
 COMPARING = ComparisonOptions(LocalEmbedder.name, "english", 4)
 PEOPLE, PLACES = ("Anna", "Ben", "Carla", "Dmitri", "Elif"), ("Porto", "Lisbon", "Bern", "Oslo")
+VISITS = tuple(itertools.product(PEOPLE, PLACES))
 STORED = [
-    {"content": f"{who} spends the summer in {where}", "category": where}
-    for who, where in itertools.product(PEOPLE, PLACES)
+    {"content": f"{who} spends the summer in {where}", "category": where} for who, where in VISITS
 ]
 FACTS = [
     Fact("Anna spends the winter in Porto"),
@@ -91,23 +87,6 @@ def compared(
     return hits
 
 
-def searched(url: str, fact: Fact) -> Hits:
-    [vector] = vectors_of([fact])
-    query = Query(
-        fact.content,
-        vector,
-        COMPARING.encoder,
-        "hybrid",
-        COMPARING.language,
-        COMPARING.limit,
-        ANY_SCORE,
-        ANY_SIZE,
-    )
-    return reading(
-        url, lambda connection: search.search_memories(connection, AGENT, query, Filters(), Point())
-    )
-
-
 def told(hits: list[Hit]) -> list[tuple[str, dict[str, float]]]:
     return [
         (hit.memory.fact.content, {name: round(score, 6) for name, score in hit.scores.items()})
@@ -123,11 +102,26 @@ def test_many_facts_are_compared_with_what_each_alone_is(url: str) -> None:
     ]
 
 
-def test_the_nearest_are_those_that_a_search_finds(url: str) -> None:
-    for fact, hits in zip(FACTS, compared(url, FACTS), strict=True):
-        # A search puts of those that rank alike the one known later first.
-        nearest, searched_for = told(hits[: COMPARING.limit]), told(searched(url, fact).hits)
-        assert sorted(map(repr, nearest)) == sorted(map(repr, searched_for))
+def shown(url: str, stored: list[str], incoming: str) -> list[str]:
+    """The texts of the candidates that an answer lists."""
+    items = [{"content": content, "classify": False} for content in stored]
+    with running(load_settings(database_url=url)) as address, httpx.Client(timeout=60) as client:
+        client.post(f"{address}/v1/memories/batch", json={"items": items}).raise_for_status()
+        fact = {"content": incoming, "dry_run": True}
+        answer = client.post(f"{address}/v1/memories", json=fact).json()
+    return [candidate["content"] for candidate in answer["candidates"]]
+
+
+def test_the_nearest_comes_before_those_that_only_share_words(database_url: str) -> None:
+    smokes = "My father smokes a pack a day."
+    away = [f"{who} goes to {where} for six weeks." for who, where in VISITS]
+    candidates = shown(database_url, [smokes, *away], "Dad hasn't lit a cigarette in six weeks.")
+    assert candidates[0] == smokes
+
+
+def test_of_those_about_as_near_the_one_with_the_same_words_comes_first(database_url: str) -> None:
+    stored = ["User likes coffee.", "User drinks coffee every morning."]
+    assert shown(database_url, stored, "User does not drink coffee.") == stored[::-1]
 
 
 def test_a_few_of_the_same_category_and_derived_slot_come_behind_them(url: str) -> None:

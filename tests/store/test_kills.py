@@ -1,6 +1,5 @@
 """Kill -9 at any moment: what was acknowledged is there, and nothing is half done."""
 
-import os
 import random
 import threading
 import time
@@ -12,11 +11,12 @@ import httpx
 import pytest
 
 from support.builders import editor
+from support.depth import DEEP
 from support.doctor_check import assert_healthy
 from support.scripted_model import Answer, Request, ScriptedModel, judges, judgment
 from support.service_process import Served, served
 
-KILLS = 50 if os.environ.get("PALIMPSEST_DEEP") else 2
+KILLS = 50 if DEEP else 2
 BATCH = 40
 
 

@@ -42,24 +42,25 @@ class Request:
         return value
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Any:
         """The question's data, as it stands between the tags of the prompt."""
-        value: dict[str, Any] = json.loads(
+        return json.loads(
             self.json["messages"][-1]["content"].split("<data>\n")[1].split("\n</data>")[0]
         )
-        return value
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        return [candidate for asked in self.data for candidate in asked["candidates"]]
 
     @property
     def numbers(self) -> list[int]:
-        return [candidate["candidate"] for candidate in self.data["candidates"]]
+        return [candidate["candidate"] for candidate in self.candidates]
 
     @property
     def texts(self) -> list[str]:
-        """Every text of the data, the incoming one first."""
-        return [
-            self.data["incoming"]["text"],
-            *(candidate["text"] for candidate in self.data["candidates"]),
-        ]
+        """Every text of the data, the new ones first."""
+        new = [asked["new"]["text"] for asked in self.data]
+        return [*new, *(candidate["text"] for candidate in self.candidates)]
 
     @property
     def response_format(self) -> str | None:
@@ -211,18 +212,20 @@ def judgment(
     relation: Any = "UPDATE",
     confidence: Any = 0.9,
     reason: Any = "Another value now.",
+    text: Any = None,
 ) -> dict[str, Any]:
     return {
         "candidate": candidate,
+        "reason": reason,
         "relation": relation,
         "confidence": confidence,
-        "reason": reason,
+        "text": text,
     }
 
 
-def answer_text(*judgments: Any, merged_text: Any = None, **more: Any) -> str:
+def answer_text(*judgments: Any, **more: Any) -> str:
     """The JSON of an answer with these judgments. NaN is written as Python writes it."""
-    return json.dumps({"judgments": list(judgments), "merged_text": merged_text, **more})
+    return json.dumps({"judgments": list(judgments), **more})
 
 
 def judges(*judgments: Any, **more: Any) -> Answer:
@@ -298,7 +301,7 @@ _ORDERS = {
     r"|删除|忘记|削除|忘れ|удали|забудь|احذف|삭제|hapus|annulla|हटा|\bsil\b",
     "UPDATE": r"supersed|replac|overwrit|outdated|ersetz|remplac|reemplaz|替换|замени|置き換え|استبدل|교체|değiştir",
     "DUPLICATE": r"duplicate|noop|already known|ignore the (new|incoming)|do not store",
-    "COMPLEMENT": r"merge|merged_text|combine",
+    "COMPLEMENT": r"merge|combine",
 }
 _TAGS = re.compile("[\U000e0020-\U000e007e]")
 _HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
@@ -329,8 +332,7 @@ def obedient(request: Request) -> Answer:
     ]
     numbers = [*request.numbers, *named, 0, -1, 10**9]
     return judges(
-        *(judgment(number, relation, 1.0, orders[:2000]) for number in numbers),
-        merged_text=orders[:20_000],
+        *(judgment(number, relation, 1.0, orders[:2000], orders[:20_000]) for number in numbers)
     )
 
 

@@ -13,9 +13,16 @@ from app.remote.json_answer import (
 )
 
 MAX_REASON = 500
-MAX_MERGED = 16_000
+MAX_TEXT = 16_000
 
-_RELATIONS = {relation.value: relation for relation in Relation}
+PART = "PART"
+# The words of both forms of the prompt.
+_RELATIONS = {relation.value: relation for relation in Relation} | {
+    PART: Relation.UPDATE,
+    "OVER": Relation.UPDATE,
+    "SAME": Relation.DUPLICATE,
+    "STAYS": Relation.NONE,
+}
 
 
 # The schema is the same for every question, because servers compile a schema at its first use,
@@ -25,33 +32,40 @@ SCHEMA = build_object_schema(
         "type": "array",
         "items": build_object_schema(
             candidate={"type": "integer"},
-            relation={"type": "string", "enum": list(_RELATIONS)},
-            confidence={"type": "number"},
             reason={"type": "string"},
+            relation={"type": "string"},
+            confidence={"type": "number"},
+            text={"type": ["string", "null"]},
         ),
     },
-    merged_text={"type": ["string", "null"]},
 )
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry:
-    """A relation for one candidate; confidence from 0 to 1."""
+    """A relation for one candidate; confidence from 0 to 1.
+
+    `new_text` is what the candidate is to read, with the detail that is new. If the incoming
+    statement changes a part of it alone, `is_part`.
+    """
 
     relation: Relation
     confidence: float
     reason: str
+    new_text: str | None = None
+    is_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
     """The usable part of an answer: one entry at most per candidate number, from 1.
 
-    `ignored` has a phrase for each part of the answer that was not used.
+    The `unclear` candidates are named, but not in a usable way. `ignored` has a phrase for each
+    part of the answer that was not used.
     """
 
     entries: dict[int, AnswerEntry] = field(default_factory=dict)
-    merged_text: str | None = None
+    unclear: frozenset[int] = frozenset()
     ignored: tuple[str, ...] = ()
 
 
@@ -65,22 +79,30 @@ def read_answer(text: str, count: int) -> ModelAnswer:
     if not isinstance(judgments, list):
         raise UnreadableAnswer("The model's judgments are not a list.")
     ignored: list[str] = []
-    entries = _parse_entries(judgments, count, ignored)
-    merged_text = _parse_merged_text(answer.get("merged_text"), ignored)
-    return ModelAnswer(entries, merged_text, tuple(ignored))
+    entries, unclear = _parse_entries(judgments, count, ignored)
+    return ModelAnswer(entries, frozenset(unclear), tuple(ignored))
 
 
 # --- its entries ----------------------------------------------------------------------------------
 
 
-def _parse_entries(judgments: list[Any], count: int, ignored: list[str]) -> dict[int, AnswerEntry]:
-    """Return the entry of each candidate; a candidate with different relations has none."""
+def _parse_entries(
+    judgments: list[Any], count: int, ignored: list[str]
+) -> tuple[dict[int, AnswerEntry], set[int]]:
+    """Return the entry of each candidate, and the candidates whose entries are of no use.
+
+    A candidate with different relations has no entry.
+    """
     entries: dict[int, AnswerEntry] = {}
+    unclear: set[int] = set()
     contradictory: set[int] = set()
     for judgment in judgments:
         number = _parse_number(judgment, count, ignored)
-        entry = _parse_entry(judgment, number, ignored) if number else None
-        if number is None or entry is None:
+        if number is None:
+            continue
+        entry = _parse_entry(judgment, number, ignored)
+        if entry is None:
+            unclear.add(number)
             continue
         earlier = entries.setdefault(number, entry)
         if earlier.relation is not entry.relation:
@@ -90,7 +112,7 @@ def _parse_entries(judgments: list[Any], count: int, ignored: list[str]) -> dict
     for number in sorted(contradictory):
         ignored.append(f"candidate {number} has several judgments that differ")
         del entries[number]
-    return entries
+    return entries, (unclear - entries.keys()) | contradictory
 
 
 def _parse_number(judgment: Any, count: int, ignored: list[str]) -> int | None:
@@ -106,16 +128,19 @@ def _parse_number(judgment: Any, count: int, ignored: list[str]) -> int | None:
 
 def _parse_entry(judgment: dict[str, Any], number: int, ignored: list[str]) -> AnswerEntry | None:
     """Return None, with a phrase in `ignored`, if the relation or the confidence is unusable."""
-    word = judgment.get("relation")
-    relation = _RELATIONS.get(word.strip().upper()) if isinstance(word, str) else None
+    said = judgment.get("relation")
+    word = said.strip().upper() if isinstance(said, str) else ""
+    relation = _RELATIONS.get(word)
     if relation is None:
-        ignored.append(f"candidate {number} has the unknown relation {show_value(word)}")
+        ignored.append(f"candidate {number} has the unknown relation {show_value(said)}")
         return None
     confidence = judgment.get("confidence")
     if not _is_probability(confidence):
         ignored.append(f"candidate {number} has the confidence {show_value(confidence)}")
         return None
-    return AnswerEntry(relation, float(confidence), _parse_reason(judgment.get("reason")))
+    reason = _parse_reason(judgment.get("reason"))
+    new_text = _parse_text(judgment.get("text"), number, ignored)
+    return AnswerEntry(relation, float(confidence), reason, new_text, is_part=word == PART)
 
 
 def _is_probability(value: Any) -> TypeGuard[float]:
@@ -131,14 +156,11 @@ def _parse_reason(value: Any) -> str:
     return one_line[:MAX_REASON] or "The model gave no reason."
 
 
-# --- its merged text ------------------------------------------------------------------------------
-
-
-def _parse_merged_text(value: Any, ignored: list[str]) -> str | None:
+def _parse_text(value: Any, number: int, ignored: list[str]) -> str | None:
     if value is None:
         return None
     text = value.strip() if isinstance(value, str) else ""
-    if text and len(text) <= MAX_MERGED and is_storable(text):
+    if text and len(text) <= MAX_TEXT and is_storable(text):
         return text
-    ignored.append("the merged text is no usable text")
+    ignored.append(f"candidate {number} has no usable text")
     return None

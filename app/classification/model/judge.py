@@ -1,16 +1,17 @@
-"""The model judge: one question to a language model about all candidates of one fact.
+"""The model judge: one question to a language model about all candidates of some facts.
 
 The model's answer is checked, never trusted.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from app.classification.model import prompt
-from app.classification.model.answer import SCHEMA, ModelAnswer, read_answer
-from app.classification.model.prompt import Prompt
+from app.classification.model.answer import SCHEMA, AnswerEntry, ModelAnswer, read_answer
+from app.classification.model.prompt import Form, Prompt
 from app.classification.model.question import Question
-from app.domain.relation import Judge, Judgment
+from app.domain.relation import Judge, Judgment, Relation
 from app.remote.asking import ask_model
 from app.remote.budget import Budget, Payer
 from app.remote.chat import ChatClient
@@ -19,12 +20,16 @@ from app.remote.trouble import Trouble
 
 MAX_TROUBLE = 1_000
 MOST_IGNORED = 10
+STAYS = "The model leaves it out, so it stays."
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
     """The cost of a verdict: HTTP calls to the model, tokens as the server counts them, and
-    milliseconds."""
+    milliseconds.
+
+    The first fact of a question bears the cost of it all.
+    """
 
     llm_calls: int = 0
     prompt_tokens: int = 0
@@ -36,41 +41,42 @@ class ModelUsage:
 class ModelVerdict:
     """The usable judgments of the model, one at most for each candidate, in their order.
 
-    `trouble` says in a sentence why there is no answer, or which part of it was ignored.
-    `failure` is one word for the trouble, for metrics. Nothing is known of a candidate without
-    a judgment.
+    `trouble` says in a sentence why there is no answer, or which part of it was ignored. `failure`
+    is one word for the trouble, for metrics. Nothing is known of a candidate without a judgment.
     """
 
     judgments: tuple[Judgment, ...] = ()
-    merged_text: str | None = None
     usage: ModelUsage = ModelUsage()
     trouble: str | None = None
     failure: str | None = None
     model: str
-    prompt_version: str = prompt.VERSION
+    prompt_version: str
 
 
 class ModelJudge:
-    """Asks a chat model, within the budgets of each payer. Trouble with the model is a value."""
+    """Asks a chat model, within the budgets of each payer. Trouble with the model is a value.
 
-    def __init__(self, chat: ChatClient, budget: Budget) -> None:
+    `form` is how the model is asked. Without one, it is asked in full until an answer cannot be
+    read, and then as a small model.
+    """
+
+    def __init__(self, chat: ChatClient, budget: Budget, form: Form | None = None) -> None:
         self._chat = chat
         self._budget = budget
+        self._form = form or Form.FULL
+        self._may_choose_form = form is None
 
-    async def judge(self, payer: Payer, question: Question) -> ModelVerdict:
-        """Return the model's verdict on a question.
+    async def judge(self, payer: Payer, questions: Sequence[Question]) -> list[ModelVerdict]:
+        """Return the model's verdicts on some questions, which have candidates, in their order.
 
-        There is no call without candidates. Otherwise there is one, and the retries of a call
-        that failed.
+        There is one call for all of them, and the retries of a call that failed.
         """
-        if not question.candidates:
-            return ModelVerdict(model=self._chat.model)
         if limit := self._budget.find_exceeded_limit(payer):
-            return self._build_failed_verdict(limit, "budget")
-        model_prompt = prompt.render_prompt(question)
+            return self._build_failed_verdicts(questions, limit, "budget")
+        model_prompt = prompt.render_prompt(questions, self._form)
         if not model_prompt.candidates:
             sentence = "The texts are too long for one question to the model."
-            return self._build_failed_verdict(sentence, "too_long")
+            return self._build_failed_verdicts(questions, sentence, "too_long")
         outcome = await ask_model(
             self._chat,
             self._budget,
@@ -86,49 +92,93 @@ class ModelJudge:
             ms=outcome.ms,
         )
         if isinstance(outcome, Trouble):
-            return self._build_failed_verdict(outcome.detail, outcome.reason.value, usage)
+            return self._build_failed_verdicts(
+                questions, outcome.detail, outcome.reason.value, usage
+            )
         try:
             answer = read_answer(outcome.text, len(model_prompt.candidates))
         except UnreadableAnswer as why:
-            return self._build_failed_verdict(str(why), "unreadable", usage)
-        return self._build_verdict(question, model_prompt, answer, usage)
+            verdicts = self._build_failed_verdicts(questions, str(why), "unreadable", usage)
+            if self._may_choose_form:
+                self._form = Form.SMALL
+            return verdicts
+        return self._build_verdicts(questions, model_prompt, answer, usage)
 
-    def _build_verdict(
-        self, question: Question, model_prompt: Prompt, answer: ModelAnswer, usage: ModelUsage
-    ) -> ModelVerdict:
-        judgments = []
-        for number, entry in sorted(answer.entries.items()):
-            judgment = Judgment(
-                memory_id=model_prompt.candidates[number - 1].memory_id,
-                relation=entry.relation,
-                confidence=entry.confidence,
-                reasoning=entry.reason,
-                decided_by=Judge.MODEL,
+    def _build_verdicts(
+        self,
+        questions: Sequence[Question],
+        model_prompt: Prompt,
+        answer: ModelAnswer,
+        usage: ModelUsage,
+    ) -> list[ModelVerdict]:
+        verdicts = []
+        for place, question in enumerate(questions):
+            judgments: list[Judgment] = []
+            asked = 0
+            for number, (asked_in, candidate) in enumerate(model_prompt.candidates, 1):
+                if asked_in != place:
+                    continue
+                asked += 1
+                if number not in answer.unclear:
+                    entry = answer.entries.get(number)
+                    judgments.append(_build_judgment(candidate.memory_id, entry))
+            trouble = _describe_gaps(
+                answer.ignored if place == 0 else (),
+                silent=asked - len(judgments),
+                left_out=len(question.candidates) - asked,
             )
-            judgments.append(judgment)
-        trouble = _describe_gaps(
-            answer.ignored,
-            silent=len(model_prompt.candidates) - len(judgments),
-            left_out=len(question.candidates) - len(model_prompt.candidates),
-        )
-        return ModelVerdict(
-            judgments=tuple(judgments),
-            merged_text=answer.merged_text,
-            usage=usage,
-            trouble=trouble,
-            failure="partial" if trouble else None,
-            model=self._chat.model,
-        )
+            verdicts.append(
+                ModelVerdict(
+                    judgments=tuple(judgments),
+                    usage=usage if place == 0 else ModelUsage(),
+                    trouble=trouble,
+                    failure="partial" if trouble else None,
+                    model=self._chat.model,
+                    prompt_version=self._prompt_version,
+                )
+            )
+        return verdicts
 
-    def _build_failed_verdict(
-        self, trouble: str, failure: str, usage: ModelUsage | None = None
-    ) -> ModelVerdict:
-        return ModelVerdict(
-            model=self._chat.model,
-            trouble=trouble,
-            failure=failure,
-            usage=usage or ModelUsage(),
-        )
+    def _build_failed_verdicts(
+        self,
+        questions: Sequence[Question],
+        trouble: str,
+        failure: str,
+        usage: ModelUsage | None = None,
+    ) -> list[ModelVerdict]:
+        return [
+            ModelVerdict(
+                model=self._chat.model,
+                prompt_version=self._prompt_version,
+                trouble=trouble,
+                failure=failure,
+                usage=usage if usage and place == 0 else ModelUsage(),
+            )
+            for place in range(len(questions))
+        ]
+
+    @property
+    def _prompt_version(self) -> str:
+        return f"{prompt.VERSION}.{self._form}"
+
+
+def _build_judgment(memory_id: UUID, entry: AnswerEntry | None) -> Judgment:
+    """Return the model's judgment; a candidate that it leaves out stays as it is.
+
+    If only a part changes, the whole must not end: without its new text, somebody is asked.
+    """
+    if entry is None:
+        return Judgment(memory_id, Relation.NONE, 1.0, STAYS, Judge.MODEL)
+    takes_text = entry.is_part or entry.relation is Relation.COMPLEMENT
+    return Judgment(
+        memory_id=memory_id,
+        relation=entry.relation,
+        confidence=entry.confidence,
+        reasoning=entry.reason,
+        decided_by=Judge.MODEL,
+        new_text=entry.new_text if takes_text else None,
+        flag=entry.is_part and entry.new_text is None,
+    )
 
 
 def _describe_gaps(ignored: Sequence[str], *, silent: int, left_out: int) -> str | None:

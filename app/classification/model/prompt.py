@@ -1,57 +1,79 @@
-"""The prompt: a template with a version in its name, filled with a question as data."""
+"""The prompt: a template with a version in its name, filled with questions as data."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.remote.prompts import as_data, load_template
 
-VERSION = "relate.v5"
+VERSION = "relate.v6"
 MAX_DATA = 60_000
+
+
+class Form(StrEnum):
+    """How the model is asked: with all rules, or by examples and four words for a small model."""
+
+    FULL = "full"
+    SMALL = "small"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Two messages and their candidates: number n of the prompt is `candidates[n - 1]`."""
+    """Two messages and their candidates: number n of the prompt is `candidates[n - 1]`.
+
+    Each candidate stands with the place of its question.
+    """
 
     system: str
     user: str
-    candidates: tuple[PromptCandidate, ...]
+    candidates: tuple[tuple[int, PromptCandidate], ...]
 
 
-def render_prompt(question: Question, *, limit: int = MAX_DATA) -> Prompt:
-    """Return the question in the words of the template.
+def render_prompt(questions: Sequence[Question], form: Form, *, limit: int = MAX_DATA) -> Prompt:
+    """Return the questions in the words of the template. Their candidates are numbered through.
 
     A candidate that would take the data past `limit` characters is left out. None is shortened,
     because a judgment about half a text could lose the other half.
     """
-    data: dict[str, Any] = {"incoming": _dict_from_statement(question.incoming), "candidates": []}
-    room = limit - len(as_data(data))
-    candidates: list[PromptCandidate] = []
-    for candidate in question.candidates:
-        entry = {"candidate": len(candidates) + 1, **_dict_from_statement(candidate.statement)}
-        if candidate.evidence:
-            entry["evidence"] = list(candidate.evidence)
-        size = len(as_data(entry)) + len(", ")
-        if size <= room:
-            room -= size
-            candidates.append(candidate)
-            data["candidates"].append(entry)
-    template = load_template("app.classification.model", VERSION)
-    numbers = "1" if len(candidates) == 1 else f"1 to {len(candidates)}"
-    user = template.user.substitute(data=as_data(data), numbers=numbers)
-    return Prompt(template.system, user, tuple(candidates))
+    asked: list[dict[str, Any]] = []
+    candidates: list[tuple[int, PromptCandidate]] = []
+    for question in questions:
+        asked.append({"new": _dict_from_statement(question.incoming), "candidates": []})
+    room = limit - len(as_data(asked))
+    for place, question in enumerate(questions):
+        for candidate in question.candidates:
+            entry = {"candidate": len(candidates) + 1, **_dict_from_statement(candidate.statement)}
+            if candidate.hint:
+                entry["hint"] = candidate.hint
+            size = len(as_data(entry)) + len(", ")
+            if size <= room:
+                room -= size
+                candidates.append((place, candidate))
+                asked[place]["candidates"].append(entry)
+    template = load_template("app.classification.model", f"{VERSION}.{form}")
+    return Prompt(template.system, template.user.substitute(data=as_data(asked)), tuple(candidates))
 
 
 def _dict_from_statement(statement: PromptStatement) -> dict[str, Any]:
     """Return the fields of the statement that have a value."""
-    valid_from = statement.valid_from
     fields = {
         "text": statement.text,
-        "valid_from": valid_from.isoformat() if valid_from else None,
-        "entity": None if statement.entity == "user" else statement.entity,
+        "said": _show_time(statement.said_at),
+        "since": _show_time(statement.valid_from),
+        "about": None if statement.entity == "user" else statement.entity,
         "category": statement.category,
         "key": statement.key,
         "value": statement.value,
     }
     return {name: value for name, value in fields.items() if value}
+
+
+def _show_time(time: datetime | None) -> str | None:
+    """Return the day, with the minute if it is not midnight."""
+    if time is None:
+        return None
+    is_day = (time.hour, time.minute) == (0, 0)
+    return f"{time:%Y-%m-%d}" if is_day else f"{time:%Y-%m-%d %H:%M}"

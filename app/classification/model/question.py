@@ -9,9 +9,13 @@ from app.domain.fact import BaseFact
 
 @dataclass(frozen=True, slots=True)
 class PromptStatement:
-    """A text, its start and its slot. What the caller left out is None."""
+    """A text, when it was said, since when it holds, and its slot.
+
+    What the caller left out is None.
+    """
 
     text: str
+    said_at: datetime | None = None
     valid_from: datetime | None = None
     entity: str | None = None
     category: str | None = None
@@ -20,24 +24,32 @@ class PromptStatement:
 
     @classmethod
     def from_fact(cls, fact: BaseFact) -> "PromptStatement":
-        return cls(fact.content, fact.valid_from, fact.entity, fact.category, fact.key, fact.value)
+        return cls(
+            fact.content,
+            fact.said_at,
+            fact.valid_from,
+            fact.entity,
+            fact.category,
+            fact.key,
+            fact.value,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class PromptCandidate:
     """A stored memory that the incoming fact may touch.
 
-    `evidence` says in phrases what signals and the local judge think of it.
+    `hint` says in a phrase what signals or the local judge think of it, if they see a change.
     """
 
     memory_id: UUID
     statement: PromptStatement
-    evidence: tuple[str, ...] = ()
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Asks how the incoming statement stands to each candidate, the likeliest first."""
+    """Asks which candidates the incoming statement changes. The likeliest come first."""
 
     incoming: PromptStatement
     candidates: tuple[PromptCandidate, ...]

@@ -7,7 +7,7 @@ from typing import assert_never
 from uuid import UUID
 
 from app.domain.context import to_safe_line
-from app.domain.relation import Operation, Relation
+from app.domain.relation import Judge, Operation, Relation
 from app.domain.version import Belief
 from app.planning.opinions import JudgedMemory, Reason, describe_judged_memory
 from app.planning.plan import ReviewDecision, ReviewStatus
@@ -303,6 +303,8 @@ def _name_incoming_fact(entry: StoryEntry, names: MemoryNames) -> str:
         return names.name_memory(entry.inserted_target)
     if entry.incoming_text:
         return quote_text(entry.incoming_text)
+    if entry.decided_by == Judge.SWEEP and entry.target:
+        return names.name_memory(entry.target)
     return "A text that was erased"
 
 

@@ -250,6 +250,7 @@ def encode_judgment(judgment: Judgment) -> Json:
         "akin": judgment.akin,
         "opinions": list(map(encode_opinion, judgment.opinions)),
         "disagree": judgment.disagree,
+        "new_text": judgment.new_text,
     }
 
 
@@ -288,6 +289,7 @@ def _decode_judgment(stored: Json) -> Judgment:
         akin=stored["akin"],
         opinions=tuple(map(decode_opinion, stored.get("opinions", ()))),
         disagree=stored.get("disagree", False),
+        new_text=stored.get("new_text"),
     )
 
 
@@ -361,7 +363,6 @@ def encode_review(review: Review) -> Json:
     return {
         "source": review.source,
         "relation": review.relation,
-        "sentence": review.sentence,
         "judgments": encode_judgments(review.judgments),
         "relied_on": review.relied_on,
         "said": review.corrections,

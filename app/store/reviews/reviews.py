@@ -271,7 +271,6 @@ async def hold_store(
 _UPDATE_PROPOSAL = """
     UPDATE reviews SET
         relation = :relation,
-        sentence = :sentence,
         judgments = :judgments,
         relied_on = :relied_on
     WHERE agent_id = :agent AND id = :id AND status = 'pending'
@@ -291,7 +290,6 @@ def _proposal_values(proposed: Review | None) -> dict[str, Any]:
     review = build_held_review(proposed)
     return {
         "relation": review.relation,
-        "sentence": review.sentence,
         "judgments": to_jsonb(encode_judgments(review.judgments)),
         "relied_on": to_jsonb(encode_relied_on(review.relied_on)),
     }
@@ -345,7 +343,6 @@ def proposal_from_row(row: Mapping[str, Any]) -> Proposal:
     return Proposal(
         review_id=row["id"],
         relation=Relation(row["relation"]),
-        sentence=row["sentence"],
         created_at=row["created_at"],
         memory_id=row["memory_id"],
         judgments=decode_judgments(row["judgments"]),

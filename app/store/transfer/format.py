@@ -26,7 +26,7 @@ from app.store.tables import (
     turns,
 )
 
-FORMAT = 1
+FORMAT = 2
 
 # The `type` of a line names its section, so a column of that name travels under another.
 _WIRE_NAMES = {"type": "relationship_type"}

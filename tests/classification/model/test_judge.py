@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from app.classification.model import prompt
 from app.classification.model.answer import SCHEMA
 from app.classification.model.judge import ModelJudge, ModelUsage, ModelVerdict
+from app.classification.model.prompt import Form
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.domain.agent import AgentId
 from app.domain.fact import Fact
@@ -28,6 +29,7 @@ from support.scripted_model import ScriptedModel, Step, answer_text, fails, judg
 
 ANA = AgentId("ana")
 SPRING = datetime(2026, 3, 1, tzinfo=UTC)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 INJECTIONS = [
     json.loads(line)
     for line in Path(__file__).parent.joinpath("data", "injections.jsonl").read_text().splitlines()
@@ -41,10 +43,12 @@ def memory(number: int) -> UUID:
 def question(*texts: str, incoming: str = "Lives in Lisbon") -> Question:
     """A question with one candidate per text: memory(1), memory(2) and so on."""
     candidates = tuple(
-        PromptCandidate(memory(n), PromptStatement(text, SPRING, "user", "home", "city", text))
+        PromptCandidate(
+            memory(n), PromptStatement(text, None, SPRING, "user", "home", "city", text)
+        )
         for n, text in enumerate(texts, 1)
     )
-    return Question(PromptStatement(incoming, SPRING), candidates)
+    return Question(PromptStatement(incoming, SPRING, SPRING), candidates)
 
 
 THREE = question("Lives in Porto", "Likes tea", "Has a dog")
@@ -79,7 +83,7 @@ def judged(
                 ChatClient(http, options, random=lambda: 0.0, breaker=Breaker(after=100)),
                 budget or Budget(),
             )
-            return [await judge.judge(Payer(ANA), asked) for _ in range(times)][-1]
+            return [(await judge.judge(Payer(ANA), [asked]))[0] for _ in range(times)][-1]
 
     return asyncio.run(run())
 
@@ -88,27 +92,31 @@ def pairs(verdict: ModelVerdict) -> list[tuple[int, str]]:
     return [(judgment.memory_id.int, judgment.relation.value) for judgment in verdict.judgments]
 
 
+def changed(verdict: ModelVerdict) -> list[tuple[int, str]]:
+    """The candidates that do not simply stay."""
+    return [pair for pair in pairs(verdict) if pair[1] != "NONE"]
+
+
 # --- right answers --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_right_answer_becomes_a_judgment_per_candidate(served: ScriptedModel) -> None:
     answer = judges(
         judgment(1, "UPDATE", 0.95, "Another city now."),
-        judgment(2, "NONE", 1, "Tea."),
-        judgment(3, "OVERLAP", 0, "Dog."),
-        merged_text=" Lives in Lisbon, likes tea. ",
+        judgment(2, "COMPLEMENT", 1, "Tea.", " Likes tea in Lisbon. "),
     )
     verdict = judged(served, answer)
-    assert pairs(verdict) == [(1, "UPDATE"), (2, "NONE"), (3, "OVERLAP")]
-    first = verdict.judgments[0]
+    assert pairs(verdict) == [(1, "UPDATE"), (2, "COMPLEMENT"), (3, "NONE")]
+    first, second, third = verdict.judgments
     assert (first.confidence, first.reasoning, first.decided_by) == (
         0.95,
         "Another city now.",
         Judge.MODEL,
     )
-    assert verdict.merged_text == "Lives in Lisbon, likes tea."
+    assert second.new_text == "Likes tea in Lisbon."
+    assert third.reasoning == "The model leaves it out, so it stays."
     assert (verdict.trouble, verdict.failure) == (None, None)
-    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v5")
+    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v6.full")
     assert (
         verdict.usage.llm_calls,
         verdict.usage.prompt_tokens,
@@ -117,14 +125,72 @@ def test_a_right_answer_becomes_a_judgment_per_candidate(served: ScriptedModel) 
     assert verdict.usage.ms > 0
 
 
+@pytest.mark.parametrize(
+    ("word", "text", "relation", "is_asked"),
+    [
+        ("PART", "Lives in Porto, by the river", "UPDATE", False),
+        ("part", "Lives in Porto, by the river", "UPDATE", False),
+        ("PART", None, "UPDATE", True),
+        ("over", None, "UPDATE", False),
+        ("over", "what it says does not count", "UPDATE", False),
+        ("same", None, "DUPLICATE", False),
+        ("stays", None, "NONE", False),
+    ],
+)
+def test_the_words_of_both_forms_are_read(
+    served: ScriptedModel, word: str, text: str | None, relation: str, is_asked: bool
+) -> None:
+    verdict = judged(served, judges(judgment(1, word, text=text)))
+    assert pairs(verdict)[0] == (1, relation)
+    [first, *_] = verdict.judgments
+    assert (first.new_text, first.flag) == (text if word.upper() == "PART" else None, is_asked)
+
+
+def test_several_facts_are_asked_about_in_one_call(served: ScriptedModel) -> None:
+    served.then(judges(judgment(4, "UPDATE", 0.9, "Another pet."), judgment(2, "DUPLICATE")))
+
+    async def run() -> list[ModelVerdict]:
+        async with scripted_model.http() as http:
+            judge = ModelJudge(ChatClient(http, ChatOptions(base_url=served.url)), Budget())
+            return await judge.judge(Payer(ANA), [THREE, question("Has a cat")])
+
+    one, other = asyncio.run(run())
+    assert pairs(one) == [(1, "NONE"), (2, "DUPLICATE"), (3, "NONE")]
+    assert pairs(other) == [(1, "UPDATE")]
+    assert (one.usage.llm_calls, other.usage) == (1, ModelUsage())
+    [request] = served.requests
+    assert [asked["new"]["text"] for asked in request.data] == ["Lives in Lisbon"] * 2
+    assert request.numbers == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("form", "asked"),
+    [(None, ["full", "small"]), (Form.FULL, ["full", "full"]), (Form.SMALL, ["small", "small"])],
+)
+def test_a_model_that_cannot_be_read_is_asked_as_a_small_one(
+    served: ScriptedModel, form: Form | None, asked: list[str]
+) -> None:
+    served.then(says("I think so."), says("I think so."), scripted_model.RIGHT)
+
+    async def run() -> list[str]:
+        async with scripted_model.http() as http:
+            options = ChatOptions(base_url=served.url, tries=1)
+            judge = ModelJudge(ChatClient(http, options), Budget(), form)
+            verdicts = [(await judge.judge(Payer(ANA), [THREE]))[0] for _ in range(2)]
+        return [verdict.prompt_version.removeprefix("relate.v6.") for verdict in verdicts]
+
+    assert asyncio.run(run()) == asked
+
+
 @pytest.mark.parametrize("relation", list(Relation))
 def test_each_relation_can_be_said(served: ScriptedModel, relation: Relation) -> None:
-    assert pairs(judged(served, judges(judgment(2, relation.value)))) == [(2, relation.value)]
+    said = pairs(judged(served, judges(judgment(2, relation.value))))
+    assert said == [(1, "NONE"), (2, relation.value), (3, "NONE")]
 
 
 def test_prose_and_fences_around_the_answer_are_tolerated(served: ScriptedModel) -> None:
-    assert pairs(judged(served, scripted_model.IN_PROSE)) == [(1, "UPDATE")]
-    assert pairs(
+    assert changed(judged(served, scripted_model.IN_PROSE)) == [(1, "UPDATE")]
+    assert changed(
         judged(served, says("{braces} in prose. " + answer_text(judgment(3)) + " {}"))
     ) == [(3, "UPDATE")]
 
@@ -134,24 +200,14 @@ def test_fields_that_nobody_asked_for_are_ignored(served: ScriptedModel) -> None
         served,
         judges({**judgment(1), "memory_id": str(memory(2)), "delete": True}, operations=["ERASE"]),
     )
-    assert pairs(verdict) == [(1, "UPDATE")]
+    assert changed(verdict) == [(1, "UPDATE")]
 
 
-def test_candidates_without_an_entry_have_no_judgment(served: ScriptedModel) -> None:
-    verdict = judged(served, judges(judgment(2)))
-    assert pairs(verdict) == [(2, "UPDATE")]
-    assert verdict.trouble == "Without a usable judgment: 2 of the candidates asked about."
+def test_a_candidate_whose_entry_is_unusable_has_no_judgment(served: ScriptedModel) -> None:
+    verdict = judged(served, judges(judgment(1, "PERHAPS"), judgment(2)))
+    assert pairs(verdict) == [(2, "UPDATE"), (3, "NONE")]
+    assert "Without a usable judgment: 1 of the candidates asked about." in (verdict.trouble or "")
     assert verdict.failure == "partial"
-
-
-def test_without_candidates_the_model_is_not_asked(served: ScriptedModel) -> None:
-    verdict = judged(served, scripted_model.RIGHT, asked=question())
-    assert (verdict.judgments, verdict.trouble, verdict.usage, served.requests) == (
-        (),
-        None,
-        ModelUsage(),
-        [],
-    )
 
 
 def test_one_completion_is_asked_for_however_many_candidates(served: ScriptedModel) -> None:
@@ -197,8 +253,6 @@ def test_trouble_leaves_no_judgment_and_says_why(
     assert (verdict.failure, verdict.usage.llm_calls) == (failure, calls)
     assert verdict.trouble
     assert verdict.trouble.endswith(".")
-    assert verdict.judgments == ()
-    assert verdict.merged_text is None
 
 
 def test_a_slow_answer_counts_where_there_is_time_for_it(served: ScriptedModel) -> None:
@@ -214,7 +268,7 @@ def test_a_candidate_that_was_not_asked_about_gets_no_judgment(
     served: ScriptedModel, number: Any
 ) -> None:
     verdict = judged(served, judges(judgment(number, "CONTRADICTION"), judgment(2)))
-    assert pairs(verdict) == [(2, "UPDATE")]
+    assert changed(verdict) == [(2, "UPDATE")]
     assert "there is no candidate" in (verdict.trouble or "")
 
 
@@ -223,12 +277,12 @@ def test_a_candidate_that_was_not_asked_about_gets_no_judgment(
 )
 def test_an_unknown_relation_is_no_judgment(served: ScriptedModel, relation: Any) -> None:
     verdict = judged(served, judges(judgment(1, relation), judgment(2)))
-    assert pairs(verdict) == [(2, "UPDATE")]
+    assert changed(verdict) == [(2, "UPDATE")]
     assert "candidate 1 has the unknown relation" in (verdict.trouble or "")
 
 
 def test_the_case_of_a_relation_is_no_matter(served: ScriptedModel) -> None:
-    assert pairs(judged(served, judges(judgment(1, " Update ")))) == [(1, "UPDATE")]
+    assert changed(judged(served, judges(judgment(1, " Update ")))) == [(1, "UPDATE")]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +306,7 @@ def test_a_confidence_outside_nought_to_one_is_no_judgment(
     served: ScriptedModel, confidence: Any
 ) -> None:
     verdict = judged(served, judges(judgment(1, "CONTRADICTION", confidence), judgment(2)))
-    assert pairs(verdict) == [(2, "UPDATE")]
+    assert changed(verdict) == [(2, "UPDATE")]
     assert "candidate 1 has the confidence" in (verdict.trouble or "")
 
 
@@ -260,13 +314,13 @@ def test_a_confidence_outside_nought_to_one_is_no_judgment(
 def test_a_missing_field_is_no_judgment(served: ScriptedModel, field: str) -> None:
     entry = judgment(1)
     del entry[field]
-    assert judged(served, judges(entry)).judgments == ()
+    assert changed(judged(served, judges(entry))) == []
 
 
 @pytest.mark.parametrize("entry", [None, 1, "UPDATE", ["UPDATE"], []])
 def test_an_entry_that_is_no_object_is_ignored(served: ScriptedModel, entry: Any) -> None:
     verdict = judged(served, judges(entry, judgment(1)))
-    assert pairs(verdict) == [(1, "UPDATE")]
+    assert changed(verdict) == [(1, "UPDATE")]
     assert "a judgment is" in (verdict.trouble or "")
 
 
@@ -275,7 +329,7 @@ def test_several_judgments_that_differ_are_none(served: ScriptedModel) -> None:
         served,
         judges(judgment(1, "UPDATE"), judgment(1, "NONE"), judgment(1, "UPDATE"), judgment(2)),
     )
-    assert pairs(verdict) == [(2, "UPDATE")]
+    assert changed(verdict) == [(2, "UPDATE")]
     assert "candidate 1 has several judgments that differ" in (verdict.trouble or "")
 
 
@@ -284,7 +338,8 @@ def test_of_the_same_judgment_said_twice_the_less_confident_counts(served: Scrip
         served,
         judges(judgment(1, "UPDATE", 0.9), judgment(1, "UPDATE", 0.4), judgment(1, "UPDATE", 0.8)),
     )
-    assert [(j.relation, j.confidence) for j in verdict.judgments] == [(Relation.UPDATE, 0.4)]
+    [first, *_] = verdict.judgments
+    assert (first.relation, first.confidence) == (Relation.UPDATE, 0.4)
 
 
 def test_a_thousand_wrong_entries_are_told_in_a_bounded_sentence(served: ScriptedModel) -> None:
@@ -311,11 +366,11 @@ def test_a_reason_is_short_and_can_be_stored(served: ScriptedModel, reason: Any,
 @pytest.mark.parametrize(
     "text", ["", " \n ", "a\0b", "\ud800", "x" * 16_001, 7, True, ["x"], {"text": "x"}]
 )
-def test_a_merged_text_that_cannot_be_stored_is_ignored(served: ScriptedModel, text: Any) -> None:
-    verdict = judged(served, judges(judgment(1, "COMPLEMENT"), merged_text=text))
-    assert verdict.merged_text is None
-    assert "the merged text is no usable text" in (verdict.trouble or "")
-    assert pairs(verdict) == [(1, "COMPLEMENT")]
+def test_a_text_that_cannot_be_stored_is_ignored(served: ScriptedModel, text: Any) -> None:
+    verdict = judged(served, judges(judgment(1, "COMPLEMENT", text=text)))
+    assert "candidate 1 has no usable text" in (verdict.trouble or "")
+    assert changed(verdict) == [(1, "COMPLEMENT")]
+    assert verdict.judgments[0].new_text is None
 
 
 # --- the budget -----------------------------------------------------------------------------------------------------------------
@@ -360,81 +415,87 @@ def test_tokens_are_estimated_where_the_server_does_not_count_them(served: Scrip
 def test_questions_at_the_same_moment_do_not_slip_past_the_budget(served: ScriptedModel) -> None:
     served.then(scripted_model.RIGHT)
 
-    async def run() -> list[ModelVerdict]:
+    async def run() -> list[list[ModelVerdict]]:
         async with scripted_model.http() as http:
             judge = ModelJudge(
                 ChatClient(http, ChatOptions(base_url=served.url)),
                 Budget(agent=Limits(calls_per_minute=3)),
             )
-            return await asyncio.gather(*(judge.judge(Payer(ANA), THREE) for _ in range(8)))
+            return await asyncio.gather(*(judge.judge(Payer(ANA), [THREE]) for _ in range(8)))
 
-    assert sorted(v.failure or "" for v in asyncio.run(run())).count("budget") == 5
+    assert sorted(v.failure or "" for [v] in asyncio.run(run())).count("budget") == 5
     assert len(served.requests) == 3
 
 
 # --- the prompt -----------------------------------------------------------------------------------------------------------------
 
 
+def render(asked: Question) -> str:
+    return prompt.render_prompt([asked], Form.FULL).user
+
+
 def test_the_prompt_carries_texts_dates_and_slots_as_data_and_no_ids(served: ScriptedModel) -> None:
     judged(served, scripted_model.RIGHT)
     [request] = served.requests
-    assert request.data == {
-        "incoming": {"text": "Lives in Lisbon", "valid_from": "2026-03-01T00:00:00+00:00"},
-        "candidates": [
-            {
-                "candidate": n,
-                "text": text,
-                "valid_from": "2026-03-01T00:00:00+00:00",
-                "category": "home",
-                "key": "city",
-                "value": text,
-            }
-            for n, text in enumerate(["Lives in Porto", "Likes tea", "Has a dog"], 1)
-        ],
-    }
+    assert request.data == [
+        {
+            "new": {"text": "Lives in Lisbon", "said": "2026-03-01", "since": "2026-03-01"},
+            "candidates": [
+                {
+                    "candidate": n,
+                    "text": text,
+                    "since": "2026-03-01",
+                    "category": "home",
+                    "key": "city",
+                    "value": text,
+                }
+                for n, text in enumerate(["Lives in Porto", "Likes tea", "Has a dog"], 1)
+            ],
+        }
+    ]
     assert str(memory(1)) not in request.body.decode()
     assert ANA not in request.json["messages"][1]["content"].split()
-    assert request.json["messages"][1]["content"].endswith(
-        "Answer with JSON for the candidates 1 to 3 and for no others."
-    )
     assert request.json["response_format"]["json_schema"]["schema"] == SCHEMA
 
 
 def test_the_system_message_is_the_same_for_every_question_and_names_every_relation() -> None:
-    one, other = prompt.render_prompt(THREE), prompt.render_prompt(question(INJECTIONS[0]["text"]))
-    assert one.system == other.system
-    assert all(relation in one.system for relation in Relation)
-    assert "never instructions" in one.system
-    assert "$" not in one.system + one.user
+    for form in Form:
+        one = prompt.render_prompt([THREE], form)
+        other = prompt.render_prompt([question(INJECTIONS[0]["text"])], form)
+        assert one.system == other.system
+        assert "never instructions" in one.system
+        assert "$" not in one.system + one.user
+    full = prompt.render_prompt([THREE], Form.FULL).system
+    named = {relation for relation in Relation if relation.effect.changes_stored}
+    assert all(relation in full for relation in (*named, "PART"))
 
 
 @pytest.mark.parametrize("injection", INJECTIONS, ids=lambda injection: injection["id"])
 def test_no_text_gets_out_of_the_data(injection: dict[str, str]) -> None:
     text = injection["text"]
-    user = prompt.render_prompt(question("Has a dog", text, incoming=text)).user
+    user = render(question("Has a dog", text, incoming=text))
     before, data, after = user.split("<data>\n")[0], *user.split("<data>\n")[1].split("\n</data>")
     assert "\n" not in data
     assert not set(data) & set("<>&")
     assert data.isprintable()
     read = json.loads(data)
-    assert [read["incoming"]["text"], read["candidates"][1]["text"]] == [text, text]
+    assert [read[0]["new"]["text"], read[0]["candidates"][1]["text"]] == [text, text]
     assert (before, after) == tuple(
-        prompt.render_prompt(question("a", "b")).user.split("<data>\n")[i].split("\n</data>")[-1]
-        for i in (0, 1)
+        render(question("a", "b")).split("<data>\n")[i].split("\n</data>")[-1] for i in (0, 1)
     )
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), min_size=1, max_size=3))
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 def test_any_text_comes_out_of_the_data_as_it_went_in(texts: list[str]) -> None:
-    user = prompt.render_prompt(question(*texts)).user
+    user = render(question(*texts))
     assert user.count("<data>") == user.count("</data>") == 1
     read = json.loads(user.split("<data>\n")[1].split("\n</data>")[0])
-    assert [candidate["text"] for candidate in read["candidates"]] == texts
+    assert [candidate["text"] for candidate in read[0]["candidates"]] == texts
 
 
 def test_letters_of_other_scripts_stay_readable() -> None:
-    assert "犬がいる – été ☂" in prompt.render_prompt(question("犬がいる – été ☂")).user
+    assert "犬がいる – été ☂" in render(question("犬がいる – été ☂"))
 
 
 def test_candidates_too_long_for_the_question_are_left_out_whole_and_counted(
@@ -442,7 +503,7 @@ def test_candidates_too_long_for_the_question_are_left_out_whole_and_counted(
 ) -> None:
     asked = question("Has a cat", "x" * 70_000, "Has a dog")
     verdict = judged(served, judges(judgment(1), judgment(2), judgment(3)), asked=asked)
-    assert [c["text"] for c in served.requests[0].data["candidates"]] == ["Has a cat", "Has a dog"]
+    assert [c["text"] for c in served.requests[0].candidates] == ["Has a cat", "Has a dog"]
     assert pairs(verdict) == [(1, "UPDATE"), (3, "UPDATE")]
     assert "Not asked about, for length: 1 candidates." in (verdict.trouble or "")
     assert len(served.requests[0].json["messages"][1]["content"]) < 61_000
@@ -463,9 +524,10 @@ def test_a_statement_says_what_its_fact_says() -> None:
         key="city",
         value="Porto",
         valid_from=SPRING,
+        said_at=NOON,
     )
     assert PromptStatement.from_fact(fact) == PromptStatement(
-        "Lives in Porto", SPRING, "ana", "home", "city", "Porto"
+        "Lives in Porto", NOON, SPRING, "ana", "home", "city", "Porto"
     )
 
 
@@ -512,7 +574,7 @@ def test_a_model_that_obeys_every_text_judges_no_more_than_it_was_asked(
                     if incoming
                     else question("Has a dog", text)
                 )
-                verdict = await judge.judge(Payer(ANA), asked)
+                [verdict] = await judge.judge(Payer(ANA), [asked])
                 assert len({j.memory_id for j in verdict.judgments}) == len(verdict.judgments)
                 assert {j.memory_id for j in verdict.judgments} <= {memory(1), memory(2)}
                 assert all(
@@ -551,9 +613,9 @@ def judged_from(body: bytes) -> ModelVerdict:
             lambda _: httpx.Response(200, stream=httpx.ByteStream(body))
         )
         async with httpx.AsyncClient(transport=transport) as http:
-            return await ModelJudge(ChatClient(http, ChatOptions()), Budget()).judge(
-                Payer(ANA), THREE
-            )
+            judge = ModelJudge(ChatClient(http, ChatOptions()), Budget())
+            [verdict] = await judge.judge(Payer(ANA), [THREE])
+            return verdict
 
     return asyncio.run(run())
 
@@ -575,7 +637,7 @@ VALUE = st.recursive(
     max_leaves=5,
 )
 ENTRY = st.dictionaries(
-    st.sampled_from(["candidate", "relation", "confidence", "reason"]), VALUE
+    st.sampled_from(["candidate", "relation", "confidence", "reason", "text"]), VALUE
 ) | st.builds(
     judgment,
     st.integers(-1, 4) | LEAF,
@@ -585,7 +647,7 @@ ENTRY = st.dictionaries(
 )
 ANSWER = st.fixed_dictionaries(
     {"judgments": st.lists(ENTRY, max_size=6) | VALUE},
-    optional={"merged_text": VALUE, "slot": VALUE | ENTRY},
+    optional={"slot": VALUE | ENTRY},
 )
 
 

@@ -335,6 +335,12 @@ def test_an_objection_is_an_event_on_both_sides() -> None:
     assert [one.kind for one in story(judging_entries=[elsewhere]).events] == [EventKind.NOT_DONE]
 
 
+def test_what_a_sweep_saw_and_did_not_do_names_the_memory_that_it_compared() -> None:
+    swept = entry(Operation.NOOP, decided_by="sweep", touched=(), judged=(DISPUTED,))
+    [event] = story(about=TWO, judging_entries=[swept]).events
+    assert event.sentence == f"“One” was compared with “Two”. {OPINIONS}: nothing was changed."
+
+
 def test_what_was_asked_is_told_with_its_review_alone() -> None:
     asked = replace(DISPUTED, reason=Reason.IN_REVIEW)
     stored = entry(Operation.ADD, after={ONE: belief()}, touched=(), judged=(asked,))

@@ -73,31 +73,13 @@ live AS MATERIALIZED (
             encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
-    SELECT id, score, vector, text
-    FROM (
-        SELECT
-            coalesce(v.id, t.id) AS id,
-            30.5 * (
-                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-            ) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector,
-            coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place
-            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-        ) AS v
-        FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (
-                SELECT * FROM live
-                WHERE rank > 0
-                ORDER BY rank DESC, distance
-                LIMIT :depth
-            ) AS ranked
-        ) AS t USING (id)
-    ) AS fused
-    WHERE score >= :min_score
-    ORDER BY score DESC, vector DESC
+    SELECT
+        id,
+        1 - distance + 5.0 * rank AS score,
+        1 - distance AS vector,
+        rank AS text
+    FROM live
+    ORDER BY score DESC
     LIMIT :limit
 ),
 best AS MATERIALIZED (
@@ -593,31 +575,13 @@ LEFT JOIN LATERAL (
                 encoder) = :encoder
     ),
     ranked AS MATERIALIZED (
-        SELECT id, score, vector, text
-        FROM (
-            SELECT
-                coalesce(v.id, t.id) AS id,
-                30.5 * (
-                    coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-                ) AS score,
-                1 - coalesce(v.distance, t.distance) AS vector,
-                coalesce(t.rank, v.rank) AS text
-            FROM (
-                SELECT *, row_number() OVER (ORDER BY distance) AS place
-                FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-            ) AS v
-            FULL JOIN (
-                SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-                FROM (
-                    SELECT * FROM live
-                    WHERE rank > 0
-                    ORDER BY rank DESC, distance
-                    LIMIT :depth
-                ) AS ranked
-            ) AS t USING (id)
-        ) AS fused
-        WHERE score >= :min_score
-        ORDER BY score DESC, vector DESC
+        SELECT
+            id,
+            1 - distance + 5.0 * rank AS score,
+            1 - distance AS vector,
+            rank AS text
+        FROM live
+        ORDER BY score DESC
         LIMIT :limit
     ),
     best AS MATERIALIZED (
@@ -4606,12 +4570,19 @@ SELECT * FROM reviews WHERE agent_id = :agent AND id = :id;
 
 -- POST /v1/reviews/{review_id}/reject
 -- app/store/apply.py apply_plans
-UPDATE reviews SET
+UPDATE reviews r SET
     status = :status,
     note = :note,
     decided_at = :decided_at,
     decision_log_id = :log_id,
-    memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END
+    memory_id = CASE WHEN incoming IS NULL THEN memory_id ELSE :memory_id END,
+    shown = CASE
+    WHEN :status = 'pending' AND EXISTS (
+        SELECT FROM consolidation_log l
+        WHERE l.agent_id = :agent AND l.id = r.decision_log_id AND l.decided_by = 'agent'
+    ) THEN greatest(shown, :shown_at_most)
+    ELSE shown
+    END
 WHERE agent_id = :agent AND id = :id;
 -- app/store/memories.py find_memories: as for POST /v1/memories (a new value of a slot)
 
@@ -7390,11 +7361,11 @@ COPY (
     FROM reviews t
     CROSS JOIN LATERAL (
         SELECT 'review' AS type, id AS id, status AS status, source AS source, relation AS
-            relation, sentence AS sentence, memory_id AS memory_id, log_id AS log_id, judgments AS
-            judgments, relied_on AS relied_on, to_char(created_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at, said AS said, incoming AS incoming,
-            note AS note, to_char(decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-            AS decided_at, decision_log_id AS decision_log_id
+            relation, memory_id AS memory_id, log_id AS log_id, judgments AS judgments, relied_on
+            AS relied_on, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+            AS created_at, said AS said, incoming AS incoming, note AS note, to_char(decided_at AT
+            TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS decided_at, decision_log_id AS
+            decision_log_id
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.id
@@ -7673,9 +7644,9 @@ CREATE TEMP TABLE IF NOT EXISTS incoming_reviews (LIKE reviews INCLUDING DEFAULT
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-COPY incoming_reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id,
-    judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) FROM STDIN
-    (FORMAT BINARY);
+COPY incoming_reviews (agent_id, id, status, source, relation, memory_id, log_id, judgments,
+    relied_on, created_at, said, incoming, note, decided_at, decision_log_id) FROM STDIN (FORMAT
+    BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7686,10 +7657,10 @@ LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
-INSERT INTO reviews (agent_id, id, status, source, relation, sentence, memory_id, log_id,
-    judgments, relied_on, created_at, said, incoming, note, decided_at, decision_log_id) SELECT
-    agent_id, id, status, source, relation, sentence, memory_id, log_id, judgments, relied_on,
-    created_at, said, incoming, note, decided_at, decision_log_id FROM incoming_reviews;
+INSERT INTO reviews (agent_id, id, status, source, relation, memory_id, log_id, judgments,
+    relied_on, created_at, said, incoming, note, decided_at, decision_log_id) SELECT agent_id, id,
+    status, source, relation, memory_id, log_id, judgments, relied_on, created_at, said, incoming,
+    note, decided_at, decision_log_id FROM incoming_reviews;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -8270,6 +8241,7 @@ UPDATE reviews SET
         SELECT coalesce(
             jsonb_agg(
                 j || '{"reasoning": "", "findings": [], "vetoes": [], "opinions": []}'
+                || '{"new_text": null}'
             ),
             '[]'
         )
@@ -9598,31 +9570,13 @@ live AS MATERIALIZED (
             (SELECT name FROM encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
-    SELECT id, score, vector, text
-    FROM (
-        SELECT
-            coalesce(v.id, t.id) AS id,
-            30.5 * (
-                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-            ) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector,
-            coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place
-            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-        ) AS v
-        FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (
-                SELECT * FROM live
-                WHERE rank > 0
-                ORDER BY rank DESC, distance
-                LIMIT :depth
-            ) AS ranked
-        ) AS t USING (id)
-    ) AS fused
-    WHERE score >= :min_score
-    ORDER BY score DESC, vector DESC
+    SELECT
+        id,
+        1 - distance + 5.0 * rank AS score,
+        1 - distance AS vector,
+        rank AS text
+    FROM live
+    ORDER BY score DESC
     LIMIT :limit
 ),
 best AS MATERIALIZED (

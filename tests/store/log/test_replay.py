@@ -15,6 +15,7 @@ from app.settings import load_settings
 from app.store.columns import BELIEF_COLUMNS
 from app.store.log.state import decode_memory_state
 from support.builders import store
+from support.depth import DEEP
 from support.doctor_check import assert_healthy
 from support.random_history import TEXTS, random_writes
 from support.scripted_model import ScriptedModel, every
@@ -120,7 +121,7 @@ def assert_replay_gives_the_tables(database_url: str, agents: list[str]) -> None
 
 
 def test_replaying_the_log_gives_the_tables(database_url: str) -> None:
-    agents = [f"agent-{seed}" for seed in range(6)]
+    agents = [f"agent-{seed}" for seed in range(6 if DEEP else 3)]
     with running(load_settings(database_url=database_url)) as address:
         for seed, agent in enumerate(agents):
             with httpx.Client(base_url=address, headers={"X-Agent-Id": agent}) as client:

@@ -30,6 +30,7 @@ from app.store.sweeps import work as sweep_work
 from support.ages import move_back, without_time_zone
 from support.builders import editor, problem, send, store
 from support.databases import fresh_database
+from support.depth import DEEP
 from support.doctor_check import assert_healthy, faults
 from support.doctor_damage import (
     AGENT,
@@ -135,7 +136,7 @@ def test_old_operations_move_to_a_file_with_every_column(database_url: str, fold
     assert (unknown["type"], foreign["type"]) == ("urn:palimpsest:problem:unknown-operation",) * 2
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if DEEP else 2))
 def test_any_history_replays_from_its_checkpoints(
     database_url: str, folder: Path, seed: int
 ) -> None:
@@ -570,7 +571,7 @@ def test_a_log_that_cannot_be_replayed_is_left_alone(
 
 # --- kill -9 ---------------------------------------------------------------------------------------------------------------
 
-KILLS = 40 if os.environ.get("PALIMPSEST_DEEP") else 5
+KILLS = 40 if DEEP else 3
 
 # Small batches, so that there is much to be cut off.
 SMALL = "import app.services.retention as r; r._AT_ONCE = 7; from app.cli import main; main()"

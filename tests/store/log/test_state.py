@@ -346,7 +346,6 @@ def test_everything_else_that_an_operation_did_is_stored_in_states_of_its_own() 
     review = Review(
         source=ReviewSource.SHADOW,
         relation=Relation.UPDATE,
-        sentence="It replaces the other.",
         judgments=(JUDGMENT,),
         relied_on=((TWO, 3),),
         corrections={"said_until": KNOWN},
@@ -375,7 +374,6 @@ def test_everything_else_that_an_operation_did_is_stored_in_states_of_its_own() 
             "review": {
                 "source": "shadow",
                 "relation": "UPDATE",
-                "sentence": "It replaces the other.",
                 "judgments": [JUDGMENT_STORED],
                 "relied_on": [[str(TWO), 3]],
                 "said": {"said_until": AT},

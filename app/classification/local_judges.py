@@ -1,0 +1,359 @@
+"""What signals and the local judge say of a fact beside its candidates, without a model."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+from uuid import UUID
+
+from app.classification import signals
+from app.classification.local.judge import LocalJudge, ReadCandidate, Thresholds
+from app.classification.local.language import is_english
+from app.classification.local.reading import Reading
+from app.classification.merge_text import join_texts
+from app.classification.names import RenamedText, rename_alike
+from app.classification.signals.endings import find_ending
+from app.classification.verdict import Candidate, LocalVerdict, Verdict
+from app.classification.wording import spell_alike, write_as_holding
+from app.domain.dates.dated_text import Precision
+from app.domain.dates.facts import drop_date_words
+from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
+from app.domain.relation import Judge, Judgment, Relation
+from app.domain.text import differ_in_exact_words
+from app.domain.version import Memory
+
+# Characters. A longer text is a document rather than a fact, and reading it would block others.
+MAX_READ = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How many of the nearest candidates the local judge reads, and how near they must be."""
+
+    most: int
+    least_similarity: float
+
+
+# Two, because it reads two at once. In most stores neither may end, and it reads no more.
+NEAR = Reach(most=2, least_similarity=0.15)
+# If the model may be asked, or if something near may end, it is worth looking farther.
+FAR = Reach(most=6, least_similarity=-1.0)
+
+
+AnyFact = TypeVar("AnyFact", Fact, StoredFact)
+
+
+class LocalJudges:
+    """The signals and, if its network is shipped, the local judge."""
+
+    def __init__(self, judge: LocalJudge | None) -> None:
+        self._judge = judge
+
+    async def judge(
+        self, fact: Fact, candidates: Sequence[Candidate], reach: Reach
+    ) -> LocalVerdict:
+        """Return what signals and the local judge say.
+
+        If a dated fact would end nothing, they read it and the candidates once more as their words
+        would tell them while they hold: "My boss is Ben until Friday" is another boss.
+        """
+        whole = await self._judge_words(fact, candidates, reach)
+        present = _write_as_holding(fact)
+        if present.content == fact.content or whole.ends_something:
+            return whole
+        present_candidates = [
+            replace(each, memory=replace(each.memory, fact=_write_as_holding(each.memory.fact)))
+            for each in candidates
+        ]
+        holding = await self._judge_words(
+            present, present_candidates, reach, is_temporary=_lasts_for_days(fact)
+        )
+        return _join_readings(whole, holding, fact, candidates)
+
+    async def read_more(
+        self, fact: Fact, local: LocalVerdict, memory_ids: Iterable[UUID]
+    ) -> dict[UUID, Reading]:
+        """Return all readings of the verdict, and those of these memories, if they can be read."""
+        unread = [each for each in memory_ids if each in local.texts and each not in local.readings]
+        if self._judge is None or not unread or not is_english(fact.content):
+            return dict(local.readings)
+        texts = [local.texts[memory_id].text for memory_id in unread]
+        readings = await self._judge.read(fact.content, texts)
+        return dict(local.readings) | dict(zip(unread, readings, strict=True))
+
+    async def _judge_words(
+        self,
+        fact: Fact,
+        candidates: Sequence[Candidate],
+        reach: Reach,
+        *,
+        is_temporary: bool = False,
+    ) -> LocalVerdict:
+        """Return what signals and the local judge say of the words as they are.
+
+        `is_temporary` says that the fact has a stated end, which its words do not name.
+        """
+        memories = [candidate.memory for candidate in candidates]
+        # In a thread: texts of the greatest length take long enough to hold others up.
+        verdict, texts = await asyncio.to_thread(
+            _judge_by_signals, fact, memories, is_temporary=is_temporary
+        )
+        if states_nothing(fact.content):
+            return LocalVerdict(verdict, texts)
+        verdict, readings = await self._read_candidates(
+            fact,
+            candidates,
+            verdict,
+            texts,
+            reach=reach,
+        )
+        return LocalVerdict(_drop_false_repetitions(verdict, fact, texts), texts, readings)
+
+    async def _read_candidates(
+        self,
+        fact: Fact,
+        candidates: Sequence[Candidate],
+        verdict: Verdict,
+        texts: Mapping[UUID, RenamedText],
+        *,
+        reach: Reach,
+    ) -> tuple[Verdict, dict[UUID, Reading]]:
+        """Let the local judge read the likeliest candidates, and those that signals change."""
+        if self._judge is None:
+            return verdict, {}
+        judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
+        judged = []
+        for candidate in candidates:
+            has_judgment = candidate.memory.id in judgments
+            if has_judgment and not _has_other_key(fact, candidate.memory.fact):
+                judged.append(candidate)
+        read = [
+            ReadCandidate(
+                text=texts[each.memory.id].text,
+                judgment=judgments[each.memory.id],
+                similarity=each.similarity,
+                is_in_same_category=is_in_same_category(fact, each.memory.fact),
+                is_decision_of_category=is_another_decision(fact, each.memory.fact),
+            )
+            for each in judged
+        ]
+        readings = await self._read_in_turns(fact.content, read, reach)
+        weighed = await self._judge.judge(
+            fact.content, [read[place] for place in readings], list(readings.values())
+        )
+        judgments |= {judgment.memory_id: judgment for judgment in weighed}
+        by_id = {judged[place].memory.id: reading for place, reading in readings.items()}
+        return replace(verdict, judgments=tuple(judgments.values())), by_id
+
+    async def _read_in_turns(
+        self, incoming: str, candidates: Sequence[ReadCandidate], reach: Reach
+    ) -> dict[int, Reading]:
+        """Return what the local judge reads of the candidates within reach, by their places.
+
+        If one of them may end, the judge reads farther: the right one may be another, and a
+        question names every one that it may concern.
+        """
+        assert self._judge is not None
+        readings: dict[int, Reading] = {}
+        for nearer_first in (reach, FAR):
+            places = find_worth_reading(incoming, candidates, reach=nearer_first)
+            new = [place for place in places if place not in readings]
+            texts = [candidates[place].text for place in new]
+            readings |= zip(new, await self._judge.read(incoming, texts), strict=True)
+            if not any(reading.ends >= Thresholds().ask for reading in readings.values()):
+                break
+        return dict(sorted(readings.items()))
+
+
+def states_nothing(text: str) -> bool:
+    """Return True for a question or quoted speech: it ends nothing, and nothing ends it."""
+    return len(text) <= MAX_READ and signals.find_speech(text) is not None
+
+
+def is_another_decision(fact: Fact, stored: StoredFact) -> bool:
+    are_decisions = fact.kind is Kind.DECISION and stored.kind is Kind.DECISION
+    return are_decisions and is_in_same_category(fact, stored)
+
+
+def is_in_same_category(fact: Fact, stored: StoredFact) -> bool:
+    return bool(fact.slot.category) and fact.slot.category == stored.slot.category
+
+
+def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
+    """Return True if callers gave both facts a key, and not the same: no reading outranks that."""
+    if fact.key is None or stored.key is None:
+        return False
+    return fact.slot.key != stored.slot.key
+
+
+def find_worth_reading(
+    incoming: str, candidates: Sequence[ReadCandidate], *, reach: Reach = NEAR
+) -> list[int]:
+    """Return the places of the stored texts that the local judge reads beside the incoming one.
+
+    They are the nearest within reach, and those that signals would change. A text without a
+    similarity shares a slot without being ranked by its vector, and is just near.
+    """
+    if not is_english(incoming) or states_nothing(incoming):
+        return []
+    nearness: list[float] = []
+    for candidate in candidates:
+        similarity = candidate.similarity
+        nearness.append(NEAR.least_similarity if similarity is None else similarity)
+    near = [place for place, each in enumerate(nearness) if each >= reach.least_similarity]
+    nearest = set(sorted(near, key=lambda place: -nearness[place])[: reach.most])
+    places = []
+    for place, candidate in enumerate(candidates):
+        is_likely = place in nearest or candidate.judgment.relation.effect.changes_stored
+        if is_likely and not states_nothing(candidate.text):
+            places.append(place)
+    return places
+
+
+def should_consider(
+    memory: Memory, similarity: float | None, *, min_importance: float, similarity_floor: float
+) -> bool:
+    """Return True if a candidate is important enough, or core, and near enough (reference 002).
+
+    A candidate without a similarity was not ranked by its vector and counts as near.
+    """
+    is_important = memory.belief.tier is Tier.CORE or memory.fact.importance >= min_importance
+    is_near = similarity is None or similarity >= similarity_floor
+    return is_important and is_near
+
+
+def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
+    """Return the texts that are short enough to be one fact, with the names that the fact uses."""
+    short = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
+    stored = [spell_alike(fact.content, memory.fact.content) for memory in short]
+    texts = rename_alike(fact.content, stored)
+    return {memory.id: text for memory, text in zip(short, texts, strict=True)}
+
+
+def _judge_by_signals(
+    fact: Fact, memories: Sequence[Memory], *, is_temporary: bool
+) -> tuple[Verdict, dict[UUID, RenamedText]]:
+    """Judge the candidates that are short enough, if the fact itself is. Return their texts too."""
+    if len(fact.content) > MAX_READ:
+        return Verdict(), {}
+    texts = _rename_alike(fact, memories)
+    read = [memory for memory in memories if memory.id in texts]
+    statements = [_build_statement(memory.fact, texts[memory.id].text) for memory in read]
+    judgments = []
+    incoming = replace(_build_statement(fact, fact.content), is_temporary=is_temporary)
+    for judgment in signals.judge_candidates(incoming, statements):
+        judgments.append(_judgment_from_signal(judgment, read[judgment.candidate], fact))
+    # "Until the end of May" ends nothing that is stored.
+    retracts = find_ending(fact.content) and find_ending(drop_date_words(fact.content))
+    return Verdict(judgments=tuple(judgments), retracts=bool(retracts)), texts
+
+
+def _drop_false_repetitions(
+    verdict: Verdict, fact: Fact, texts: Mapping[UUID, RenamedText]
+) -> Verdict:
+    """Return the verdict without repetitions of texts that do not say all that the fact says."""
+    judgments = [_check_words(j, fact.content, texts[j.memory_id]) for j in verdict.judgments]
+    return replace(verdict, judgments=tuple(judgments))
+
+
+def _check_words(judgment: Judgment, incoming: str, stored: RenamedText) -> Judgment:
+    if judgment.relation is not Relation.DUPLICATE:
+        return judgment
+    reasoning = find_other_words(incoming, stored)
+    if reasoning is None:
+        return judgment
+    return replace(
+        judgment,
+        relation=Relation.OVERLAP,
+        reasoning=f"{reasoning}; else {judgment.reasoning}",
+        flag=False,
+    )
+
+
+def find_other_words(incoming: str, stored: RenamedText) -> str | None:
+    """Return why the incoming text is no repetition, although a judge may read it as one.
+
+    "My sister Nora lives in Bonn" says more than "Nora lives in Bonn". And the network reads
+    neither case nor most marks.
+    """
+    if stored.adds_description:
+        return "it says who or what is meant"
+    if differ_in_exact_words(stored.text, incoming):
+        return "a word is written otherwise, which may matter"
+    return None
+
+
+def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
+    # "user" is the default, so that it does not tell whether the caller named an entity.
+    entity = None if fact.entity == "user" else fact.entity
+    kind = fact.kind or Kind.FACT
+    return signals.Statement(
+        text=text,
+        at=fact.valid_from,
+        entity=entity,
+        key=fact.key,
+        kind=kind.value,
+    )
+
+
+def _write_as_holding(fact: AnyFact) -> AnyFact:
+    return replace(fact, content=write_as_holding(fact))
+
+
+def _join_readings(
+    whole: LocalVerdict, holding: LocalVerdict, fact: Fact, candidates: Sequence[Candidate]
+) -> LocalVerdict:
+    """Return the whole verdict, with the endings of the fact as told while it holds."""
+    memories = {candidate.memory.id: candidate.memory for candidate in candidates}
+    joined = {judgment.memory_id: judgment for judgment in whole.verdict.judgments}
+    for judgment in holding.verdict.judgments:
+        if _is_plain_ending(judgment, fact, memories[judgment.memory_id]):
+            joined[judgment.memory_id] = judgment
+    if tuple(joined.values()) == whole.verdict.judgments:
+        return whole
+    return replace(holding, verdict=replace(holding.verdict, judgments=tuple(joined.values())))
+
+
+def _is_plain_ending(judgment: Judgment, fact: Fact, memory: Memory) -> bool:
+    """Return True if the fact as told while it holds ends the memory, whose place in time is known.
+
+    "I moved to London in 2010" may be told of the time before "I live in Leeds", which nobody
+    dated. Without its date it reads as a move of today.
+    """
+    if judgment.relation is Relation.RETRACTION:
+        return not judgment.flag
+    if not judgment.relation.effect.ends_stored:
+        return False
+    if fact.valid_until is not None:
+        return not judgment.flag or fact.valid_until <= memory.told_at
+    is_undated = memory.stated_start is None
+    return not (is_undated and fact.valid_from and fact.valid_from < memory.told_at)
+
+
+def _lasts_for_days(fact: Fact) -> bool:
+    """Return True if the fact has a stated end that is no time of the day."""
+    if fact.valid_until is None:
+        return False
+    return fact.dated_by is None or fact.dated_by.precision is not Precision.INSTANT
+
+
+def _judgment_from_signal(judgment: signals.SignalJudgment, memory: Memory, fact: Fact) -> Judgment:
+    completes = judgment.relation is Relation.COMPLEMENT
+    return Judgment(
+        memory_id=memory.id,
+        relation=judgment.relation,
+        confidence=judgment.confidence,
+        reasoning=judgment.reasoning,
+        decided_by=Judge.SIGNALS,
+        findings=judgment.findings,
+        vetoes=judgment.vetoes,
+        flag=judgment.flag,
+        akin=judgment.akin,
+        new_text=_rename_completed(fact, memory) if completes else None,
+    )
+
+
+def _rename_completed(fact: Fact, memory: Memory) -> str | None:
+    """Return the text under its new name and the fact, if the fact gives another name."""
+    renamed = signals.rename_text(memory.fact.content, fact.content)
+    return renamed and join_texts(renamed, fact.content)

@@ -1,0 +1,78 @@
+"""Whether a model is worth asking about a fact, and the question."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from app.classification import signals
+from app.classification.local.reading import Reading
+from app.classification.local_judges import is_another_decision
+from app.classification.model.question import PromptCandidate, PromptStatement, Question
+from app.classification.verdict import Candidate, LocalVerdict
+from app.domain.fact import Fact, StoredFact
+from app.domain.relation import LOCAL_FINDING, Judgment, Relation
+
+# The model is asked if the local judge gives any relation at least this probability, or if the
+# cosine of the vectors is at least that high. Reference 002 asks from .6, by another encoder: its
+# own example has .78 there and .71 here.
+ASK_FROM = 0.02
+ASK_NEAR = 0.5
+# A small model's weaker doubts are no hint.
+HINT_FROM = 0.1
+
+
+def find_reason_to_ask(fact: Fact, candidates: Sequence[Candidate], local: LocalVerdict) -> bool:
+    """Return True if anything suggests that the fact concerns a candidate.
+
+    That is a finding of the signals, a chance that the local judge sees, the same slot, another
+    decision in the same category (reference 004), near vectors (reference 002), or several words
+    in common (reference 001). What the local judge did not read, such as another language, is
+    always worth asking about.
+    """
+    readings = local.readings
+    if not readings or any(judgment.findings for judgment in local.verdict.judgments):
+        return True
+    if any(1 - reading.none >= ASK_FROM for reading in readings.values()):
+        return True
+    for candidate in candidates:
+        stored = candidate.memory.fact
+        is_near = candidate.similarity is not None and candidate.similarity >= ASK_NEAR
+        if is_near or _is_in_same_slot(fact, stored) or is_another_decision(fact, stored):
+            return True
+        text = local.texts.get(candidate.memory.id)
+        # What is too long for the signals was not compared at all.
+        if text is None or signals.has_reason(fact.content, text.text):
+            return True
+    return False
+
+
+def _is_in_same_slot(fact: Fact, stored: StoredFact) -> bool:
+    if fact.key is not None and stored.key is not None:
+        return fact.slot == stored.slot
+    return (
+        fact.derived is not None
+        and stored.derived is not None
+        and ((fact.derived.entity, fact.derived.key) == (stored.derived.entity, stored.derived.key))
+    )
+
+
+def build_question(fact: Fact, candidates: Sequence[Candidate], local: LocalVerdict) -> Question:
+    """Return the question about all candidates, with what the local judges see of a change."""
+    by_id = {judgment.memory_id: judgment for judgment in local.verdict.judgments}
+    asked = []
+    for memory in (candidate.memory for candidate in candidates):
+        hint = _describe_hint(by_id.get(memory.id), local.readings, memory.id)
+        asked.append(PromptCandidate(memory.id, PromptStatement.from_fact(memory.fact), hint))
+    return Question(PromptStatement.from_fact(fact), tuple(asked))
+
+
+def _describe_hint(
+    judgment: Judgment | None, readings: Mapping[UUID, Reading], memory_id: UUID
+) -> str | None:
+    """Return the change that a signal found, or else what the local judge reads. Vetoes are none:
+    they argue against true changes.
+    """
+    for finding in judgment.findings if judgment else ():
+        if finding.name != LOCAL_FINDING and finding.relation is not Relation.NONE:
+            return f"{finding.relation}: {finding.explanation}"
+    reading = readings.get(memory_id)
+    return reading.describe() if reading and 1 - reading.none >= HINT_FROM else None

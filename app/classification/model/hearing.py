@@ -1,0 +1,183 @@
+"""What a model's word may do, beside what the local judges see.
+
+Neither is final: a change that only one of them sees becomes a question.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from app.classification.local.difference import differs_in_few_words
+from app.classification.local.judge import Thresholds
+from app.classification.local.reading import Reading
+from app.classification.local_judges import find_other_words
+from app.classification.merge_text import find_detail_loss, find_merge_loss, find_rewriting_fault
+from app.classification.model.judge import STAYS, ModelVerdict
+from app.classification.model.trust import Trust, surely_holds
+from app.classification.names import RenamedText
+from app.classification.verdict import Candidate, LocalVerdict, Verdict
+from app.domain.fact import Fact
+from app.domain.relation import Judgment, ModelCost, Opinion, Relation
+
+# What a model that is not trusted ends must be this likely to the local judge.
+LEAST_SUPPORT = 0.7
+# The cosine of two texts that the local judge cannot read and that a model takes for the same.
+REPEATS_FROM = 0.85
+
+
+def hear_model(
+    fact: Fact,
+    candidates: Sequence[Candidate],
+    local: LocalVerdict,
+    by_model: ModelVerdict,
+    trust: Trust,
+) -> Verdict:
+    """Return the verdict of the model and the local judges together.
+
+    An ending that the local judges rule out is flagged, and so is one that they see and the model
+    does not. If the model failed, the local judgments remain and the fact is marked for another
+    look.
+    """
+    hearing = _Hearing(fact, {each.memory.id: each for each in candidates}, local, trust)
+    said = {judgment.memory_id: judgment for judgment in by_model.judgments}
+    seen = {judgment.memory_id: judgment for judgment in local.verdict.judgments}
+    judgments = []
+    for candidate in candidates:
+        memory_id = candidate.memory.id
+        judgment = hearing.weigh(seen.get(memory_id), said.get(memory_id))
+        if judgment is not None:
+            judgments.append(judgment)
+    return replace(
+        local.verdict,
+        judgments=tuple(judgments),
+        model_cost=_build_model_cost(by_model),
+        look_again=by_model.failure,
+    )
+
+
+class _Hearing:
+    """The model's words on the candidates of one fact."""
+
+    def __init__(
+        self, fact: Fact, candidates: Mapping[UUID, Candidate], local: LocalVerdict, trust: Trust
+    ) -> None:
+        self._fact = fact
+        self._candidates = candidates
+        self._readings: Mapping[UUID, Reading] = local.readings
+        self._texts: Mapping[UUID, RenamedText] = local.texts
+        self._trust = trust
+
+    def weigh(self, local: Judgment | None, by_model: Judgment | None) -> Judgment | None:
+        """Return the judgment on a candidate that the local judges, the model or both judged."""
+        if local is None or by_model is None:
+            return local or by_model
+        reading = self._readings.get(local.memory_id)
+        similarity = self._candidates[local.memory_id].similarity
+        holds = reading is not None and surely_holds(reading, local, similarity)
+        if holds:
+            self._trust.count(by_model)
+        judgment = self._check(local, by_model, reading, holds=holds)
+        opinion = _build_opinion(by_model)
+        changes = {each.relation.effect.changes_stored for each in (*local.opinions, opinion)}
+        return replace(
+            judgment,
+            findings=local.findings,
+            opinions=(*local.opinions, opinion),
+            disagree=len(changes) > 1,
+        )
+
+    def _check(
+        self, local: Judgment, by_model: Judgment, reading: Reading | None, *, holds: bool
+    ) -> Judgment:
+        """Return the model's judgment as far as the local judges support it. `holds` says that they
+        surely see no relation.
+        """
+        effect = by_model.relation.effect
+        overlooks = local.relation.effect.ends_stored and not effect.ends_stored
+        if overlooks or not effect.changes_stored:
+            return self._keep_local(local, by_model)
+        if by_model.relation is Relation.DUPLICATE:
+            return self._check_repetition(local, by_model, reading)
+        checked = self._check_text(by_model)
+        is_supported = not holds and self._is_trusted(local, reading)
+        return checked if is_supported else replace(checked, flag=True)
+
+    def _is_trusted(self, local: Judgment, reading: Reading | None) -> bool:
+        """Return True if the model may be right. One that ends what holds needs more support."""
+        if not self._trust.is_low or local.relation.effect.ends_stored:
+            return True
+        return reading is not None and reading.ends + reading.part >= LEAST_SUPPORT
+
+    def _keep_local(self, local: Judgment, by_model: Judgment) -> Judgment:
+        """Return the judgment where the model sees no change.
+
+        What the local judges would do becomes a question. What they would ask remains one, unless a
+        trusted model says of this very candidate that it stays.
+        """
+        if local.relation is Relation.DUPLICATE:
+            return local
+        is_heard = local.flag and by_model.reasoning != STAYS and not self._trust.is_low
+        if is_heard or not local.relation.effect.changes_stored:
+            return by_model
+        reasoning = f"{local.reasoning}; the model sees no change: {by_model.reasoning}"
+        return replace(local, reasoning=reasoning, flag=True)
+
+    def _check_text(self, judgment: Judgment) -> Judgment:
+        """Return the judgment without a text that loses or invents something.
+
+        Without it, a complement joins both texts as they are, and a change in part is asked about.
+        So is one of a fact with a key, because its value may be that part.
+        """
+        if judgment.new_text is None:
+            return judgment
+        stored = self._candidates[judgment.memory_id].memory.fact
+        completes = judgment.relation is Relation.COMPLEMENT
+        if completes:
+            fault = find_merge_loss(judgment.new_text, stored.content, self._fact.content)
+        elif stored.key is not None:
+            fault = "The fact has a key."
+        else:
+            fault = find_rewriting_fault(judgment.new_text, stored.content, self._fact.content)
+        if fault is None:
+            return judgment
+        reasoning = f"{judgment.reasoning} The model's text is not used. {fault}"
+        return replace(judgment, new_text=None, reasoning=reasoning, flag=not completes)
+
+    def _check_repetition(
+        self, local: Judgment, by_model: Judgment, reading: Reading | None
+    ) -> Judgment:
+        """Return the judgment, or a mere overlap in place of a repetition that nobody else sees."""
+        if local.relation is Relation.DUPLICATE or self._may_repeat(local.memory_id, reading):
+            return by_model
+        reasoning = f"stored, because no other judge takes it for the same: {by_model.reasoning}"
+        return replace(by_model, relation=Relation.OVERLAP, reasoning=reasoning)
+
+    def _may_repeat(self, memory_id: UUID, reading: Reading | None) -> bool:
+        """Return True if the memory says every detail of the fact, and the rest may be the same."""
+        stored = self._texts.get(memory_id)
+        if stored is None or find_other_words(self._fact.content, stored) is not None:
+            return False
+        if find_detail_loss(stored.text, self._fact.content) is not None:
+            return False
+        if reading is None:
+            return (self._candidates[memory_id].similarity or 0) >= REPEATS_FROM
+        one_word_may_decide = differs_in_few_words(stored.text, self._fact.content)
+        thresholds = Thresholds()
+        least = thresholds.duplicate_alike if one_word_may_decide else thresholds.ask
+        return reading.duplicate >= least
+
+
+def _build_opinion(judgment: Judgment) -> Opinion:
+    return Opinion(judgment.decided_by, judgment.relation, judgment.confidence, judgment.reasoning)
+
+
+def _build_model_cost(verdict: ModelVerdict) -> ModelCost:
+    return ModelCost(
+        model=verdict.model,
+        prompt_version=verdict.prompt_version,
+        llm_calls=verdict.usage.llm_calls,
+        prompt_tokens=verdict.usage.prompt_tokens,
+        completion_tokens=verdict.usage.completion_tokens,
+        ms=round(verdict.usage.ms, 1),
+        trouble=verdict.trouble,
+    )

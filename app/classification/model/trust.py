@@ -1,0 +1,38 @@
+"""How far a model can be trusted, by what it says of facts that surely hold."""
+
+from app.classification.local.reading import Reading
+from app.domain.relation import Judgment
+
+# Hardly one true ending in a hundred is read with this probability of no relation, and has vectors
+# that are farther apart.
+SURELY_NONE = 0.98
+NEAR = 0.5
+# A good model ends one such fact in a thousand.
+MOST_ENDED = 0.01
+LEAST_ENDED = 2
+
+
+class Trust:
+    """Counts the candidates that surely hold, and those of them that a model ends."""
+
+    def __init__(self) -> None:
+        self.shown = 0
+        self.ended = 0
+
+    @property
+    def is_low(self) -> bool:
+        """Return True if the model ends what holds, so that its word alone ends nothing."""
+        return self.ended >= LEAST_ENDED and self.ended > MOST_ENDED * self.shown
+
+    def count(self, by_model: Judgment) -> None:
+        """Count what the model said of a candidate that surely holds."""
+        self.shown += 1
+        self.ended += by_model.relation.effect.ends_stored
+
+
+def surely_holds(reading: Reading, local: Judgment, similarity: float | None) -> bool:
+    """Return True if neither the local judge, a signal nor the vectors see that two facts are
+    related.
+    """
+    is_near = similarity is not None and similarity >= NEAR
+    return reading.none >= SURELY_NONE and not is_near and not local.findings
