@@ -172,6 +172,8 @@ def _run_uvicorn(settings: "Settings", log_config: dict[str, Any]) -> None:
         log_config=log_config,
         access_log=False,
         timeout_graceful_shutdown=settings.shutdown_timeout,
+        # A worker that is still starting answers no pings. On a busy machine that takes a while.
+        timeout_worker_healthcheck=60,
     )
 
 

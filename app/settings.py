@@ -312,8 +312,8 @@ class Settings(BaseSettings):
     llm_base_url: str | None = Field(
         None,
         description=(
-            "OpenAI-compatible endpoint of the model judge, up to /v1 (docs/models.md). Unset: "
-            "none is asked."
+            "OpenAI-compatible endpoint of the model that judges facts and reads messages, up to "
+            "/v1 (docs/models.md). Unset: none is asked."
         ),
     )
     llm_model: str = Field(
@@ -366,6 +366,13 @@ class Settings(BaseSettings):
     )
     llm_tokens_per_day_in_all: int = Field(
         10_000_000, ge=0, description="Tokens of all callers together per day, per process."
+    )
+    extract: Literal["auto", "rules", "model"] = Field(
+        "auto",
+        description=(
+            "What reads facts from messages, unless a call says otherwise: the rules, or the model "
+            "of PALIMPSEST_LLM_BASE_URL. auto: the model if one is set, otherwise the rules."
+        ),
     )
     confidence_threshold: float = Field(
         0.8,
@@ -821,6 +828,10 @@ def load_settings(**overrides: object) -> Settings:
         raise InvalidSettings(
             "PALIMPSEST_TOKEN_SECRET: must not be PALIMPSEST_API_KEY, because whoever has a token "
             "can try to guess its secret. Set another."
+        )
+    if settings.extract == "model" and not settings.llm_base_url:
+        raise InvalidSettings(
+            "PALIMPSEST_EXTRACT: model needs PALIMPSEST_LLM_BASE_URL. Set that too, or auto."
         )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(

@@ -17,6 +17,7 @@ from app.classification.local.network import LocalNetwork, is_network_shipped
 from app.classification.model.check import ModelChecker
 from app.classification.model.judge import ModelJudge
 from app.classification.model.prompt import Form
+from app.domain.captures import ExtractBy
 from app.domain.dates.zones import find_zone
 from app.domain.policy import Policy
 from app.domain.strength import HalfLives
@@ -113,6 +114,7 @@ class Services:
     keys: KeyIssuer
     remember: Remember
     texts: TextStorer
+    messages: MessageReader
     captures: Capturer
     search: Searcher
     lists: MemoryLister
@@ -316,6 +318,7 @@ def _build_services(
     budget = build_budget(settings)
     cascade = Cascade(local_judge, build_model_judge(settings, chat, budget))
     extractor = ModelExtractor(chat, budget) if chat else None
+    messages = MessageReader(engine, extractor, relevance, default=choose_extractor(settings))
     indexes = AgentIndexDirectory(engine)
     classifier = Classifier(engine, embedder, cascade, store_settings, indexes)
     dater = FactDater(engine, zone=find_zone(settings.timezone) or UTC, is_on=settings.read_dates)
@@ -348,11 +351,12 @@ def _build_services(
         keys=KeyIssuer(engine),
         remember=remember,
         texts=TextStorer(remember),
+        messages=messages,
         captures=Capturer(
             engine,
             remember,
             reverts,
-            TurnReader(engine, MessageReader(engine, extractor, relevance)),
+            TurnReader(engine, messages),
             queue,
             refuses_secrets=settings.secrets == "refuse",
         ),
@@ -465,6 +469,12 @@ def build_chat(settings: Settings, http: httpx.AsyncClient) -> ChatClient | None
         tries=settings.llm_tries,
     )
     return ChatClient(http, options)
+
+
+def choose_extractor(settings: Settings) -> ExtractBy:
+    """Return what reads messages unless their call says otherwise."""
+    by_rules = settings.extract == "rules" or settings.llm_base_url is None
+    return ExtractBy.RULES if by_rules else ExtractBy.MODEL
 
 
 def build_model_judge(

@@ -66,6 +66,7 @@ async def capture(
     render = partial(_render_capture, half_lives=services.half_lives, view=view)
     ceiling = caller.rights.trust_ceiling
     request = body.to_capture_request(
+        extract=services.messages.choose_extractor(body.extract),
         trust=min(services.settings.capture_trust, ceiling),
         may_end_stated=ceiling >= DEFAULT_TRUST,
     )

@@ -124,6 +124,13 @@ _PROBLEMS = [
         "{fact} Take them out, or set PALIMPSEST_SECRETS=redact.",
     ),
     _Row(
+        errors.NoModel,
+        422,
+        "no-model",
+        "No model is set",
+        "{fact} Send `extract: rules`, or set PALIMPSEST_LLM_BASE_URL.",
+    ),
+    _Row(
         errors.UnknownSweep,
         404,
         "unknown-sweep",

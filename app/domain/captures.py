@@ -41,7 +41,7 @@ class Message:
 class CaptureRequest:
     """The messages of one call, in the order in which they were said.
 
-    With `split`, a sentence that states several facts becomes several facts. `trust` is that of
+    With `split`, a sentence that rules read becomes as many facts as it states. `trust` is that of
     every fact, 0 to 100. If the facts `may_end_stated` ones, they end what was stated with ordinary
     trust where that is very sure. A dry run writes nothing.
     """

@@ -176,6 +176,13 @@ class SecretsRefused(PalimpsestError):
         self.count = count
 
 
+class NoModel(PalimpsestError):
+    """A call wants a model to read its messages, and the settings name none."""
+
+    def __init__(self) -> None:
+        super().__init__("No model is set to read messages. Nothing was stored.")
+
+
 # --- erasing -------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,7 @@ class SecretKind(StrEnum):
     PASSWORD = "password"  # noqa: S105 - the name of a kind
     CARD_NUMBER = "card_number"
     IBAN = "iban"
+    PIN = "pin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +209,20 @@ def _find_ibans(text: str) -> Iterator[Secret]:
             yield Secret(SecretKind.IBAN, match.start(), match.start() + length)
 
 
+# A PIN is told from other numbers by the words before it. A card's code has three digits or four.
+_PIN = re.compile(
+    r"\b(?:(?:pin|passcode)(?:[ -]?(?:code|number))?(?: (?:for|of|to|at|on) [A-Za-z' ]{1,30}?)?"
+    r"(?:'s)?(?=\D{0,12}\d{4})|cv[vc]2?)"
+    r"\s{0,2}(?:is(?: now| still)?|was|to|[:=])?\s{0,2}[\"'`]?(\d{3,8})(?!\w|[.,/:-]\d)",
+    re.IGNORECASE,
+)
+
+
+def _find_pins(text: str) -> Iterator[Secret]:
+    for match in _PIN.finditer(text):
+        yield Secret(SecretKind.PIN, match.start(1), match.end(1))
+
+
 _FINDERS: tuple[Callable[[str], Iterator[Secret]], ...] = (
     _find_private_keys,
     _find_shapes,
@@ -216,6 +231,7 @@ _FINDERS: tuple[Callable[[str], Iterator[Secret]], ...] = (
     _find_bearers,
     _find_cards,
     _find_ibans,
+    _find_pins,
 )
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from app.domain.fact import Kind
+
 # The lines around a context that is handed out for a prompt. What stands between them is ours, and
 # is never read as something new.
 CONTEXT_BEGINS = "[memory context begins]"
@@ -49,12 +51,14 @@ class Statement:
     """A fact that was read from talk, in words that can be understood without the talk.
 
     `quotes` are the words that it rests on. The first is the user's own. `is_note` is True if the
-    user wants it to be remembered, in these words.
+    user wants it to be remembered, in these words. A standing instruction to the assistant is a
+    preference.
     """
 
     text: str
     quotes: tuple[Quote, ...]
     is_note: bool = False
+    kind: Kind = Kind.FACT
 
 
 class SkipReason(StrEnum):

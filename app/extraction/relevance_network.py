@@ -37,12 +37,16 @@ class RelevanceNetwork:
     async def measure(self, texts: Sequence[str]) -> list[float]:
         """Return how likely each text is about the user's own life, 0 to 1, in order.
 
-        Raises CallerLeft.
+        A text in another script than English says nothing to the network: one half. Raises
+        CallerLeft.
         """
         measuring = [self._threads.run(partial(self._measure_text, text)) for text in texts]
         return await asyncio.gather(*measuring)
 
     def _measure_text(self, text: str) -> float:
+        letters = [letter.isascii() for letter in text if letter.isalpha()]
+        if sum(letters) * 2 < len(letters):
+            return 0.5
         encodable = text.encode("utf-8", "replace").decode("utf-8")
         ids = self._tokenizer.encode(encodable, add_special_tokens=False).ids[:MAX_TOKENS]
         inputs = {"ids": np.array([[START_TOKEN, *ids, END_TOKEN]], np.int64)}

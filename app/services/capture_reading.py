@@ -119,7 +119,11 @@ class TurnReader:
         earlier = _limit_earlier(earlier)
         talk = [*earlier, *turns]
         reading = await self._reader.read_messages(
-            agent, capture.extract, list(map(_build_turn, talk)), actor=capture.actor
+            agent,
+            capture.extract,
+            list(map(_build_turn, talk)),
+            first=len(earlier),
+            actor=capture.actor,
         )
         return _build_batch(capture, reading, talk, first=len(earlier))
 
@@ -166,18 +170,25 @@ def _build_batch(
 ) -> Batch:
     """Return what was read from the turns of the talk from the place `first` on."""
     turns = tuple(_note_skipped(talk[first:], reading.extraction.skipped, first=first))
+    # A model gives each fact an entry of its own, in words that belong together.
+    splits = capture.split and reading.extractor is not ExtractBy.MODEL
     drafts: list[Draft] = []
     for statement in reading.extraction.statements:
         # A statement of an earlier turn was stored with that turn.
         if statement.quotes[0].turn >= first:
-            drafts += _draft_facts(capture, statement, talk, first_place=len(drafts))
+            drafts += _draft_facts(capture, statement, talk, splits=splits, first_place=len(drafts))
     return Batch(turns, turns, tuple(drafts), reading.extractor, reading.trouble)
 
 
 def _draft_facts(
-    capture: StoredCapture, statement: Statement, talk: Sequence[StoredTurn], *, first_place: int
+    capture: StoredCapture,
+    statement: Statement,
+    talk: Sequence[StoredTurn],
+    *,
+    splits: bool,
+    first_place: int,
 ) -> Iterator[Draft]:
-    """Yield the facts of a statement: one, or with `split` one for each part of it.
+    """Yield the facts of a statement: one, or if it `splits` one for each part of it.
 
     All of them quote the same words.
     """
@@ -188,6 +199,7 @@ def _draft_facts(
     turn = talk[statement.quotes[0].turn]
     fact = Fact(
         statement.text,
+        kind=statement.kind,
         session_id=capture.session_id,
         trust=capture.trust,
         said_at=turn.said_at,
@@ -196,7 +208,7 @@ def _draft_facts(
         fact,
         reads_dates=True,
         zone=turn.zone,
-        splits=capture.split,
+        splits=splits,
         may_end_stated=capture.may_end_stated,
     )
     for place, part in enumerate(split_command(command), first_place):

@@ -13,10 +13,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
+from app.domain.errors import NoModel
+from app.domain.secrets import REDACTED
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Turn
 from app.domain.text import fold_loosely, hash_text_loosely
 from app.extraction.blocks import find_blocks
 from app.extraction.model.extractor import ModelExtractor
+from app.extraction.model.small_talk import MOST_OF_SMALL_TALK, list_small_talk
+from app.extraction.model.support import drop_framed
 from app.extraction.proposals import read_proposal
 from app.extraction.relevance import find_irrelevant, list_names, list_stated
 from app.extraction.relevance_network import RelevanceNetwork
@@ -33,7 +37,7 @@ _CONTEXT_LINE = re.compile(
 )
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
-NO_MODEL = "No model is set, so that rules read the messages."
+NO_MODEL = "No model is set where the messages are read, so that rules read them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class Reading:
 class MessageReader:
     """Reads facts from the messages of a session. `model` is None if no model is set.
 
-    Rules read statements, and the network drops those that are hardly about the user's life.
+    Rules or the model read statements, and the network drops those that are hardly about the user's
+    life. `default` reads messages whose call does not say what reads them.
     """
 
     def __init__(
@@ -61,31 +66,42 @@ class MessageReader:
         engine: AsyncEngine,
         model: ModelExtractor | None,
         relevance: RelevanceNetwork,
+        *,
+        default: ExtractBy,
     ) -> None:
         self._engine = engine
         self._model = model
         self._relevance = relevance
+        self._default = default
+
+    def choose_extractor(self, asked: ExtractBy | None) -> ExtractBy:
+        """Return what reads messages whose call asks for this. Raises NoModel."""
+        if asked is ExtractBy.MODEL and self._model is None:
+            raise NoModel
+        return asked or self._default
 
     async def read_messages(
-        self, agent: AgentId, extract: ExtractBy, turns: Sequence[Turn], *, actor: str
+        self, agent: AgentId, extract: ExtractBy, turns: Sequence[Turn], *, first: int, actor: str
     ) -> Reading:
-        """Return the facts of these turns. If a model fails, the rules read them instead.
+        """Return the facts of the turns from the place `first` on, and perhaps of those before.
 
-        `actor` pays for the model.
+        If a model fails, the rules read them instead. `actor` pays for the model.
         """
         handed_out = await self._find_handed_out(agent, turns)
+        # In a thread: the rules take some milliseconds for each message.
+        by_rules = await asyncio.to_thread(extract_by_rules, turns, handed_out)
         trouble: str | None = None
         if extract is ExtractBy.MODEL:
-            reading = await self._ask_model(Payer(agent, actor), turns, handed_out)
+            reading = await self._ask_model(Payer(agent, actor), turns, first, handed_out, by_rules)
             if reading.extractor is ExtractBy.MODEL:
                 return reading
             trouble = reading.trouble
-        # In a thread: the rules take some milliseconds for each message.
-        extraction = await asyncio.to_thread(extract_by_rules, turns, handed_out)
-        extraction = await self._drop_irrelevant(agent, extraction)
+        extraction = await self._drop_irrelevant(agent, by_rules)
         return Reading(extraction, ExtractBy.RULES, trouble)
 
-    async def _drop_irrelevant(self, agent: AgentId, extraction: Extraction) -> Extraction:
+    async def _drop_irrelevant(
+        self, agent: AgentId, extraction: Extraction, *, by_model: bool = False
+    ) -> Extraction:
         """Return the extraction without what is hardly about the user's life.
 
         What is said of somebody whom a memory names stays.
@@ -95,7 +111,7 @@ class MessageReader:
             return extraction
         likely = await self._relevance.measure([statement.text for statement in stated])
         # In a thread: the names of many statements take longer than others should wait.
-        irrelevant = await asyncio.to_thread(find_irrelevant, extraction, likely)
+        irrelevant = await asyncio.to_thread(find_irrelevant, extraction, likely, by_model=by_model)
         names = {each.text: list_names(each.text) for each in irrelevant}
         known = await self._find_known_names(agent, set().union(*names.values()))
         dropped = {each for each in irrelevant if not names[each.text] & known}
@@ -108,18 +124,36 @@ class MessageReader:
             return await captures.find_known_names(connection, agent, names)
 
     async def _ask_model(
-        self, payer: Payer, turns: Sequence[Turn], handed_out: Collection[str]
+        self,
+        payer: Payer,
+        turns: Sequence[Turn],
+        first: int,
+        handed_out: Collection[str],
+        by_rules: Extraction,
     ) -> Reading:
         """Return what the model read. If it failed, nothing was read, by nobody."""
         if self._model is None:
             return replace(Reading.nothing(), trouble=NO_MODEL)
-        hidden = find_handed_out_parts(turns, handed_out)
-        result = await self._model.extract(payer, hide_parts(turns, hidden))
+        hidden = find_hidden_parts(turns, handed_out)
+        shown = hide_parts(turns, hidden)
+        if await self._is_small_talk(shown, first, by_rules):
+            return Reading(by_rules, ExtractBy.MODEL)
+        result = await self._model.extract(payer, shown, first)
         metrics.count_model_cost(result.cost)
         if result.extraction is None:
             return replace(Reading.nothing(), trouble=result.cost.trouble)
         extraction = drop_handed_out(result.extraction, hidden, handed_out)
+        extraction = drop_framed(extraction, by_rules)
+        extraction = await self._drop_irrelevant(payer.agent, extraction, by_model=True)
         return Reading(extraction, ExtractBy.MODEL)
+
+    async def _is_small_talk(self, turns: Sequence[Turn], first: int, by_rules: Extraction) -> bool:
+        """Return True if the turns from `first` on surely state nothing."""
+        texts = list_small_talk(turns, first, by_rules)
+        if texts is None:
+            return False
+        likely = await self._relevance.measure(texts)
+        return all(probability < MOST_OF_SMALL_TALK for probability in likely)
 
     async def _find_handed_out(self, agent: AgentId, turns: Sequence[Turn]) -> tuple[str, ...]:
         """Return the texts in these turns that came out of the agent's memory.
@@ -170,18 +204,30 @@ def _list_assistant_texts(line: str) -> list[str]:
 # --- what a model must not read -------------------------------------------------------------------
 
 
-def find_handed_out_parts(turns: Sequence[Turn], handed_out: Collection[str]) -> list[Quote]:
-    """Return the contexts in these turns, and the lines that came out of the memory."""
+def find_hidden_parts(turns: Sequence[Turn], handed_out: Collection[str]) -> list[Skipped]:
+    """Return what came out of the memory, contexts and lines, and sentences that had a secret."""
     known = set(handed_out)
-    parts: list[Quote] = []
+    parts: list[Skipped] = []
     for place, turn in enumerate(turns):
         for block in find_blocks(turn.content):
             if block.reason is SkipReason.REPEATED_CONTEXT:
-                parts.append(Quote(place, block.start, block.end))
+                quote = Quote(place, block.start, block.end)
+                parts.append(Skipped(quote, SkipReason.REPEATED_CONTEXT))
+            for start, end in _find_redacted(turn.content, block.start, block.end):
+                parts.append(Skipped(Quote(place, start, end), SkipReason.REDACTED))
         for start, end in _find_lines(turn.content):
             if turn.content[start:end] in known and turn.role is Role.USER:
-                parts.append(Quote(place, start, end))
+                parts.append(Skipped(Quote(place, start, end), SkipReason.REPEATED_CONTEXT))
     return parts
+
+
+def _find_redacted(content: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of the sentences from which a secret was removed."""
+    if REDACTED not in content[start:end]:
+        return
+    for first, last in split_sentences(content, start, end):
+        if REDACTED in content[first:last]:
+            yield first, last
 
 
 def _find_lines(content: str) -> Iterator[tuple[int, int]]:
@@ -193,25 +239,24 @@ def _find_lines(content: str) -> Iterator[tuple[int, int]]:
             yield start, start + len(line)
 
 
-def hide_parts(turns: Sequence[Turn], parts: Sequence[Quote]) -> list[Turn]:
+def hide_parts(turns: Sequence[Turn], parts: Sequence[Skipped]) -> list[Turn]:
     """Return the turns with spaces for these parts, so that all other places stay as they are."""
     contents = [turn.content for turn in turns]
-    for part in parts:
-        content = contents[part.turn]
-        blank = " " * (part.end - part.start)
-        contents[part.turn] = content[: part.start] + blank + content[part.end :]
+    for quote in (part.quote for part in parts):
+        content = contents[quote.turn]
+        blank = " " * (quote.end - quote.start)
+        contents[quote.turn] = content[: quote.start] + blank + content[quote.end :]
     return [replace(turn, content=text) for turn, text in zip(turns, contents, strict=True)]
 
 
 def drop_handed_out(
-    extraction: Extraction, hidden: Sequence[Quote], handed_out: Collection[str]
+    extraction: Extraction, hidden: Sequence[Skipped], handed_out: Collection[str]
 ) -> Extraction:
     """Return the extraction without the statements that a memory says and the assistant repeated.
 
     The hidden parts are among what was skipped.
     """
     known = {fold_loosely(text) for text in handed_out}
-    reason = SkipReason.REPEATED_CONTEXT
     repeated = {each for each in extraction.statements if fold_loosely(each.text) in known}
-    left = extraction.drop(repeated, reason)
-    return replace(left, skipped=(*left.skipped, *(Skipped(part, reason) for part in hidden)))
+    left = extraction.drop(repeated, SkipReason.REPEATED_CONTEXT)
+    return replace(left, skipped=(*left.skipped, *hidden))

@@ -1,16 +1,11 @@
 """POST /v1/messages: messages become rows, and what users state in them becomes memories."""
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import httpx
 import pytest
 
 from app.settings import load_settings
 from support.builders import problem
 from support.messages import capture, list_contents, list_facts, talk
-from support.scripted_model import ScriptedModel, Step, fails, says
 from support.service import running
 
 
@@ -83,8 +78,8 @@ def test_messages_alone_are_stored_if_nothing_is_to_be_read(client: httpx.Client
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_nothing_reads_messages_that_are_all_known(client: httpx.Client, *, dry_run: bool) -> None:
     capture(client, talk("I live in Lisbon."))
-    again = capture(client, talk("I live in Lisbon."), extract="model", dry_run=dry_run)
-    assert (again["extract"], again["extractor"], again["state"]) == ("model", "off", "done")
+    again = capture(client, talk("I live in Lisbon."), extract="rules", dry_run=dry_run)
+    assert (again["extract"], again["extractor"], again["state"]) == ("rules", "off", "done")
 
 
 def test_secrets_are_taken_out_before_anything_is_stored(client: httpx.Client) -> None:
@@ -184,72 +179,3 @@ def test_a_fact_holds_since_it_was_said(client: httpx.Client) -> None:
     message = {"role": "user", "content": "I live in Lisbon.", "at": "2026-01-05T10:00:00Z"}
     [fact] = list_facts(capture(client, [message]))
     assert fact["answer"]["memory"]["valid_from"] == "2026-01-05T10:00:00.000000Z"
-
-
-# --- a model --------------------------------------------------------------------------------------
-
-
-@contextmanager
-def serve_with_model(
-    database_url: str, *steps: Step
-) -> Iterator[tuple[httpx.Client, ScriptedModel]]:
-    """A service whose model answers with these steps, and whose facts no model judges."""
-    with ScriptedModel(*steps) as model:
-        settings = load_settings(
-            database_url=database_url, llm_base_url=model.url, classify="signals", llm_tries=1
-        )
-        with running(settings) as address, httpx.Client(base_url=address, timeout=60) as client:
-            yield client, model
-
-
-def answer_with(*facts: tuple[int, str, str]) -> Step:
-    """Return the answer of a model that read these facts: the turn, the quote and the words."""
-    entries = []
-    for turn, quote, fact in facts:
-        entries.append({"turn": turn, "quote": quote, "fact": fact})
-    return says(json.dumps({"facts": entries}))
-
-
-def test_a_model_reads_the_facts_in_one_question(database_url: str) -> None:
-    reading = answer_with((2, "im a nurse", "I'm a nurse"), (2, "in Oslo", "I live in Oslo"))
-    with serve_with_model(database_url, reading) as (client, model):
-        messages = talk("What do you do?", role="assistant")
-        messages.append({"role": "user", "content": "im a nurse, in Lisbon these days"})
-        answer = capture(client, messages, extract="model")
-        assert len(model.requests) == 1
-    assert (answer["extractor"], answer["trouble"]) == ("model", None)
-    contents = {fact["content"]: fact["quotes"][0]["text"] for fact in list_facts(answer)}
-    assert contents == {"I'm a nurse": "im a nurse"}, "nobody said the other"
-    assert answer["messages"][1]["skipped"][0]["reason"] == "unsupported"
-
-
-def test_a_model_that_fails_is_replaced_by_the_rules_and_the_answer_says_so(
-    database_url: str,
-) -> None:
-    with serve_with_model(database_url, fails(500)) as (client, _):
-        answer = capture(client, "I live in Lisbon.", extract="model")
-    assert answer["extractor"] == "rules"
-    assert answer["trouble"]
-    assert len(list_facts(answer)) == 1
-
-
-def test_without_a_model_the_rules_read_and_the_answer_says_so(client: httpx.Client) -> None:
-    answer = capture(client, "I live in Lisbon.", extract="model")
-    assert (answer["extractor"], len(list_facts(answer))) == ("rules", 1)
-    assert "No model is set" in answer["trouble"]
-
-
-def test_a_model_does_not_see_the_context_and_repeats_nothing_of_it(database_url: str) -> None:
-    text = "I live in Lisbon"
-    with serve_with_model(database_url, answer_with()) as (client, model):
-        capture(client, text)
-        context = client.get("/v1/context").json()["text"]
-        model.then(answer_with((1, text, text)))
-        messages = talk(f"{context}\nWhat do you know?", role="user")
-        messages += talk(f"You said: {text}", role="assistant", ids=False)
-        answer = capture(client, messages, session="two", extract="model")
-        [question] = model.requests
-        assert text not in question.data["turns"][0]["text"]
-    assert list_facts(answer) == []
-    reasons = {part["reason"] for part in answer["messages"][0]["skipped"]}
-    assert "repeated_context" in reasons

@@ -59,6 +59,11 @@ def test_a_secret_is_replaced_by_its_kind(kind: SecretKind, secret: str, frame: 
         (f"AWS_SECRET_ACCESS_KEY={RUN}", SecretKind.SERVICE_TOKEN, RUN),
         (f"Authorization: Bearer {RUN}", SecretKind.BEARER_TOKEN, RUN),
         ("postgres://anna:pw12@db.local/main", SecretKind.URL_PASSWORD, "pw12"),
+        ("my PIN is 4471, ok?", SecretKind.PIN, "4471"),
+        ("the pin for my bank card is now 447100.", SecretKind.PIN, "447100"),
+        ("I changed the gym PIN to 4471", SecretKind.PIN, "4471"),
+        ("passcode: 482913", SecretKind.PIN, "482913"),
+        ("CVV 123", SecretKind.PIN, "123"),
     ],
 )
 def test_only_the_value_is_replaced(text: str, kind: SecretKind | None, value: str) -> None:
@@ -103,6 +108,10 @@ def test_only_the_value_is_replaced(text: str, kind: SecretKind | None, value: s
         "I paid with 4 cards on 12/12/2026 at 14:15:16",
         "the bearer of this letter",
         "GB is cold",
+        "pin the image to 2024.1",
+        "we pin python to 3.11",
+        "the LED is on pin 123",
+        "a PIN has 4 digits",
     ],
 )
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
@@ -156,6 +165,8 @@ HOSTILE = [
     "bearer ",
     "sk-",
     "ghp_",
+    "pin ",
+    "pin for a ",
     "a",
     "1",
     "\n",

@@ -10,13 +10,14 @@ from app.domain.talk import (
     Extraction,
     Quote,
     Role,
+    Skipped,
     SkipReason,
     Statement,
     Turn,
 )
 from app.services.message_reader import (
     drop_handed_out,
-    find_handed_out_parts,
+    find_hidden_parts,
     hide_parts,
     list_repeatable_texts,
 )
@@ -56,7 +57,7 @@ def test_an_assistants_sentences_and_proposals_may_come_out_of_the_memory() -> N
 def test_the_parts_that_came_out_of_the_memory_are_hidden_and_all_else_keeps_its_place() -> None:
     context = f"{CONTEXT_BEGINS}\n{LINE}\n{CONTEXT_ENDS}"
     turns = [turn(f"{context}\nMy sister is Anna."), turn(f"See this:\n{LINE}\nIs it right?")]
-    hidden = find_handed_out_parts(turns, [LINE, "I live in Lisbon"])
+    hidden = find_hidden_parts(turns, [LINE, "I live in Lisbon"])
     first, second = (shown.content for shown in hide_parts(turns, hidden))
     assert "Lisbon" not in first + second
     assert len(first) == len(turns[0].content)
@@ -66,13 +67,22 @@ def test_the_parts_that_came_out_of_the_memory_are_hidden_and_all_else_keeps_its
 
 
 def test_a_line_that_no_memory_says_is_not_hidden() -> None:
-    assert find_handed_out_parts([turn(f"See this:\n{LINE}")], []) == []
+    assert find_hidden_parts([turn(f"See this:\n{LINE}")], []) == []
+
+
+@pytest.mark.parametrize("role", [Role.USER, Role.ASSISTANT])
+def test_a_sentence_that_had_a_secret_is_hidden_and_no_other(role: Role) -> None:
+    turns = [turn("I live in Lisbon. My PIN is [redacted: pin].\nI like tea.", role)]
+    hidden = find_hidden_parts(turns, [])
+    assert [part.reason for part in hidden] == [SkipReason.REDACTED]
+    assert hide_parts(turns, hidden)[0].content.split() == "I live in Lisbon. I like tea.".split()
 
 
 def test_a_statement_that_was_handed_out_is_skipped_with_the_hidden_parts() -> None:
-    mine, theirs, hidden = Quote(0, 0, 5), Quote(0, 6, 12), Quote(0, 20, 30)
+    mine, theirs = Quote(0, 0, 5), Quote(0, 6, 12)
+    hidden = Skipped(Quote(0, 20, 30), SkipReason.REPEATED_CONTEXT)
     statements = (Statement("I like tea", (mine,)), Statement("i live in Lisbon!", (theirs,)))
     left = drop_handed_out(Extraction(statements, ()), [hidden], ["I live in Lisbon"])
     assert [statement.text for statement in left.statements] == ["I like tea"]
-    assert {part.quote for part in left.skipped} == {hidden, theirs}
+    assert {part.quote for part in left.skipped} == {hidden.quote, theirs}
     assert {part.reason for part in left.skipped} == {SkipReason.REPEATED_CONTEXT}

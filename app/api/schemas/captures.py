@@ -54,15 +54,18 @@ class MessagesRequest(StrictRequest):
     messages: Annotated[list[MessageRequest], Field(min_length=1, max_length=MAX_MESSAGES)] = Field(
         description=f"Together at most {MAX_CHARACTERS:,} characters."
     )
-    extract: ExtractBy = Field(
-        ExtractBy.RULES,
+    extract: ExtractBy | None = Field(
+        None,
         description=(
-            "What reads facts from them. `model` falls back to the rules if no model answers; "
-            "`off` stores the messages alone."
+            "What reads facts from them. Default: what PALIMPSEST_EXTRACT says. `model` falls back "
+            "to the rules if the model does not answer; `off` stores the messages alone."
         ),
     )
     split: Splitting = Field(
-        "auto", description="off: a sentence that states several facts stays one."
+        "auto",
+        description=(
+            "off: a sentence of several facts stays one. What a model reads is never split."
+        ),
     )
     dry_run: StrictBool = Field(
         False,
@@ -85,11 +88,13 @@ class MessagesRequest(StrictRequest):
             raise ValueError("two messages have the same id; give each an id of its own")
         return self
 
-    def to_capture_request(self, *, trust: int, may_end_stated: bool) -> CaptureRequest:
+    def to_capture_request(
+        self, *, extract: ExtractBy, trust: int, may_end_stated: bool
+    ) -> CaptureRequest:
         return CaptureRequest(
             session_id=self.session_id,
             messages=tuple(message.to_message() for message in self.messages),
-            extract=self.extract,
+            extract=extract,
             split=self.split == "auto",
             trust=trust,
             may_end_stated=may_end_stated,

@@ -50,7 +50,10 @@ def capture(
     ] = None,
     extract: Annotated[
         str | None,
-        typer.Option(help="What reads the facts: rules, model or off.", show_default=False),
+        typer.Option(
+            help="What reads the facts: rules, model or off. Default: the service's setting.",
+            show_default=False,
+        ),
     ] = None,
     split: Annotated[
         str | None,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from app.domain.fact import Kind
 from app.domain.text import is_storable
 from app.remote.json_answer import (
     UnreadableAnswer,
@@ -20,8 +21,8 @@ SCHEMA = build_object_schema(
             turn={"type": "integer"},
             quote={"type": "string"},
             fact={"type": "string"},
-            proposal_turn={"type": ["integer", "null"]},
-            proposal_quote={"type": ["string", "null"]},
+            kind={"type": "string", "enum": [Kind.FACT, Kind.PREFERENCE]},
+            proposal={"type": ["string", "null"]},
         ),
     },
 )
@@ -37,11 +38,15 @@ class QuotedTurn:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFact:
-    """A fact with the words it rests on, and the assistant's words if the user confirmed them."""
+    """A fact with the words it rests on, and the assistant's words if the user confirmed them.
+
+    A standing instruction to the assistant is a preference.
+    """
 
     text: str
     quote: QuotedTurn
-    proposal: QuotedTurn | None = None
+    proposal: str | None = None
+    kind: Kind = Kind.FACT
 
 
 def read_answer(text: str, count: int) -> tuple[AnswerFact, ...]:
@@ -62,9 +67,9 @@ def _parse_fact(entry: Any, count: int) -> AnswerFact:
         raise UnreadableAnswer(f"One of the model's facts is {show_value(entry)}.")
     quote = _parse_quote(entry.get("turn"), entry.get("quote"), count)
     text = _parse_text(entry.get("fact"))
-    number, words = entry.get("proposal_turn"), entry.get("proposal_quote")
-    proposal = None if number is None and not words else _parse_quote(number, words, count)
-    return AnswerFact(" ".join(text.split()), quote, proposal)
+    proposal = _parse_text(entry["proposal"]) if entry.get("proposal") else None
+    kind = Kind.PREFERENCE if entry.get("kind") == Kind.PREFERENCE else Kind.FACT
+    return AnswerFact(" ".join(text.split()), quote, proposal, kind)
 
 
 def _parse_quote(number: Any, words: Any, count: int) -> QuotedTurn:

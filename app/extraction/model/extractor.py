@@ -1,4 +1,4 @@
-"""The model extractor: one question to a language model about all turns of a batch.
+"""The model extractor: one question to a language model about the new turns of a batch.
 
 The model's answer is checked, never trusted.
 """
@@ -42,17 +42,18 @@ class ModelExtractor:
         self._chat = chat
         self._budget = budget
 
-    async def extract(self, payer: Payer, turns: Sequence[Turn]) -> ModelExtraction:
-        """Return what the model reads from the turns, all of them in one question.
+    async def extract(self, payer: Payer, turns: Sequence[Turn], first: int = 0) -> ModelExtraction:
+        """Return what the model reads from the turns from the place `first` on, in one question.
 
-        There is no call without a turn of a user. Otherwise there is one, and the retries of a call
-        that failed. Call this outside of any transaction: an answer may take half a minute.
+        The turns before help to understand these. There is no call without a new turn of a user.
+        Otherwise there is one, and the retries of a call that failed. Call this outside of any
+        transaction: an answer may take half a minute.
         """
-        if not any(turn.role is Role.USER for turn in turns):
+        if not any(turn.role is Role.USER for turn in turns[first:]):
             return self._build_result(turns, statements=(), unsupported=())
         if limit := self._budget.find_exceeded_limit(payer):
             return self._build_failure(limit, "budget")
-        question = prompt.render_prompt(turns)
+        question = prompt.render_prompt(turns, first)
         if question is None:
             sentence = "The turns are too long for one question to the model."
             return self._build_failure(sentence, "too_long")

@@ -7,10 +7,14 @@ from typing import Any
 from app.domain.talk import Role, Turn
 from app.remote.prompts import as_data, load_template
 
-VERSION = "extract.v1"
+VERSION = "extract.v2"
 MAX_DATA = 60_000
 
-_SHOWN_ROLES = (Role.USER, Role.ASSISTANT)
+# Earlier turns say what "yes" and "she" mean. What is asked and proposed stands at their ends.
+EARLIER_TURNS = 3
+EARLIER_CHARACTERS = 300
+
+SHOWN_ROLES = (Role.USER, Role.ASSISTANT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +26,34 @@ class Prompt:
     places: tuple[int, ...]
 
 
-def render_prompt(turns: Sequence[Turn], *, limit: int = MAX_DATA) -> Prompt | None:
-    """Return the turns of users and assistants in the words of the template.
+def render_prompt(turns: Sequence[Turn], first: int = 0, *, limit: int = MAX_DATA) -> Prompt | None:
+    """Return the words of the template about the turns from the place `first` on.
 
-    Return None if their data is longer than `limit` characters: half a turn may mean the opposite.
+    Shown are turns of users and assistants, up to the last one of a user, and the ends of a few
+    turns before `first`. Return None if the data is longer than `limit` characters: half a turn may
+    mean the opposite.
     """
-    places = tuple(place for place, turn in enumerate(turns) if turn.role in _SHOWN_ROLES)
-    shown = [_dict_from_turn(number, turns[place]) for number, place in enumerate(places, 1)]
-    data = as_data({"turns": shown})
+    shown = [place for place, turn in enumerate(turns) if turn.role in SHOWN_ROLES]
+    of_users = [place for place in shown if turns[place].role is Role.USER]
+    places = tuple(place for place in shown if first <= place <= max(of_users, default=-1))
+    earlier = [place for place in shown if place < first][-EARLIER_TURNS:]
+    new_turns = [
+        {"turn": number} | _dict_from_turn(turns[place], turns[place].content)
+        for number, place in enumerate(places, 1)
+    ]
+    values: dict[str, Any] = {}
+    if earlier:
+        values["earlier"] = [
+            _dict_from_turn(turns[place], turns[place].content[-EARLIER_CHARACTERS:])
+            for place in earlier
+        ]
+    data = as_data(values | {"turns": new_turns})
     if len(data) > limit:
         return None
     template = load_template("app.extraction.model", VERSION)
-    numbers = "1" if len(places) == 1 else f"1 to {len(places)}"
-    return Prompt(template.system, template.user.substitute(data=data, numbers=numbers), places)
+    return Prompt(template.system, template.user.substitute(data=data), places)
 
 
-def _dict_from_turn(number: int, turn: Turn) -> dict[str, Any]:
-    fields: dict[str, Any] = {"turn": number, "role": turn.role.value}
-    if turn.name:
-        fields["name"] = turn.name
-    return {**fields, "text": turn.content}
+def _dict_from_turn(turn: Turn, text: str) -> dict[str, Any]:
+    name = {"name": turn.name} if turn.name else {}
+    return {"role": turn.role.value, **name, "text": text}

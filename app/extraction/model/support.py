@@ -1,11 +1,12 @@
 """Checking that a fact of the model rests on words that were said."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from app.domain.talk import Quote, Role, Statement, Turn
+from app.domain.talk import Extraction, Quote, Role, SkipReason, Statement, Turn
 from app.domain.text import fold
-from app.extraction.model.answer import AnswerFact, QuotedTurn
+from app.extraction.model.answer import AnswerFact
+from app.extraction.model.prompt import SHOWN_ROLES
 
 MAX_FACT = 1_000
 STEM = 4
@@ -13,6 +14,7 @@ STEM = 4
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+")
 _CAPITALISED = re.compile(r"\b[A-Z]\w+")
+_FRAMES = (SkipReason.QUOTATION, SkipReason.CODE, SkipReason.TABLE, SkipReason.LOG)
 _COMMON_STARTS = frozenset("the my our we an this there it he she they user".split())
 
 
@@ -25,20 +27,41 @@ def find_support(
     in a turn of the user, if its proposal stands verbatim in the assistant's last turn before, and
     if it brings in no number and no name of its own.
     """
-    quote = _find_quote(fact.quote, turns, places, Role.USER)
+    quote = _find_quote(fact.quote.words, turns, places[fact.quote.number - 1], Role.USER)
     if quote is None or len(fact.text) > MAX_FACT:
         return None
     quotes = [quote]
     if fact.proposal is not None:
-        proposal = _find_quote(fact.proposal, turns, places, Role.ASSISTANT)
-        if proposal is None or proposal.turn != _find_last_assistant(turns, quote.turn):
+        last = _find_last_assistant(turns, quote.turn)
+        proposal = _find_quote(fact.proposal, turns, last, Role.ASSISTANT)
+        if proposal is None:
             return None
         quotes.append(proposal)
     words = " ".join(read_quote(each, turns) for each in quotes)
-    shown = " ".join(_read_texts(turns, places))
+    shown = " ".join(turn.content for turn in turns if turn.role in SHOWN_ROLES)
     if _brings_in_more(fact.text, words, shown):
         return None
-    return Statement(fact.text, tuple(quotes))
+    return Statement(fact.text, tuple(quotes), kind=fact.kind)
+
+
+def drop_framed(extraction: Extraction, by_rules: Extraction) -> Extraction:
+    """Return the model's extraction without what it took from quotations and pasted blocks.
+
+    `by_rules` is what the rules make of the same turns: they see such frames by their form.
+    """
+    for reason in _FRAMES:
+        frames = [part.quote for part in by_rules.skipped if part.reason is reason]
+        framed = {
+            statement
+            for statement in extraction.statements
+            if any(_contains(frame, statement.quotes[0]) for frame in frames)
+        }
+        extraction = extraction.drop(framed, reason)
+    return extraction
+
+
+def _contains(frame: Quote, quote: Quote) -> bool:
+    return frame.turn == quote.turn and frame.start <= quote.start and quote.end <= frame.end
 
 
 def read_quote(quote: Quote, turns: Sequence[Turn]) -> str:
@@ -46,15 +69,11 @@ def read_quote(quote: Quote, turns: Sequence[Turn]) -> str:
     return turns[quote.turn].content[quote.start : quote.end]
 
 
-def _find_quote(
-    quoted: QuotedTurn, turns: Sequence[Turn], places: Sequence[int], role: Role
-) -> Quote | None:
-    place = places[quoted.number - 1]
-    turn = turns[place]
-    if turn.role is not role or not _WORD.search(quoted.words):
+def _find_quote(words: str, turns: Sequence[Turn], place: int | None, role: Role) -> Quote | None:
+    if place is None or turns[place].role is not role or not _WORD.search(words):
         return None
-    start = turn.content.find(quoted.words)
-    return None if start < 0 else Quote(place, start, start + len(quoted.words))
+    start = turns[place].content.find(words)
+    return None if start < 0 else Quote(place, start, start + len(words))
 
 
 def _find_last_assistant(turns: Sequence[Turn], before: int) -> int | None:
@@ -62,10 +81,6 @@ def _find_last_assistant(turns: Sequence[Turn], before: int) -> int | None:
         if turns[place].role is Role.ASSISTANT:
             return place
     return None
-
-
-def _read_texts(turns: Sequence[Turn], places: Sequence[int]) -> Iterable[str]:
-    return (turns[place].content for place in places)
 
 
 def _brings_in_more(fact: str, quoted: str, shown: str) -> bool:

@@ -1136,9 +1136,11 @@ class AsyncOperations:
                 without empty fields; cast the answer to its `Brief…` type.
             session_id: A name of your own for the conversation.
             messages: Together at most 100,000 characters.
-            extract: What reads facts from them. `model` falls back to the rules if no model
-                answers; `off` stores the messages alone. Default: rules.
-            split: off: a sentence that states several facts stays one. Default: auto.
+            extract: What reads facts from them. Default: what PALIMPSEST_EXTRACT says. `model`
+                falls back to the rules if the model does not answer; `off` stores the messages
+                alone.
+            split: off: a sentence of several facts stays one. What a model reads is never
+                split. Default: auto.
             dry_run: true: answer with what would be done and write nothing; for messages of at
                 most 1,000 facts.
             idempotency_key: Names the call, so that it is executed once however often it is

@@ -1956,11 +1956,11 @@ class MessagesRequest(TypedDict):
     """A name of your own for the conversation."""
     messages: "Sequence[MessageRequest]"
     """Together at most 100,000 characters."""
-    extract: NotRequired["ExtractBy | str"]
-    """What reads facts from them. `model` falls back to the rules if no model answers; `off`
-    stores the messages alone."""
+    extract: NotRequired["ExtractBy | str | None"]
+    """What reads facts from them. Default: what PALIMPSEST_EXTRACT says. `model` falls back to
+    the rules if the model does not answer; `off` stores the messages alone."""
     split: NotRequired[Literal["auto", "off"] | str]
-    """off: a sentence that states several facts stays one."""
+    """off: a sentence of several facts stays one. What a model reads is never split."""
     dry_run: NotRequired[bool]
     """true: answer with what would be done and write nothing; for messages of at most 1,000
     facts."""

@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.agent import AgentId
+from app.domain.fact import Kind
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.extraction.model.answer import SCHEMA, read_answer
 from app.extraction.model.extractor import ModelExtraction, ModelExtractor
 from app.extraction.model.prompt import render_prompt
-from app.extraction.model.support import find_support, read_quote
+from app.extraction.model.support import drop_framed, find_support, read_quote
+from app.extraction.rules import extract_by_rules
 from app.remote.breaker import Breaker
 from app.remote.budget import Budget, Limits, Payer
 from app.remote.chat import ChatClient, ChatOptions
@@ -44,19 +46,13 @@ def entry(
     number: Any = 1,
     quote: Any = NURSE,
     fact: Any = NURSE,
-    proposal_turn: Any = None,
-    proposal_quote: Any = None,
+    kind: Any = "fact",
+    proposal: Any = None,
 ) -> dict[str, Any]:
-    return {
-        "turn": number,
-        "quote": quote,
-        "fact": fact,
-        "proposal_turn": proposal_turn,
-        "proposal_quote": proposal_quote,
-    }
+    return {"turn": number, "quote": quote, "fact": fact, "kind": kind, "proposal": proposal}
 
 
-CONFIRMED = entry(3, "Yes, exactly", "I work nights", 2, "you work nights")
+CONFIRMED = entry(3, "Yes, exactly", "I work nights", proposal="you work nights")
 
 
 def answers(*entries: Any, **more: Any) -> Answer:
@@ -73,6 +69,7 @@ def extract(
     served: ScriptedModel,
     *steps: Step,
     turns: tuple[Turn, ...] = TALK,
+    first: int = 0,
     budget: Budget | None = None,
     breaker: Breaker | None = None,
     times: int = 1,
@@ -90,7 +87,7 @@ def extract(
                 http, options, random=lambda: 0.0, breaker=breaker or Breaker(after=100)
             )
             extractor = ModelExtractor(chat, budget or Budget())
-            return [await extractor.extract(ANA, turns) for _ in range(times)][-1]
+            return [await extractor.extract(ANA, turns, first) for _ in range(times)][-1]
 
     return asyncio.run(run())
 
@@ -167,7 +164,7 @@ def test_an_empty_answer_is_an_extraction_without_statements(served: ScriptedMod
 
 def test_the_cost_is_that_of_the_call(served: ScriptedModel) -> None:
     cost = extract(served, answers(entry())).cost
-    assert (cost.model, cost.prompt_version) == ("gpt-4o-mini", "extract.v1")
+    assert (cost.model, cost.prompt_version) == ("gpt-4o-mini", "extract.v2")
     assert (cost.llm_calls, cost.prompt_tokens, cost.completion_tokens) == (1, 100, 20)
     assert cost.ms > 0
 
@@ -194,6 +191,39 @@ def test_numbers_count_the_turns_that_are_shown(served: ScriptedModel) -> None:
     turns = (turn("ls", Role.TOOL), turn("Be brief.", Role.SYSTEM), turn(NURSE))
     (statement,) = read(extract(served, answers(entry()), turns=turns)).statements
     assert statement.quotes == (Quote(2, 0, len(NURSE)),)
+
+
+def test_only_new_turns_are_asked_about_and_the_ends_of_a_few_others_are_shown(
+    served: ScriptedModel,
+) -> None:
+    turns = (
+        *(turn(f"I own boat {number}.") for number in range(8)),
+        turn("x" * 5_000 + " So you work nights?", Role.ASSISTANT),
+        turn("Yes, exactly"),
+        turn("Good to know.", Role.ASSISTANT),
+    )
+    confirmed = entry(1, "Yes, exactly", "I work nights", proposal="you work nights")
+    extraction = read(extract(served, answers(confirmed), turns=turns, first=9))
+    assert [quote.turn for quote in extraction.statements[0].quotes] == [9, 8]
+    (request,) = served.requests
+    assert [each["text"] for each in request.data["turns"]] == ["Yes, exactly"]
+    *boats, question = [each["text"] for each in request.data["earlier"]]
+    assert boats == ["I own boat 6.", "I own boat 7."]
+    assert len(question) == 300
+    assert question.endswith("So you work nights?")
+
+
+def test_without_a_new_turn_of_a_user_the_model_is_not_asked(served: ScriptedModel) -> None:
+    turns = (turn(NURSE), turn("I see.", Role.ASSISTANT))
+    assert read(extract(served, answers(entry()), turns=turns, first=1)).statements == ()
+    assert served.requests == []
+
+
+def test_a_standing_instruction_is_a_preference(served: ScriptedModel) -> None:
+    told = entry(1, "keep answers short", "Keep answers short", "preference")
+    turns = (turn("keep answers short. I'm a nurse at St Mary's"),)
+    statements = read(extract(served, answers(told, entry()), turns=turns)).statements
+    assert [each.kind for each in statements] == [Kind.PREFERENCE, Kind.FACT]
 
 
 def test_no_text_breaks_out_of_the_data() -> None:
@@ -230,12 +260,14 @@ def test_without_a_turn_of_a_user_the_model_is_not_asked(served: ScriptedModel) 
         pytest.param(entry(fact="Zoe is a nurse"), NURSE, id="a name at the start"),
         pytest.param(entry(3, "Yes, exactly", "I work nights"), "Yes, exactly", id="no proposal"),
         pytest.param(
-            entry(3, "Yes, exactly", "I work days", 2, "you work days"),
+            entry(3, "Yes, exactly", "I work days", proposal="you work days"),
             "Yes, exactly",
             id="proposal",
         ),
         pytest.param(
-            entry(3, "Yes, exactly", "I'm a nurse", 1, NURSE), "Yes, exactly", id="own proposal"
+            entry(3, "Yes, exactly", "I'm a nurse", proposal=NURSE),
+            "Yes, exactly",
+            id="own proposal",
         ),
         pytest.param(entry(fact="nurse " * 500), NURSE, id="too long"),
     ],
@@ -256,9 +288,23 @@ def test_only_the_last_proposal_before_the_user_can_be_confirmed(served: Scripte
         turn("Yes, exactly"),
         turn("You work days?", Role.ASSISTANT),
     )
-    for number, words in ((1, "You work nights"), (4, "You work days")):
-        wrong = entry(3, "Yes, exactly", "I work", number, words)
+    for words in ("You work nights", "You work days"):
+        wrong = entry(3, "Yes, exactly", "I work", proposal=words)
         assert read(extract(served, answers(wrong), turns=turns)).statements == ()
+
+
+def test_what_is_quoted_or_pasted_is_no_fact(served: ScriptedModel) -> None:
+    turns = (
+        turn('My boss said "I hate Mondays", and I like them. Translate this: I live in Rome.'),
+    )
+    taken = ("I hate Mondays", "I like them", "I live in Rome")
+    extraction = read(
+        extract(served, answers(*(entry(1, words, words) for words in taken)), turns=turns)
+    )
+    left = drop_framed(extraction, extract_by_rules(turns))
+    assert [each.text for each in left.statements] == ["I like them"]
+    quoted = [part for part in list_skipped(left, turns) if part[1] is SkipReason.QUOTATION]
+    assert [words for words, _ in quoted] == ["I hate Mondays", "I live in Rome"]
 
 
 # --- trouble --------------------------------------------------------------------------------------
@@ -295,8 +341,7 @@ def test_only_the_last_proposal_before_the_user_can_be_confirmed(served: Scripte
         (answers(entry(fact="  ")), "unreadable", 1),
         (answers(entry(fact="nurse\0")), "unreadable", 1),
         (answers(entry(quote=["I"])), "unreadable", 1),
-        (answers(entry(proposal_turn=9, proposal_quote="x")), "unreadable", 1),
-        (answers(entry(proposal_turn=2)), "unreadable", 1),
+        (answers(entry(proposal=2)), "unreadable", 1),
         (answers(entry(), entry(99)), "unreadable", 1),
     ],
 )
@@ -339,7 +384,7 @@ def test_turns_that_are_too_long_are_no_question(served: ScriptedModel) -> None:
 def obey(request: Request) -> Answer:
     """Return every turn as a fact of the first user, and some that nobody said."""
     entries = [
-        entry(1, shown["text"], shown["text"], shown["turn"], shown["text"])
+        entry(1, shown["text"], shown["text"], "preference", shown["text"])
         for shown in request.data["turns"]
     ]
     return answers(*entries, entry(1, "admin", "The user is an administrator"))
@@ -359,8 +404,8 @@ _ENTRIES = st.fixed_dictionaries(
         "turn": st.integers(-1, 5) | st.none() | st.booleans(),
         "quote": _WORDS | st.none(),
         "fact": _WORDS | st.none(),
-        "proposal_turn": st.none() | st.integers(0, 5),
-        "proposal_quote": st.none() | _WORDS,
+        "kind": st.sampled_from(["fact", "preference", "constraint", 7, None]),
+        "proposal": st.none() | _WORDS,
     }
 )
 _TALK = (turn("I own a boat"), turn("You lie, boat 7", Role.ASSISTANT), turn("yes, Tom, own it"))

@@ -1,0 +1,53 @@
+"""Finding turns that state nothing, so that no model need be asked about them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from app.domain.talk import Extraction, Role, SkipReason, Turn
+from app.extraction.confirmations import find_confirmation_end
+
+# Above this probability of the second reader, a text may state something. On talk that was held
+# out, 2 of 208 turns that state something have less and are what the rules call small talk.
+MOST_OF_SMALL_TALK: Final = 0.02
+
+# Requests are none of these: "always answer in German" and "forget about the trip" are requests.
+_REASONS = frozenset(
+    {
+        SkipReason.POLITENESS,
+        SkipReason.QUESTION,
+        SkipReason.NO_STATEMENT,
+        SkipReason.CODE,
+        SkipReason.TABLE,
+        SkipReason.LOG,
+        SkipReason.REPEATED_CONTEXT,
+        SkipReason.REDACTED,
+    }
+)
+
+
+def list_small_talk(turns: Sequence[Turn], first: int, by_rules: Extraction) -> list[str] | None:
+    """Return the texts of the users' turns from `first` on, if the rules find only small talk.
+
+    `by_rules` is what the rules make of the turns. The texts are the turns and their parts. None if
+    a turn may state something: what is no small talk, or an answer to the assistant.
+    """
+    texts: list[str] = []
+    for place, turn in enumerate(turns):
+        if place < first or turn.role is not Role.USER:
+            continue
+        if any(statement.quotes[0].turn == place for statement in by_rules.statements):
+            return None
+        parts = [part for part in by_rules.skipped if part.quote.turn == place]
+        if any(part.reason not in _REASONS for part in parts) or _is_answer(turns, place):
+            return None
+        spans = [turn.content[part.quote.start : part.quote.end] for part in parts]
+        texts += [text.strip() for text in (turn.content, *spans) if text.strip()]
+    return texts
+
+
+def _is_answer(turns: Sequence[Turn], place: int) -> bool:
+    """Return True if the turn may answer or confirm what the assistant said just before."""
+    if not place or turns[place - 1].role is not Role.ASSISTANT:
+        return False
+    is_confirmation = find_confirmation_end(turns[place].content) > 0
+    return is_confirmation or "?" in turns[place - 1].content
