@@ -38,7 +38,7 @@ NO_MODEL = "No model is set, so that rules read the messages."
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read from messages, by whom, and why not by the model if one was asked for."""
+    """What was read from messages, by whom, and why the model's answer, or a part, was not used."""
 
     extraction: Extraction
     extractor: ExtractBy
@@ -119,7 +119,7 @@ class MessageReader:
         if result.extraction is None:
             return replace(Reading.nothing(), trouble=result.cost.trouble)
         extraction = drop_handed_out(result.extraction, hidden, handed_out)
-        return Reading(extraction, ExtractBy.MODEL)
+        return Reading(extraction, ExtractBy.MODEL, result.cost.trouble)
 
     async def _find_handed_out(self, agent: AgentId, turns: Sequence[Turn]) -> tuple[str, ...]:
         """Return the texts in these turns that came out of the agent's memory.
