@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 MAX_SHOWN = 40
-MAX_MENDED = 20_000
+MAX_MENDED = 50_000
 MAX_DEPTH = 20
 # A search ends when its failures have cost so much: the characters that were looked at in vain, and
 # a charge for each failure.
@@ -161,9 +161,9 @@ def _find_objects(value: Any, name: str, depth: int = 3) -> Iterator[dict[str, A
 
 def _find_bare_entries(values: Sequence[Any], number: str) -> Any:
     """Return entries that stand without their object: all that stand alone, or the last list."""
-    alone = [value for value in values if isinstance(value, dict) and number in value]
-    if alone:
-        return alone
+    single = [value for value in values if isinstance(value, dict) and number in value]
+    if single:
+        return single
     for value in reversed(values):
         entries = _list_entries(value, number)
         if entries is not None and all(isinstance(entry, dict) for entry in entries):
