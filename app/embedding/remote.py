@@ -19,7 +19,7 @@ BYTES_PER_NUMBER = 48
 BYTES_AROUND_NUMBERS = 2**16
 # Statuses with which servers refuse a request that holds a word they do not know.
 UNKNOWN_WORD = (400, 422)
-# Statuses with which servers refuse a text above the model's window; llama.cpp calls it its own error.
+# Statuses with which servers refuse a text above the model's window, llama.cpp with the last.
 TOO_LONG = (400, 413, 422, 500)
 # No window is smaller than this many characters.
 SHORTEST_CUT = 100
