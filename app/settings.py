@@ -240,7 +240,10 @@ class Settings(BaseSettings):
         30.0,
         gt=0,
         le=600,
-        description="Seconds that one embedding request may take, retries included.",
+        description=(
+            "Seconds that one embedding request may take, retries included. A retry needs a whole "
+            "read timeout of them."
+        ),
     )
     embedding_tries: int = Field(3, ge=1, le=10, description="Tries of one embedding request.")
     embedding_batch: int = Field(
@@ -330,18 +333,35 @@ class Settings(BaseSettings):
         5.0, gt=0, le=300, description="Seconds to wait for a connection to the model's endpoint."
     )
     llm_read_timeout: float = Field(
-        20.0, gt=0, le=600, description="Seconds to wait for more of the model's answer."
+        30.0, gt=0, le=600, description="Seconds to wait for more of the model's answer."
     )
     llm_total_timeout: float = Field(
-        30.0,
+        45.0,
         gt=0,
         le=600,
-        description="Seconds that asking may take, waiting and retries included.",
+        description=(
+            "Seconds that asking may take, waiting and retries included. A retry needs a whole "
+            "read timeout of them."
+        ),
     )
     llm_concurrency: int = Field(
         8, ge=1, le=256, description="Questions to the model at once, per process."
     )
-    llm_tries: int = Field(3, ge=1, le=10, description="Tries of one question.")
+    llm_tries: int = Field(
+        3,
+        ge=1,
+        le=10,
+        description="Tries of one question. An answer that cannot be read counts as one.",
+    )
+    llm_answer_tokens: int = Field(
+        1500,
+        ge=100,
+        le=100_000,
+        description=(
+            "Tokens of an answer, at most; a reasoning model's thinking is among them. Halved if "
+            "the server finds that too many."
+        ),
+    )
     llm_calls_per_minute: int = Field(
         60,
         ge=0,
@@ -683,7 +703,7 @@ class Settings(BaseSettings):
         ),
     )
     shutdown_timeout: int = Field(
-        35, ge=1, le=3600, description="Seconds that requests under way may take to end after that."
+        50, ge=1, le=3600, description="Seconds that requests under way may take to end after that."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least important records to write."

@@ -467,6 +467,7 @@ def build_chat(settings: Settings, http: httpx.AsyncClient) -> ChatClient | None
         total_timeout=settings.llm_total_timeout,
         concurrency=settings.llm_concurrency,
         tries=settings.llm_tries,
+        answer_tokens=settings.llm_answer_tokens,
     )
     return ChatClient(http, options)
 

@@ -127,8 +127,8 @@ _PROBLEMS = [
         errors.NoModel,
         422,
         "no-model",
-        "No model is set",
-        "{fact} Send `extract: rules`, or set PALIMPSEST_LLM_BASE_URL.",
+        "No language model is set",
+        "{fact} Leave `classify` or `extract` out, or set PALIMPSEST_LLM_BASE_URL (docs/models.md).",
     ),
     _Row(
         errors.UnknownSweep,
@@ -346,13 +346,6 @@ _PROBLEMS = [
         "not-yet-known",
         "That may still change",
         "{fact} Name no later known_at, or leave it out for all that is known.",
-    ),
-    _Row(
-        errors.NoModel,
-        422,
-        "no-model",
-        "No language model is configured",
-        "{fact} Leave `classify` out, or set PALIMPSEST_LLM_BASE_URL (docs/models.md).",
     ),
     _Row(errors.InvalidFact, 422, "invalid", "The request contradicts itself"),
     _Row(

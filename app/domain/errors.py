@@ -44,7 +44,7 @@ class NoModel(PalimpsestError):
     """The call asks for a language model, and none is configured or may judge."""
 
     def __init__(self) -> None:
-        super().__init__("No language model may judge here, so nothing was stored.")
+        super().__init__("The call asks for a language model, and none is set. Nothing was stored.")
 
 
 class UnknownMemory(PalimpsestError):
@@ -174,13 +174,6 @@ class SecretsRefused(PalimpsestError):
     def __init__(self, count: int) -> None:
         super().__init__(f"The messages hold secrets: {count}. Nothing was stored.")
         self.count = count
-
-
-class NoModel(PalimpsestError):
-    """A call wants a model to read its messages, and the settings name none."""
-
-    def __init__(self) -> None:
-        super().__init__("No model is set to read messages. Nothing was stored.")
 
 
 # --- erasing -------------------------------------------------------------------------------------

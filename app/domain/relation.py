@@ -187,7 +187,7 @@ class Judgment:
 class ModelCost:
     """The cost of a call of the model: HTTP calls, tokens and milliseconds.
 
-    `trouble` says why the model's answer was not used.
+    `trouble` says why the model's answer, or a part of it, was not used.
     """
 
     model: str

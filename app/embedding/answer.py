@@ -52,7 +52,7 @@ def read_vectors(body: bytes, *, texts: int, dimensions: int) -> Vectors | Troub
                 received=len(numbers),
                 expected=dimensions,
             )
-    return _normalise_rows(vectors)
+    return normalise_rows(vectors)
 
 
 def _order_by_index(entries: list[Any]) -> list[list[Any]] | None:
@@ -73,7 +73,8 @@ def _order_by_index(entries: list[Any]) -> list[list[Any]] | None:
     return [by_index[index] for index in range(len(entries))]
 
 
-def _normalise_rows(lists: list[list[Any]]) -> Vectors | Trouble:
+def normalise_rows(lists: list[list[Any]] | NDArray[np.float32]) -> Vectors | Trouble:
+    """Return vectors of unit length, or a trouble for what is no vector with a direction."""
     try:
         rows = np.array(lists)
     except ValueError:  # for lists within lists

@@ -10,15 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.errors import EmbedderKeyRefused, EmbedderUnavailable, WrongVectorSize
-from app.embedding.answer import Vectors, WrongSize, read_vectors
+from app.embedding.answer import Vectors, WrongSize, normalise_rows, read_vectors
 from app.remote.endpoint import OK, Endpoint, EndpointOptions, HttpAnswer, PendingQuestion, Timing
-from app.remote.trouble import Reason, Trouble
+from app.remote.trouble import Reason, Trouble, find_error_message, is_about_length
 
 # A number has up to 25 characters, and some servers give each number an indented line of its own.
 BYTES_PER_NUMBER = 48
 BYTES_AROUND_NUMBERS = 2**16
 # Statuses with which servers refuse a request that holds a word they do not know.
 UNKNOWN_WORD = (400, 422)
+# Statuses with which servers refuse a text above the model's window, llama.cpp with the last.
+TOO_LONG = (400, 413, 422, 500)
+# No window is smaller than this many characters.
+SHORTEST_CUT = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +42,10 @@ class EmbeddingOptions(EndpointOptions):
 class RemoteEmbedder:
     """An `Embedder` that asks an endpoint. The caller builds and closes the HTTP client.
 
-    Requests hold the word `dimensions`, unless the server has refused that word once. There is no
-    breaker: no text can be stored without its vector, so every call tries, and the first one after
-    an outage succeeds. `scripted` goes to the endpoint, for tests.
+    Requests hold the word `dimensions`, unless the server has refused that word once. A text above
+    the model's window is cut to halves until they fit, and has the mean of their vectors. There is
+    no breaker: no text can be stored without its vector, so every call tries, and the first one
+    after an outage succeeds. `scripted` goes to the endpoint, for tests.
     """
 
     def __init__(self, http: httpx.AsyncClient, options: EmbeddingOptions, **scripted: Any) -> None:
@@ -79,9 +84,35 @@ class RemoteEmbedder:
         answer = await self._post_texts(question, texts)
         if isinstance(answer, Trouble):
             return answer
-        if answer.status != OK:
-            return question.trouble_from_answer(answer)
-        return read_vectors(answer.body, texts=len(texts), dimensions=self.dimensions)
+        if answer.status == OK:
+            return read_vectors(answer.body, texts=len(texts), dimensions=self.dimensions)
+        if _finds_text_too_long(answer):
+            if len(texts) > 1:
+                return await self._request_halves(question, texts)
+            if len(texts[0]) >= 2 * SHORTEST_CUT:
+                return await self._request_mean(question, texts[0])
+        return question.trouble_from_answer(answer)
+
+    async def _request_halves(
+        self, question: PendingQuestion, texts: list[str]
+    ) -> Vectors | Trouble:
+        """Encode each half of a batch by itself, so that only texts that are too long are cut."""
+        middle = len(texts) // 2
+        first = await self._request_vectors(question, texts[:middle])
+        if isinstance(first, Trouble):
+            return first
+        second = await self._request_vectors(question, texts[middle:])
+        if isinstance(second, Trouble):
+            return second
+        return Vectors(np.concatenate([first.rows, second.rows]))
+
+    async def _request_mean(self, question: PendingQuestion, text: str) -> Vectors | Trouble:
+        """Return the mean of the vectors of both halves of a text, of unit length."""
+        middle = len(text) // 2
+        halves = await self._request_vectors(question, [text[:middle], text[middle:]])
+        if isinstance(halves, Trouble):
+            return halves
+        return normalise_rows(halves.rows.mean(axis=0, keepdims=True))
 
     async def _post_texts(
         self, question: PendingQuestion, texts: list[str]
@@ -95,12 +126,18 @@ class RemoteEmbedder:
         first = await question.post("/embeddings", sized, most=most)
         if isinstance(first, Trouble) or first.status not in UNKNOWN_WORD:
             return first
+        if _finds_text_too_long(first) and b"dimension" not in first.body:
+            return first
         second = await question.post("/embeddings", plain, most=most)
         if isinstance(second, Trouble) or second.status != OK:
             # The word was not the reason, so the first complaint says more.
             return first
         self._sends_dimensions = False
         return second
+
+
+def _finds_text_too_long(answer: HttpAnswer) -> bool:
+    return answer.status in TOO_LONG and is_about_length(find_error_message(answer.body))
 
 
 def _build_error(trouble: Trouble) -> EmbedderUnavailable:

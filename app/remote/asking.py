@@ -5,7 +5,7 @@ from typing import Any
 from app.remote.budget import Budget, Payer
 from app.remote.chat import ChatClient
 from app.remote.completion import Reply
-from app.remote.trouble import Trouble
+from app.remote.trouble import Reason, Trouble
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -29,6 +29,8 @@ async def ask_model(
 
 def _estimate_tokens(messages: str, outcome: Reply | Trouble) -> int:
     """Estimate the tokens of a reply from its characters, for servers that do not count them."""
-    if isinstance(outcome, Trouble):
+    if isinstance(outcome, Reply):
+        messages += outcome.text
+    elif outcome.reason is not Reason.UNREADABLE:
         return 0
-    return (len(messages) + len(outcome.text)) // CHARACTERS_PER_TOKEN
+    return len(messages) // CHARACTERS_PER_TOKEN

@@ -6,9 +6,10 @@ from typing import Any
 import httpx
 
 from app.remote.breaker import Breaker
-from app.remote.completion import Reply, read_completion
+from app.remote.completion import Reply, make_cut_off_trouble, read_completion
 from app.remote.dialect import Dialect
 from app.remote.endpoint import Endpoint, EndpointOptions, PendingQuestion, Timing
+from app.remote.json_answer import UnreadableAnswer, find_answer
 from app.remote.trouble import NEVER_SENT, Reason, Trouble, find_error_message
 
 MAX_RESPONSE_BYTES = 2**20
@@ -31,7 +32,7 @@ class ChatOptions(EndpointOptions):
     """An endpoint, the model to ask there, and how long its answer may be."""
 
     model: str = "gpt-4o-mini"
-    max_tokens: int = 4096
+    answer_tokens: int = 1500
 
 
 class ChatClient:
@@ -70,8 +71,8 @@ class ChatClient:
     async def complete(self, system: str, user: str, schema: dict[str, Any]) -> Reply | Trouble:
         """Return the model's reply to the two messages, or the trouble.
 
-        The reply is JSON of the schema if the server can enforce one. Trouble with the server
-        raises nothing. A cancelled caller stays cancelled.
+        `find_answer` finds an answer of the schema in the reply. Trouble with the server raises
+        nothing. A cancelled caller stays cancelled.
         """
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         outcome = await self._endpoint.ask(
@@ -96,7 +97,7 @@ class ChatClient:
             body = {
                 "model": self._options.model,
                 "messages": messages,
-                **dialect.build_request_options(schema, self._options.max_tokens),
+                **dialect.build_request_options(schema, self._options.answer_tokens),
             }
             answer = await question.post("/chat/completions", body, most=MAX_RESPONSE_BYTES)
             if isinstance(answer, Trouble):
@@ -104,7 +105,7 @@ class ChatClient:
             if answer.status == 200:
                 # A dialect is remembered once it worked: an error may be about this question only.
                 self._dialect = dialect
-                return read_completion(answer.body)
+                return _read_reply(answer.body, schema)
             plainer = dialect.after_refusal(answer.status, find_error_message(answer.body))
             if plainer is None:
                 return question.trouble_from_answer(answer)
@@ -115,3 +116,21 @@ class ChatClient:
             self._breaker.record_failure()
         elif isinstance(outcome, Reply) or outcome.reason not in NEVER_SENT:
             self._breaker.record_success()
+
+
+def _read_reply(body: bytes, schema: dict[str, Any]) -> Reply | Trouble:
+    """Return a reply that holds an answer, or the trouble."""
+    reply = read_completion(body)
+    if isinstance(reply, Trouble):
+        return reply
+    try:
+        find_answer(reply.text, schema)
+    except UnreadableAnswer as why:
+        tokens = {
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+        }
+        if reply.is_cut_off:
+            return make_cut_off_trouble(**tokens)
+        return Trouble(Reason.UNREADABLE, str(why), **tokens)
+    return reply

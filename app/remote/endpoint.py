@@ -19,6 +19,7 @@ from app.remote.trouble import (
     Reason,
     Trouble,
     find_error_message,
+    find_error_status,
     format_detail,
 )
 
@@ -34,7 +35,8 @@ SERVER_ERRORS: Final = 500  # and above
 class EndpointOptions:
     """The address, and how to ask there. Times are in seconds.
 
-    `total_timeout` bounds the whole of one question, with waits and retries.
+    `total_timeout` bounds the whole of one question, with waits and retries. A query of the address
+    goes to the end of each URL.
     """
 
     base_url: str = "https://api.openai.com/v1"
@@ -62,9 +64,16 @@ class EndpointOptions:
             "Accept": "application/json",
             "Accept-Encoding": "identity",
         }
-        if self.api_key:
+        if self.api_key and "api-version" in httpx.URL(self.base_url).params:
+            headers["api-key"] = self.api_key  # Azure's deployments take no other header
+        elif self.api_key:
             headers["Authorization"] = f"Bearer {self.api_key}"
         return headers
+
+    def build_url(self, path: str) -> str:
+        """Return the URL of a path below the address."""
+        address, mark, query = self.base_url.partition("?")
+        return address.rstrip("/") + path + mark + query
 
     @property
     def timeout(self) -> httpx.Timeout:
@@ -96,12 +105,14 @@ class Timing:
 
 
 class PendingQuestion:
-    """One question under way, with its start (seconds, monotonic) and the HTTP calls so far."""
+    """One question under way: its start (seconds, monotonic), and its HTTP calls and tokens."""
 
     def __init__(self, endpoint: "Endpoint", started: float) -> None:
         self._endpoint = endpoint
         self.started = started
         self.calls = 0
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
 
     async def post(self, path: str, body: dict[str, Any], *, most: int) -> HttpAnswer | Trouble:
         """Send one request below the base URL. An answer of more than `most` bytes is a trouble."""
@@ -112,13 +123,19 @@ class PendingQuestion:
         """Return the trouble that the status of an answer means."""
         return self._endpoint.trouble_from_answer(answer)
 
+    def count_tokens(self, outcome: CallOutcome) -> None:
+        """Count the tokens of one try."""
+        self.prompt_tokens += outcome.prompt_tokens
+        self.completion_tokens += outcome.completion_tokens
+
 
 class Endpoint:
     """Asks one question at a time per caller, and at most `concurrency` questions at once.
 
-    429, 5xx and failed connections are tried again, after the wait that Retry-After asks for and
-    full jitter. There is no other try if it would begin after the total timeout. `who` is the name
-    of the server in sentences. The caller builds and closes the HTTP client.
+    429, 5xx, failed connections and unreadable answers are tried again, after the wait that
+    Retry-After asks for and full jitter. There is no other try if less than a whole read timeout
+    would be left for it. `who` is the name of the server in sentences. The caller builds and closes
+    the HTTP client.
     """
 
     def __init__(
@@ -151,7 +168,13 @@ class Endpoint:
         except TimeoutError:
             outcome = self._out_of_time(question)
         elapsed = self._timing.clock() - question.started
-        return replace(outcome, calls=question.calls, ms=elapsed * 1000)
+        return replace(
+            outcome,
+            calls=question.calls,
+            prompt_tokens=question.prompt_tokens,
+            completion_tokens=question.completion_tokens,
+            ms=elapsed * 1000,
+        )
 
     async def _ask_with_retries(
         self,
@@ -165,7 +188,7 @@ class Endpoint:
                 break
             jitter = compute_jitter(failures, self._timing.random())
             wait = jitter + (outcome.wait or 0.0)
-            if wait >= self._compute_time_left(question):
+            if wait + self._options.read_timeout > self._compute_time_left(question):
                 break
             await self._timing.sleep(wait)
             latest = await self._ask_once(question, converse)
@@ -181,7 +204,9 @@ class Endpoint:
         converse: Callable[[PendingQuestion], Awaitable[R | Trouble]],
     ) -> R | Trouble:
         async with self._places:
-            return await converse(question)
+            outcome = await converse(question)
+        question.count_tokens(outcome)
+        return outcome
 
     async def post(self, path: str, body: dict[str, Any], *, most: int) -> HttpAnswer | Trouble:
         """Send one request, without another try."""
@@ -199,10 +224,9 @@ class Endpoint:
 
     async def _send_request(self, path: str, content: bytes, most: int) -> HttpAnswer | Trouble:
         options = self._options
-        url = options.base_url.rstrip("/") + path
         async with self._http.stream(
             "POST",
-            url,
+            options.build_url(path),
             content=content,
             headers=options.headers,
             timeout=options.timeout,
@@ -221,9 +245,13 @@ class Endpoint:
                         Reason.TOO_LARGE,
                         f"The answer of the {self._who} was longer than {most} bytes.",
                     )
+            body = bytes(received)
+            status = response.status_code
+            if status == OK:
+                status = find_error_status(body) or OK
             return HttpAnswer(
-                response.status_code,
-                bytes(received),
+                status,
+                body,
                 parse_retry_after(response.headers.get("Retry-After"), self._timing.now()),
             )
 

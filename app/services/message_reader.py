@@ -42,7 +42,7 @@ NO_MODEL = "No model is set where the messages are read, so that rules read them
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read from messages, by whom, and why not by the model if one was asked for."""
+    """What was read from messages, by whom, and why the model's answer, or a part, was not used."""
 
     extraction: Extraction
     extractor: ExtractBy
@@ -145,7 +145,7 @@ class MessageReader:
         extraction = drop_handed_out(result.extraction, hidden, handed_out)
         extraction = drop_framed(extraction, by_rules)
         extraction = await self._drop_irrelevant(payer.agent, extraction, by_model=True)
-        return Reading(extraction, ExtractBy.MODEL)
+        return Reading(extraction, ExtractBy.MODEL, result.cost.trouble)
 
     async def _is_small_talk(self, turns: Sequence[Turn], first: int, by_rules: Extraction) -> bool:
         """Return True if the turns from `first` on surely state nothing."""

@@ -143,8 +143,8 @@ def test_a_server_that_does_not_know_the_word_dimensions_is_asked_without_it_fro
 def test_a_request_refused_for_another_reason_keeps_its_first_complaint(
     server: ScriptedModel,
 ) -> None:
-    problem = refused(server, fails(400, "input is too long"), fails(400, "something else"), RIGHT)
-    assert problem.reason == "The embedding server answered 400: input is too long."
+    problem = refused(server, fails(400, "input is odd"), fails(400, "something else"), RIGHT)
+    assert problem.reason == "The embedding server answered 400: input is odd."
 
 
 def test_the_name_says_model_and_size_and_not_where_it_runs() -> None:
@@ -153,6 +153,64 @@ def test_the_name_says_model_and_size_and_not_where_it_runs() -> None:
         for url in ("http://here/v1", "http://there/v1")
     )
     assert here == there == "m/3"
+
+
+# --- texts above the window of the model ---------------------------------------------------------------------------------------
+
+
+def narrow(window: int, status: int, message: str) -> Step:
+    """Embeds texts of so many characters at most, and refuses a request with a longer one."""
+
+    def answer(request: Request) -> Answer:
+        if max(map(len, request.json["input"])) > window:
+            return fails(status, message)
+        return embeds(3)(request)
+
+    return answer
+
+
+TOO_LONG = [
+    (400, "This model's maximum context length is 512 tokens, you requested 900 tokens."),
+    (413, "Input validation error: `inputs` must have less than 512 tokens. Given: 900"),
+    (422, "The input is too long."),
+    (500, "input is too large to process. increase the physical batch size"),
+    (400, "the input length exceeds the context length"),
+]
+
+
+@pytest.mark.parametrize(("status", "message"), TOO_LONG)
+def test_a_text_above_the_window_has_the_mean_of_its_halves(
+    server: ScriptedModel, status: int, message: str
+) -> None:
+    server.then(narrow(200, status, message))
+    text = "winter " * 25 + "summer " * 25
+    rows = encoded(server, text)
+    halves = [vector_of(half, 3) for half in (text[:175], text[175:])]
+    mean = np.mean([half / np.linalg.norm(half) for half in halves], axis=0)
+    np.testing.assert_allclose(rows, [mean / np.linalg.norm(mean)], atol=1e-6)
+    assert [len(request.json["input"]) for request in server.requests] == [1, 2]
+
+
+def test_only_the_texts_above_the_window_are_cut(server: ScriptedModel) -> None:
+    server.then(narrow(200, *TOO_LONG[0]))
+    texts = ["one", "word " * 200, "two", "three"]
+    rows = encoded(server, *texts)
+    server.then(embeds(3))
+    np.testing.assert_allclose(rows[[0, 2, 3]], encoded(server, "one", "two", "three"), atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
+
+
+def test_a_complaint_that_no_cut_ends_is_told(server: ScriptedModel) -> None:
+    server.then(narrow(0, *TOO_LONG[2]))
+    with pytest.raises(EmbedderUnavailable, match="answered 422: The input is too long"):
+        encoded(server, "word " * 3000)
+    assert len(server.requests) < 20
+
+
+def test_a_limit_on_tokens_per_minute_is_no_window(server: ScriptedModel) -> None:
+    server.then(fails(429, "Rate limit: 9000 tokens per min"), embeds(3))
+    encoded(server, "word " * 100)
+    assert [len(request.json["input"]) for request in server.requests] == [1, 1]
 
 
 # --- failures -------------------------------------------------------------------------------------------------------------------

@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from app.remote.breaker import Breaker
 from app.remote.chat import MAX_RESPONSE_BYTES, ChatClient, ChatOptions
 from app.remote.completion import Reply, read_completion
+from app.remote.json_answer import build_object_schema
 from app.remote.trouble import Reason, Trouble
 from support import scripted_model
 from support.scripted_model import RIGHT, ScriptedModel, Step, fails, says, understands
 
-SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+ENTRY = build_object_schema(candidate={"type": "integer"})
+SCHEMA = build_object_schema(judgments={"type": "array", "items": ENTRY})
+HELLO = '{"judgments": []}'
 MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
 KEY = "sk-secret-1234"
 
@@ -72,11 +75,11 @@ def asking(
 
 
 def test_a_reply_carries_its_text_and_what_it_cost(server: ScriptedModel) -> None:
-    server.then(says("hello"))
+    server.then(says(HELLO))
     [reply] = asking(server)
     assert isinstance(reply, Reply)
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.calls) == (
-        "hello",
+        HELLO,
         100,
         20,
         1,
@@ -87,7 +90,7 @@ def test_a_reply_carries_its_text_and_what_it_cost(server: ScriptedModel) -> Non
 def test_the_request_asks_for_the_schema_at_temperature_zero_with_the_key(
     server: ScriptedModel,
 ) -> None:
-    asking(server, model="some-model", max_tokens=77)
+    asking(server, model="some-model", answer_tokens=77)
     [request] = server.requests
     assert (request.method, request.path) == ("POST", "/v1/chat/completions")
     assert request.headers["authorization"] == f"Bearer {KEY}"
@@ -143,9 +146,10 @@ def test_a_server_without_a_key_gets_none(server: ScriptedModel) -> None:
         (scripted_model.REFUSAL, Reason.REFUSAL, 1),
         (says("{}", finish="content_filter"), Reason.REFUSAL, 1),
         (scripted_model.CUT_OFF, Reason.CUT_OFF, 1),
-        (scripted_model.EMPTY, Reason.EMPTY, 1),
-        (says(" \n "), Reason.EMPTY, 1),
-        (says(None), Reason.EMPTY, 1),
+        (scripted_model.EMPTY, Reason.EMPTY, 3),
+        (says(" \n "), Reason.EMPTY, 3),
+        (says(None), Reason.EMPTY, 3),
+        (says("hello"), Reason.UNREADABLE, 3),
     ],
 )
 def test_every_trouble_is_a_value_with_a_word_and_a_sentence(
@@ -180,7 +184,7 @@ def test_the_key_is_not_in_what_the_server_says_about_it(server: ScriptedModel) 
 
 
 def test_json_sent_as_another_type_is_read_all_the_same(server: ScriptedModel) -> None:
-    server.then(scripted_model.Answer(says("hello").body, headers={"Content-Type": "text/plain"}))
+    server.then(scripted_model.Answer(says(HELLO).body, headers={"Content-Type": "text/plain"}))
     [reply] = asking(server)
     assert isinstance(reply, Reply)
 
@@ -189,10 +193,18 @@ def test_json_sent_as_another_type_is_read_all_the_same(server: ScriptedModel) -
 
 
 @pytest.mark.parametrize(
-    "first", [fails(429), fails(500), scripted_model.SILENCE, scripted_model.RESET]
+    "first",
+    [
+        fails(429),
+        fails(500),
+        scripted_model.SILENCE,
+        scripted_model.RESET,
+        scripted_model.EMPTY,
+        scripted_model.TRUNCATED_JSON,
+    ],
 )
 def test_a_passing_failure_is_tried_again(server: ScriptedModel, first: Step) -> None:
-    server.then(first, says("hello"))
+    server.then(first, says(HELLO))
     sleep = Sleeps()
     [reply] = asking(server, sleep=sleep, read_timeout=0.5)
     assert isinstance(reply, Reply)
@@ -219,6 +231,24 @@ def test_a_wait_beyond_the_total_timeout_is_not_begun(server: ScriptedModel, sta
     [trouble] = asking(server, sleep=sleep)
     assert isinstance(trouble, Trouble)
     assert (trouble.calls, sleep) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("total", "calls"), [pytest.param(9, 1, id="part left"), pytest.param(12, 3, id="whole left")]
+)
+def test_a_retry_needs_a_whole_read_timeout(
+    server: ScriptedModel, total: float, calls: int
+) -> None:
+    server.then(fails(500, retry_after="2"))
+    [trouble] = asking(server, read_timeout=7, total_timeout=total)
+    assert trouble.calls == calls
+
+
+def test_the_tokens_of_all_tries_are_told(server: ScriptedModel) -> None:
+    server.then(says("hello"), says("hello"), RIGHT)
+    [reply] = asking(server)
+    assert isinstance(reply, Reply)
+    assert (reply.calls, reply.prompt_tokens, reply.completion_tokens) == (3, 300, 60)
 
 
 def test_the_total_timeout_bounds_all_tries(server: ScriptedModel) -> None:
@@ -319,18 +349,19 @@ def test_a_reasoning_model_gets_its_own_name_for_the_limit_and_no_temperature(
         return RIGHT
 
     server.then(reasoning)
-    assert [reply.calls for reply in asking(server, times=2, max_tokens=9)] == [3, 1]
+    assert [reply.calls for reply in asking(server, times=2, answer_tokens=9)] == [3, 1]
     assert server.requests[-1].json["max_completion_tokens"] == 9
     assert server.requests[-1].response_format == "json_schema"
 
 
 def test_one_rejected_question_does_not_make_the_next_ones_plainer(server: ScriptedModel) -> None:
-    server.then(fails(400, "too long"), fails(400, "too long"), fails(400, "too long"), RIGHT)
+    server.then(*[fails(400, "odd")] * 4, RIGHT)
     trouble, reply = asking(server, times=2)
     assert isinstance(trouble, Trouble)
-    assert (trouble.reason, trouble.calls) == (Reason.REJECTED, 3)
+    assert (trouble.reason, trouble.calls) == (Reason.REJECTED, 4)
     assert isinstance(reply, Reply)
     assert server.requests[-1].response_format == "json_schema"
+    assert "temperature" in server.requests[-1].json
 
 
 # --- the breaker ----------------------------------------------------------------------------------------------------------------
@@ -412,7 +443,14 @@ def test_a_probe_may_find_out_the_dialect(server: ScriptedModel) -> None:
 
 @pytest.mark.parametrize(
     "step",
-    [fails(400), fails(403), scripted_model.REFUSAL, scripted_model.CUT_OFF, scripted_model.EMPTY],
+    [
+        fails(400),
+        fails(403),
+        scripted_model.REFUSAL,
+        scripted_model.CUT_OFF,
+        scripted_model.EMPTY,
+        says("hello"),
+    ],
 )
 def test_no_question_can_open_the_breaker_for_the_others_by_what_it_asks(
     server: ScriptedModel, step: Step

@@ -67,7 +67,9 @@ class BriefCaptureAnswer(BriefAnswer):
     total: int = Field(description="Messages of this capture, without the repeated ones.")
     done: int = Field(description="How many of them have been read.")
     facts: list[BriefCapturedFact] = Field(description="In the order of the messages.")
-    trouble: str | None = Field(None, description="Why the model's answer was not used.")
+    trouble: str | None = Field(
+        None, description="Why the model's answer, or a part of it, was not used."
+    )
     error: str | None = Field(None, description="What stopped it last.")
     dry_run: bool = False
 

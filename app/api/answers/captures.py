@@ -144,7 +144,9 @@ class CaptureSummary(AnswerBase):
     extractor: ExtractBy | None = Field(
         description="What read them. `rules` if the model failed for a part of them."
     )
-    trouble: str | None = Field(description="Why the model's answer was not used.")
+    trouble: str | None = Field(
+        description="Why the model's answer, or a part of it, was not used."
+    )
     trust: int = Field(description="The trust of the facts.")
     redacted: int = Field(description="Secrets that were taken out of the messages.")
     total: int = Field(description="Messages of this capture, without the repeated ones.")

@@ -1,14 +1,15 @@
-"""Reading a model's text as judgments: strictly, entry by entry, naming what is ignored."""
+"""Reading a model's text as judgments: entry by entry, naming what is ignored."""
 
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from app.domain.relation import Relation
 from app.domain.text import is_storable
 from app.remote.json_answer import (
-    UnreadableAnswer,
     build_object_schema,
     find_answer,
+    parse_confidence,
+    parse_number,
     show_value,
 )
 
@@ -23,6 +24,19 @@ _RELATIONS = {relation.value: relation for relation in Relation} | {
     "SAME": Relation.DUPLICATE,
     "STAYS": Relation.NONE,
 }
+_OTHER_WORDS = dict.fromkeys(
+    (
+        "UPDATES",
+        "UPDATED",
+        "SUPERSEDE",
+        "SUPERSEDES",
+        "SUPERSEDED",
+        "REPLACE",
+        "REPLACES",
+        "REPLACED",
+    ),
+    Relation.UPDATE,
+)
 
 
 # The schema is the same for every question, because servers compile a schema at its first use,
@@ -72,14 +86,11 @@ class ModelAnswer:
 def read_answer(text: str, count: int) -> ModelAnswer:
     """Return the answer in a text about candidates 1 to `count`.
 
-    Prose and code fences around the answer are ignored. Raise UnreadableAnswer if there is none.
+    Raise UnreadableAnswer if there is none.
     """
-    answer = find_answer(text, "judgments")
-    judgments = answer["judgments"]
-    if not isinstance(judgments, list):
-        raise UnreadableAnswer("The model's judgments are not a list.")
+    answer = find_answer(text, SCHEMA)
     ignored: list[str] = []
-    entries, unclear = _parse_entries(judgments, count, ignored)
+    entries, unclear = _parse_entries(answer["judgments"], count, ignored)
     return ModelAnswer(entries, frozenset(unclear), tuple(ignored))
 
 
@@ -119,9 +130,9 @@ def _parse_number(judgment: Any, count: int, ignored: list[str]) -> int | None:
     if not isinstance(judgment, dict):
         ignored.append(f"a judgment is {show_value(judgment)}")
         return None
-    number = judgment.get("candidate")
-    if type(number) is not int or not 1 <= number <= count:
-        ignored.append(f"there is no candidate {show_value(number)}")
+    number = parse_number(judgment.get("candidate"))
+    if number is None or not 1 <= number <= count:
+        ignored.append(f"there is no candidate {show_value(judgment.get('candidate'))}")
         return None
     return number
 
@@ -130,23 +141,18 @@ def _parse_entry(judgment: dict[str, Any], number: int, ignored: list[str]) -> A
     """Return None, with a phrase in `ignored`, if the relation or the confidence is unusable."""
     said = judgment.get("relation")
     word = said.strip().upper() if isinstance(said, str) else ""
-    relation = _RELATIONS.get(word)
+    relation = _RELATIONS.get(word) or _OTHER_WORDS.get(word)
     if relation is None:
         ignored.append(f"candidate {number} has the unknown relation {show_value(said)}")
         return None
-    confidence = judgment.get("confidence")
-    if not _is_probability(confidence):
-        ignored.append(f"candidate {number} has the confidence {show_value(confidence)}")
+    confidence = parse_confidence(judgment.get("confidence"))
+    if confidence is None:
+        shown = show_value(judgment.get("confidence"))
+        ignored.append(f"candidate {number} has the confidence {shown}")
         return None
     reason = _parse_reason(judgment.get("reason"))
     new_text = _parse_text(judgment.get("text"), number, ignored)
-    return AnswerEntry(relation, float(confidence), reason, new_text, is_part=word == PART)
-
-
-def _is_probability(value: Any) -> TypeGuard[float]:
-    # A bool is an int to isinstance; NaN lies between no two numbers.
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 <= value <= 1
+    return AnswerEntry(relation, confidence, reason, new_text, is_part=word == PART)
 
 
 def _parse_reason(value: Any) -> str:

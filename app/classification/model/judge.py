@@ -15,8 +15,7 @@ from app.domain.relation import Judge, Judgment, Relation
 from app.remote.asking import ask_model
 from app.remote.budget import Budget, Payer
 from app.remote.chat import ChatClient
-from app.remote.json_answer import UnreadableAnswer
-from app.remote.trouble import Trouble
+from app.remote.trouble import Reason, Trouble
 
 MAX_TROUBLE = 1_000
 MOST_IGNORED = 10
@@ -92,16 +91,13 @@ class ModelJudge:
             ms=outcome.ms,
         )
         if isinstance(outcome, Trouble):
-            return self._build_failed_verdicts(
+            verdicts = self._build_failed_verdicts(
                 questions, outcome.detail, outcome.reason.value, usage
             )
-        try:
-            answer = read_answer(outcome.text, len(model_prompt.candidates))
-        except UnreadableAnswer as why:
-            verdicts = self._build_failed_verdicts(questions, str(why), "unreadable", usage)
-            if self._may_choose_form:
+            if outcome.reason is Reason.UNREADABLE and self._may_choose_form:
                 self._form = Form.SMALL
             return verdicts
+        answer = read_answer(outcome.text, len(model_prompt.candidates))
         return self._build_verdicts(questions, model_prompt, answer, usage)
 
     def _build_verdicts(

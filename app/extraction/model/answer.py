@@ -1,4 +1,4 @@
-"""Reading a model's text as facts with quotes: one thing out of place and nothing counts."""
+"""Reading a model's text as facts with quotes: entry by entry, naming what is ignored."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +9,7 @@ from app.remote.json_answer import (
     UnreadableAnswer,
     build_object_schema,
     find_answer,
+    parse_number,
     show_value,
 )
 
@@ -49,22 +50,39 @@ class AnswerFact:
     kind: Kind = Kind.FACT
 
 
-def read_answer(text: str, count: int) -> tuple[AnswerFact, ...]:
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """The usable facts of an answer. `ignored` has a phrase for each entry that was not used."""
+
+    facts: tuple[AnswerFact, ...]
+    ignored: tuple[str, ...] = ()
+
+
+def read_answer(text: str, count: int) -> ModelFacts:
     """Return the facts in a text about the turns 1 to `count`.
 
-    Prose and code fences around the answer are ignored, and so are fields that the schema lacks.
-    Raise UnreadableAnswer if there is no answer, or if an entry has another form or names a turn
-    that does not exist: a model that errs in such things may err in the others too.
+    An entry of another form, or about a turn that does not exist, is ignored. Raise
+    UnreadableAnswer if there is no answer, or if all of its entries are such.
     """
-    entries = find_answer(text, "facts")["facts"]
-    if not isinstance(entries, list):
-        raise UnreadableAnswer("The model's facts are not a list.")
-    return tuple(_parse_fact(entry, count) for entry in entries)
+    facts: list[AnswerFact] = []
+    ignored: list[str] = []
+    for entry in find_answer(text, SCHEMA)["facts"]:
+        try:
+            facts.append(_parse_fact(entry, count))
+        except _UnusableEntry as why:
+            ignored.append(str(why))
+    if ignored and not facts:
+        raise UnreadableAnswer(f"None of the model's facts can be used: {ignored[0]}.")
+    return ModelFacts(tuple(facts), tuple(ignored))
+
+
+class _UnusableEntry(ValueError):
+    """The message is a phrase."""
 
 
 def _parse_fact(entry: Any, count: int) -> AnswerFact:
     if not isinstance(entry, dict):
-        raise UnreadableAnswer(f"One of the model's facts is {show_value(entry)}.")
+        raise _UnusableEntry(f"a fact is {show_value(entry)}")
     quote = _parse_quote(entry.get("turn"), entry.get("quote"), count)
     text = _parse_text(entry.get("fact"))
     proposal = _parse_text(entry["proposal"]) if entry.get("proposal") else None
@@ -73,14 +91,15 @@ def _parse_fact(entry: Any, count: int) -> AnswerFact:
 
 
 def _parse_quote(number: Any, words: Any, count: int) -> QuotedTurn:
-    if type(number) is not int or not 1 <= number <= count:
-        raise UnreadableAnswer(f"The model names the turn {show_value(number)}, which is none.")
-    return QuotedTurn(number, _parse_text(words))
+    turn = parse_number(number)
+    if turn is None or not 1 <= turn <= count:
+        raise _UnusableEntry(f"there is no turn {show_value(number)}")
+    return QuotedTurn(turn, _parse_text(words))
 
 
 def _parse_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise UnreadableAnswer(f"The model gives {show_value(value)} for a text.")
+        raise _UnusableEntry(f"a text is {show_value(value)}")
     if not value.strip() or not is_storable(value):
-        raise UnreadableAnswer("The model gives a text that is empty or cannot be stored.")
+        raise _UnusableEntry("a text is empty or cannot be stored")
     return value.strip()

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from app.domain.relation import ModelCost
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.extraction.model import prompt
-from app.extraction.model.answer import SCHEMA, AnswerFact, read_answer
+from app.extraction.model.answer import SCHEMA, ModelFacts, read_answer
 from app.extraction.model.support import find_support
 from app.remote.asking import ask_model
 from app.remote.budget import Budget, Payer
 from app.remote.chat import ChatClient
 from app.remote.json_answer import UnreadableAnswer
 from app.remote.trouble import CallOutcome, Trouble
+
+MOST_IGNORED = 10
 
 # A sentence ends with its marks, or with its line. The mark in "3.5" ends none.
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=\w))*[.!?\n]*")
@@ -27,7 +29,8 @@ class ModelExtraction:
     """What the model read from the turns, and the cost.
 
     `extraction` is None if there is no answer that can be used. Then `failure` is one word for the
-    reason, for metrics, and the trouble of the cost says it in a sentence.
+    reason, for metrics. The trouble of the cost says in a sentence why the answer, or a part of it,
+    was not used.
     """
 
     extraction: Extraction | None
@@ -47,7 +50,7 @@ class ModelExtractor:
 
         The turns before help to understand these. There is no call without a new turn of a user.
         Otherwise there is one, and the retries of a call that failed. Call this outside of any
-        transaction: an answer may take half a minute.
+        transaction: an answer may take a minute.
         """
         if not any(turn.role is Role.USER for turn in turns[first:]):
             return self._build_result(turns, statements=(), unsupported=())
@@ -68,22 +71,22 @@ class ModelExtractor:
         if isinstance(outcome, Trouble):
             return self._build_failure(outcome.detail, outcome.reason.value, outcome)
         try:
-            facts = read_answer(outcome.text, len(question.places))
+            answer = read_answer(outcome.text, len(question.places))
         except UnreadableAnswer as why:
             return self._build_failure(str(why), "unreadable", outcome)
-        return self._check_facts(turns, question.places, facts, outcome)
+        return self._check_facts(turns, question.places, answer, outcome)
 
     def _check_facts(
         self,
         turns: Sequence[Turn],
         places: Sequence[int],
-        facts: Sequence[AnswerFact],
+        answer: ModelFacts,
         outcome: CallOutcome,
     ) -> ModelExtraction:
         """Return the supported facts as statements, each once, and the others as skipped."""
         statements: dict[Statement, None] = {}
         unsupported: dict[Skipped, None] = {}
-        for fact in facts:
+        for fact in answer.facts:
             statement = find_support(fact, turns, places)
             if statement is not None:
                 statements[statement] = None
@@ -91,8 +94,14 @@ class ModelExtractor:
             place = places[fact.quote.number - 1]
             quote = _find_unsupported_quote(fact.quote.words, place, turns[place])
             unsupported[Skipped(quote, SkipReason.UNSUPPORTED)] = None
+        trouble = None
+        if answer.ignored:
+            trouble = f"Ignored in the model's answer: {'; '.join(answer.ignored[:MOST_IGNORED])}."
         return self._build_result(
-            turns, statements=tuple(statements), unsupported=tuple(unsupported), outcome=outcome
+            turns,
+            statements=tuple(statements),
+            unsupported=tuple(unsupported),
+            cost=self._build_cost(outcome, trouble),
         )
 
     def _build_result(
@@ -101,12 +110,12 @@ class ModelExtractor:
         *,
         statements: tuple[Statement, ...],
         unsupported: tuple[Skipped, ...],
-        outcome: CallOutcome | None = None,
+        cost: ModelCost | None = None,
     ) -> ModelExtraction:
         used = [quote for statement in statements for quote in statement.quotes]
         used += [skipped.quote for skipped in unsupported]
         skipped = (*unsupported, *_list_unused(turns, used))
-        return ModelExtraction(Extraction(statements, skipped), self._build_cost(outcome))
+        return ModelExtraction(Extraction(statements, skipped), cost or self._build_cost())
 
     def _build_failure(
         self, trouble: str, failure: str, outcome: CallOutcome | None = None

@@ -589,7 +589,7 @@ class BriefCaptureAnswer(TypedDict):
     facts: "list[BriefCapturedFact]"
     """In the order of the messages."""
     trouble: NotRequired[str | None]
-    """Why the model's answer was not used."""
+    """Why the model's answer, or a part of it, was not used."""
     error: NotRequired[str | None]
     """What stopped it last."""
     dry_run: NotRequired[bool]
@@ -950,7 +950,7 @@ class CaptureAnswer(TypedDict):
     extractor: "ExtractBy | None"
     """What read them. `rules` if the model failed for a part of them."""
     trouble: str | None
-    """Why the model's answer was not used."""
+    """Why the model's answer, or a part of it, was not used."""
     trust: int
     """The trust of the facts."""
     redacted: int
@@ -987,7 +987,7 @@ class CaptureSummary(TypedDict):
     extractor: "ExtractBy | None"
     """What read them. `rules` if the model failed for a part of them."""
     trouble: str | None
-    """Why the model's answer was not used."""
+    """Why the model's answer, or a part of it, was not used."""
     trust: int
     """The trust of the facts."""
     redacted: int

@@ -230,19 +230,18 @@ def test_one_completion_is_asked_for_however_many_candidates(served: ScriptedMod
         (scripted_model.HTML, "malformed", 1),
         (scripted_model.REFUSAL, "refusal", 1),
         (scripted_model.CUT_OFF, "cut_off", 1),
-        (scripted_model.EMPTY, "empty", 1),
-        (scripted_model.TRUNCATED_JSON, "unreadable", 1),
-        (says("I would rather not say."), "unreadable", 1),
-        (says("[]"), "unreadable", 1),
-        (says("{}"), "unreadable", 1),
-        (says('{"judgments": null}'), "unreadable", 1),
-        (says('{"judgments": {"1": "UPDATE"}}'), "unreadable", 1),
-        (says('{"judgments": [], "judgments": []}'), "unreadable", 1),
-        (says("{" * 5000), "unreadable", 1),
-        (says('{"a":' * 5000), "unreadable", 1),
-        (says('{"judgments": ' + "[" * 50_000), "unreadable", 1),
-        (says('{"judgments": [{"candidate": 1' + "0" * 5000 + "}]}"), "unreadable", 1),
-        (says(answer_text() + " or rather " + answer_text(judgment(1))), "unreadable", 1),
+        (scripted_model.EMPTY, "empty", 2),
+        (scripted_model.TRUNCATED_JSON, "unreadable", 2),
+        (says("I would rather not say."), "unreadable", 2),
+        (says("[1]"), "unreadable", 2),
+        (says("{}"), "unreadable", 2),
+        (says('{"judgments": null}'), "unreadable", 2),
+        (says('{"judgments": {"1": "UPDATE"}}'), "unreadable", 2),
+        (says('{"judgments": [], "judgments": []}'), "unreadable", 2),
+        (says("{" * 5000), "unreadable", 2),
+        (says('{"a":' * 5000), "unreadable", 2),
+        (says('{"judgments": ' + "[" * 50_000), "unreadable", 2),
+        (says('{"judgments": [{"candidate": 1' + "0" * 5000 + "}]}"), "unreadable", 2),
     ],
 )
 def test_trouble_leaves_no_judgment_and_says_why(
@@ -262,7 +261,7 @@ def test_a_slow_answer_counts_where_there_is_time_for_it(served: ScriptedModel) 
 
 @pytest.mark.parametrize(
     "number",
-    [0, -1, 4, 10**9, 10**400, 1.0, 1.5, True, "1", None, [1], {"candidate": 1}, str(memory(1))],
+    [0, -1, 4, 10**9, 10**400, 1.5, True, "1.", "one", None, [1], {"candidate": 1}, str(memory(1))],
 )
 def test_a_candidate_that_was_not_asked_about_gets_no_judgment(
     served: ScriptedModel, number: Any
@@ -273,7 +272,7 @@ def test_a_candidate_that_was_not_asked_about_gets_no_judgment(
 
 
 @pytest.mark.parametrize(
-    "relation", ["SUPERSEDE", "DELETE", "", "UPDATE;CONTRADICTION", "*", None, 1, True, ["UPDATE"]]
+    "relation", ["EXTENDS", "DELETE", "", "UPDATE;CONTRADICTION", "*", None, 1, True, ["UPDATE"]]
 )
 def test_an_unknown_relation_is_no_judgment(served: ScriptedModel, relation: Any) -> None:
     verdict = judged(served, judges(judgment(1, relation), judgment(2)))
@@ -296,7 +295,7 @@ def test_the_case_of_a_relation_is_no_matter(served: ScriptedModel) -> None:
         float("-inf"),
         True,
         False,
-        "0.9",
+        "sure",
         None,
         [0.9],
         10**400,

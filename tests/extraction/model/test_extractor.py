@@ -322,27 +322,23 @@ def test_what_is_quoted_or_pasted_is_no_fact(served: ScriptedModel) -> None:
         (scripted_model.HTML, "malformed", 1),
         (scripted_model.REFUSAL, "refusal", 1),
         (scripted_model.CUT_OFF, "cut_off", 1),
-        (scripted_model.EMPTY, "empty", 1),
-        (says('{"facts": [{"turn": 1, "quo'), "unreadable", 1),
-        (says("There are no facts."), "unreadable", 1),
-        (says("{}"), "unreadable", 1),
-        (says('{"facts": null}'), "unreadable", 1),
-        (says('{"facts": [], "facts": []}'), "unreadable", 1),
-        (says('{"facts": []} or {"facts": [1]}'), "unreadable", 1),
-        (says('{"facts": ' + "[" * 50_000), "unreadable", 1),
+        (scripted_model.EMPTY, "empty", 2),
+        (says('{"facts": [{"turn": 1, "quo'), "unreadable", 2),
+        (says("There are no facts."), "unreadable", 2),
+        (says("{}"), "unreadable", 2),
+        (says('{"facts": null}'), "unreadable", 2),
+        (says('{"facts": [], "facts": []}'), "unreadable", 2),
+        (says('{"facts": ' + "[" * 50_000), "unreadable", 2),
         (answers("a fact"), "unreadable", 1),
         (answers(entry(0)), "unreadable", 1),
         (answers(entry(4)), "unreadable", 1),
         (answers(entry(-1)), "unreadable", 1),
         (answers(entry(True)), "unreadable", 1),
-        (answers(entry("1")), "unreadable", 1),
-        (answers(entry(1.0)), "unreadable", 1),
         (answers(entry(fact=None)), "unreadable", 1),
         (answers(entry(fact="  ")), "unreadable", 1),
         (answers(entry(fact="nurse\0")), "unreadable", 1),
         (answers(entry(quote=["I"])), "unreadable", 1),
         (answers(entry(proposal=2)), "unreadable", 1),
-        (answers(entry(), entry(99)), "unreadable", 1),
     ],
 )
 def test_trouble_leaves_no_extraction_and_says_why(
@@ -357,7 +353,7 @@ def test_trouble_leaves_no_extraction_and_says_why(
 
 def test_the_tokens_of_an_unreadable_answer_are_counted(served: ScriptedModel) -> None:
     cost = extract(served, says("no")).cost
-    assert (cost.prompt_tokens, cost.completion_tokens) == (100, 20)
+    assert (cost.prompt_tokens, cost.completion_tokens) == (200, 40)  # of two tries
 
 
 def test_past_the_budget_the_model_is_not_asked(served: ScriptedModel) -> None:
@@ -376,6 +372,17 @@ def test_a_server_that_keeps_failing_is_left_in_peace(served: ScriptedModel) -> 
 def test_turns_that_are_too_long_are_no_question(served: ScriptedModel) -> None:
     result = extract(served, answers(), turns=(turn("I own a boat. " * 10_000),))
     assert (result.failure, served.requests) == ("too_long", [])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["a fact", entry(99), entry(fact=None), entry(quote=["I"]), entry(fact="nurse\0")],
+)
+def test_an_entry_of_another_form_costs_that_entry_alone(served: ScriptedModel, wrong: Any) -> None:
+    result = extract(served, answers(wrong, entry()))
+    assert [each.text for each in read(result).statements] == [NURSE]
+    assert (result.failure, result.cost.llm_calls) == (None, 1)
+    assert (result.cost.trouble or "").startswith("Ignored in the model's answer: ")
 
 
 # --- a model that does what the talk says ---------------------------------------------------------
@@ -415,7 +422,7 @@ _TALK = (turn("I own a boat"), turn("You lie, boat 7", Role.ASSISTANT), turn("ye
 @given(st.lists(_ENTRIES, max_size=4))
 def test_whatever_is_answered_each_statement_quotes_a_user(entries: list[Any]) -> None:
     try:
-        facts = read_answer(json.dumps({"facts": entries}), 3)
+        facts = read_answer(json.dumps({"facts": entries}), 3).facts
     except UnreadableAnswer:
         return
     for fact in facts:
