@@ -128,7 +128,7 @@ _PROBLEMS = [
         422,
         "no-model",
         "No language model is set",
-        "{fact} Leave `classify` or `extract` out, or set PALIMPSEST_LLM_BASE_URL (docs/models.md).",
+        "{fact} Leave `classify` or `extract` out, or set PALIMPSEST_LLM_BASE_URL.",
     ),
     _Row(
         errors.UnknownSweep,

@@ -275,17 +275,25 @@ def decide_operation(judgments: Sequence[Judgment], is_sure: Callable[[Judgment]
 
 
 def _choose_among_sure(sure: Sequence[Judgment], flagged: Sequence[Judgment]) -> Choice:
-    """Return what the surest judgment leads to, unless a rival ties with it."""
+    """Return what the surest judgment leads to, unless a rival ties with it.
+
+    Whatever ends something agrees with other endings. If the fact takes the place of one memory, it
+    stands for all that ended.
+    """
     best = sure[0]
     effect = best.relation.effect
     agreeing: list[Judgment] = []
     rivals: list[Judgment] = []
     for judgment in sure:
-        if judgment.relation.effect.operation is effect.operation:
+        other = judgment.relation.effect
+        if other.operation is effect.operation or (other.ends_stored and effect.ends_stored):
             agreeing.append(judgment)
         elif best.confidence - judgment.confidence <= TIE:
             rivals.append(judgment)
     if rivals:
         return Choice(Operation.ADD, flagged=(best, *rivals, *flagged))
-    acts_on = agreeing if effect.ends_stored else agreeing[:1]
-    return Choice(effect.operation, tuple(acts_on), tuple(flagged))
+    if not effect.ends_stored:
+        return Choice(effect.operation, tuple(agreeing[:1]), tuple(flagged))
+    # A stable sort: the surest stay first among those that the fact replaces.
+    agreeing.sort(key=lambda judgment: judgment.relation is Relation.RETRACTION)
+    return Choice(agreeing[0].relation.effect.operation, tuple(agreeing), tuple(flagged))

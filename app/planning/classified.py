@@ -239,7 +239,8 @@ def _list_unsure_ends(
     """
     asked: list[OpenJudgment] = []
     for judgment in unsure:
-        proposes_same = judgment.relation.effect.operation is choice.operation
+        effect, ends = judgment.relation.effect, choice.acts_on[0].relation.effect.ends_stored
+        proposes_same = effect.operation is choice.operation or (ends and effect.ends_stored)
         if proposes_same and case.holds_at_start(judgment):
             source = choose_review_source(case, judgment, choose_open_source([judgment]))
             asked.append((source, judgment))

@@ -130,9 +130,7 @@ def test_what_is_less_sure_waits_for_a_person_beside_what_is_done() -> None:
     assert plan.superseded == (sure,)
     assert plan.review is not None
     assert plan.review.source is ReviewSource.LOW_CONFIDENCE
-    assert {j.memory_id for j in plan.review.judgments} == {unsure, rule}, (
-        "an end alone cannot be accepted in favour of the new fact"
-    )
+    assert {j.memory_id for j in plan.review.judgments} == {unsure, rule, ended}
 
 
 def test_a_switch_that_is_off_keeps_both() -> None:
@@ -365,4 +363,5 @@ def test_deciding_acts_only_on_what_is_sure_and_of_one_operation(words: list[tup
     judgments = [Judgment(uuid4(), w[1], w[2], "x", Judge.MODEL, flag=w[4]) for w in words]
     choice = decide_operation(judgments, lambda j: j.confidence >= 0.8)
     assert all(j.confidence >= 0.8 and not j.flag for j in choice.acts_on)
-    assert {j.relation.effect.operation for j in choice.acts_on} <= {choice.operation}
+    if not all(j.relation.effect.ends_stored for j in choice.acts_on):
+        assert {j.relation.effect.operation for j in choice.acts_on} <= {choice.operation}

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from app.classification.model.judge import ModelJudge, ModelVerdict
+from app.classification.model.judge import STAYS, ModelJudge, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.domain.agent import AgentId
 from app.domain.talk import Role, Turn
@@ -61,7 +61,7 @@ def judge(served: ScriptedModel, *steps: Step, times: int = 1, **more: Any) -> l
         async with scripted_model.http() as http:
             options = ChatOptions(**{"base_url": served.url, "read_timeout": 5, **more})
             model = ModelJudge(ChatClient(http, options, sleep=_no_sleep), Budget())
-            return [await model.judge(ANA, QUESTION) for _ in range(times)]
+            return [(await model.judge(ANA, [QUESTION]))[0] for _ in range(times)]
 
     return asyncio.run(run())
 
@@ -79,8 +79,11 @@ def extract(served: ScriptedModel, *steps: Step) -> ModelExtraction:
 
 
 def pairs(verdict: ModelVerdict) -> list[tuple[int, str, float]]:
+    """What the model said of candidates; those that it left out stay as they are."""
     return [
-        (each.memory_id.int, each.relation.value, each.confidence) for each in verdict.judgments
+        (each.memory_id.int, each.relation.value, each.confidence)
+        for each in verdict.judgments
+        if each.reasoning != STAYS
     ]
 
 

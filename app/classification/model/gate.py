@@ -61,7 +61,7 @@ def build_question(fact: Fact, candidates: Sequence[Candidate], local: LocalVerd
     asked = []
     for memory in (candidate.memory for candidate in candidates):
         hint = _describe_hint(by_id.get(memory.id), local.readings, memory.id)
-        asked.append(PromptCandidate(memory.id, PromptStatement.from_fact(memory.fact), hint))
+        asked.append(PromptCandidate(memory.id, PromptStatement.from_memory(memory), hint))
     return Question(PromptStatement.from_fact(fact), tuple(asked))
 
 

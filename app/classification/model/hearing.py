@@ -22,7 +22,7 @@ from app.domain.relation import Judgment, ModelCost, Opinion, Relation
 # What a model that is not trusted ends must be this likely to the local judge.
 LEAST_SUPPORT = 0.7
 # The cosine of two texts that the local judge cannot read and that a model takes for the same.
-REPEATS_FROM = 0.85
+REPEATS_FROM = 0.6
 
 
 def hear_model(

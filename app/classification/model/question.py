@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.fact import BaseFact
+from app.domain.fact import BaseFact, Fact
+from app.domain.version import Memory
 
 
 @dataclass(frozen=True, slots=True)
 class PromptStatement:
     """A text, when it was said, since when it holds, and its slot.
 
-    What the caller left out is None.
+    What nobody stated is None.
     """
 
     text: str
@@ -23,15 +24,20 @@ class PromptStatement:
     value: str | None = None
 
     @classmethod
-    def from_fact(cls, fact: BaseFact) -> "PromptStatement":
+    def from_fact(cls, fact: Fact) -> "PromptStatement":
+        return cls.from_words(fact, fact.said_at, fact.valid_from)
+
+    @classmethod
+    def from_memory(cls, memory: Memory) -> "PromptStatement":
+        """Return the statement of a stored memory; when it was stored is nobody's statement."""
+        return cls.from_words(memory.fact, None, memory.stated_start)
+
+    @classmethod
+    def from_words(
+        cls, fact: BaseFact, said_at: datetime | None, valid_from: datetime | None
+    ) -> "PromptStatement":
         return cls(
-            fact.content,
-            fact.said_at,
-            fact.valid_from,
-            fact.entity,
-            fact.category,
-            fact.key,
-            fact.value,
+            fact.content, said_at, valid_from, fact.entity, fact.category, fact.key, fact.value
         )
 
 
