@@ -43,7 +43,7 @@ from app.planning.questions import (
 
 def plan_classified(case: StoreCase) -> Plan:
     """Plan what the judgments of signals and model lead to."""
-    usable = [j for j in case.incoming.judgments if _is_usable(case, j)]
+    usable = [_ask_about_past(case, j) for j in case.incoming.judgments if _is_usable(case, j)]
     choice = decide_operation(usable, case.policy.is_sure)
     if case.policy.allows_operation(choice.operation):
         plan = _plan_choice(case, choice)
@@ -95,12 +95,24 @@ def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
     """
     if judgment.decided_by not in (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL):
         return False
-    if not case.chains.has_version(judgment.memory_id) or _ends_present(case, judgment):
+    if not case.chains.has_version(judgment.memory_id):
+        return False
+    if judgment.decided_by is not Judge.MODEL and _ends_present(case, judgment):
         return False
     entity = case.get_judged(judgment).slot.entity
     if entity == case.fact.slot.entity:
         return True
     return case.fact.entity is None and entity in fold(case.fact.content)
+
+
+def _ask_about_past(case: StoreCase, judgment: Judgment) -> Judgment:
+    """Return the judgment, flagged if a fact that reads as past would end what held meanwhile.
+
+    A model that knows the dates may be right: "The bus was hopeless, I've been driving since" ends
+    what a grammar takes for the present.
+    """
+    is_doubtful = judgment.decided_by is Judge.MODEL and _ends_present(case, judgment)
+    return replace(judgment, flag=True) if is_doubtful else judgment
 
 
 def _ends_present(case: StoreCase, judgment: Judgment) -> bool:

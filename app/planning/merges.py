@@ -57,8 +57,9 @@ def plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
 
 
 def plan_rewriting(case: StoreCase, judgment: Judgment) -> Plan | None:
-    """Plan the incoming fact, and a new text in the place of the memory that it changes in part.
+    """Plan a new text in the place of the memory that the incoming fact changes in part.
 
+    The incoming fact is stored beside it, and ends at once if the text tells all that it says.
     Return None if the prepared text does not fit what is stored now.
     """
     rewritten, version = case.incoming.merged, case.get_judged(judgment)
@@ -67,6 +68,10 @@ def plan_rewriting(case: StoreCase, judgment: Judgment) -> Plan | None:
     start = max(case.start, version.belief.valid_from)
     fact = StoredFact.from_fact(case.fact)
     told = build_version(fact, case.place_in_new_chain())
+    links: tuple[Relationship, ...] = ()
+    if rewritten.tells_all:
+        told = told.replace_claims(retracted_at=start, ended_by=rewritten.new_id, merged=True)
+        links = link_merged(rewritten, case.new_id)
     placement = Placement(rewritten.new_id, version.chain_id, start=start, now=case.now)
     successor = build_version(rewritten.fact, placement)
     inserted, _ = rewrite_chains(case.chains, case.now, [told], fact)
@@ -77,10 +82,11 @@ def plan_rewriting(case: StoreCase, judgment: Judgment) -> Plan | None:
         operation=Operation.UPDATE,
         now=case.now,
         decision=Decision.from_judgment(judgment),
-        target=case.new_id,
+        target=rewritten.new_id if rewritten.tells_all else case.new_id,
         superseded=(version.id,),
         inserted=(*inserted, *inserted_text),
         changed=changed,
+        links=links,
     )
     return plan.with_reasoning(f"Only a part changes: {judgment.reasoning}")
 

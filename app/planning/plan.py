@@ -20,11 +20,13 @@ class PreparedMerge:
     """A merge prepared before the lock, because its text needs a vector.
 
     `fact` unites the memory `stored_id` with the incoming fact; it will be stored under `new_id`.
+    If its text `tells_all` that the incoming fact says, that need not stand beside it.
     """
 
     stored_id: UUID
     fact: StoredFact
     new_id: UUID
+    tells_all: bool = True
 
 
 @dataclass(frozen=True, slots=True)

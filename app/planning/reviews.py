@@ -398,7 +398,7 @@ class _Acceptance:
         if operation is Operation.MERGE and merged:
             return self._plan_merge(self.stored, self.targets[0], merged)
         if merged:
-            return self._plan_rewriting(self.targets[0], merged)
+            return self._plan_rewriting(self.stored, self.targets[0], merged)
         plan = self._plan_cover(self.stored) or self._plan_late_arrival(self.stored)
         return plan or self._plan_succession(self.stored)
 
@@ -623,24 +623,28 @@ class _Acceptance:
             links=link_merged(merged, target.id, stored.id),
         )
 
-    def _plan_rewriting(self, target: Version, rewritten: PreparedMerge) -> Plan:
-        """Plan the new text of a memory that changes in part; the fact stays stored beside it."""
-        assert self.stored is not None
-        start = max(self.stored.belief.valid_from, target.belief.valid_from)
+    def _plan_rewriting(self, stored: Version, target: Version, rewritten: PreparedMerge) -> Plan:
+        """Plan the new text of a memory that changes in part (`plan_rewriting`)."""
+        start = max(stored.belief.valid_from, target.belief.valid_from)
         self._require_any_holding([target], start)
         placement = Placement(rewritten.new_id, target.chain_id, start=start, now=self.now)
-        successor = build_version(rewritten.fact, placement)
-        inserted, changed = rewrite_chains(
-            self.chains, self.now, [target, successor], rewritten.fact
-        )
+        asserted = [target, build_version(rewritten.fact, placement)]
+        links: tuple[Relationship, ...] = ()
+        if rewritten.tells_all:
+            asserted.append(
+                stored.replace_claims(retracted_at=start, ended_by=rewritten.new_id, merged=True)
+            )
+            links = link_merged(rewritten, stored.id)
+        inserted, changed = rewrite_chains(self.chains, self.now, asserted, rewritten.fact)
         return Plan(
             operation=Operation.UPDATE,
             now=self.now,
             decision=self.decision,
-            target=self.stored.id,
+            target=rewritten.new_id if rewritten.tells_all else stored.id,
             superseded=(target.id,),
             inserted=inserted,
             changed=changed,
+            links=links,
         )
 
     def _require_any_holding(

@@ -17,7 +17,7 @@ from uuid_utils.compat import uuid7
 
 from app.classification.cascade import Cascade, ReadFact
 from app.classification.local_judges import MAX_READ, should_consider
-from app.classification.merge_text import join_texts
+from app.classification.merge_text import find_merge_loss, join_texts
 from app.classification.signals import derive_fact_slot, find_speech, is_correction, prepare_text
 from app.classification.signals.forgetting import read_command_to_forget
 from app.classification.verdict import Candidate, Verdict
@@ -471,7 +471,8 @@ class Classifier:
         united = merge_facts(stored.fact, StoredFact.from_fact(item.fact), text)
         united = replace(united, merged_from=(stored.id, item.new_id), derived=None)
         [vector] = await self._embedder.encode([text])
-        merged = PreparedMerge(stored.id, united, uuid7())
+        tells_all = find_merge_loss(text, item.fact.content, item.fact.content) is None
+        merged = PreparedMerge(stored.id, united, uuid7(), tells_all)
         return replace(item, merged=merged, merged_vector=vector)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.classification.merge_text import join_texts
+from app.classification.merge_text import find_merge_loss, join_texts
 from app.domain.agent import AgentId, Mode
 from app.domain.chains import Chains
 from app.domain.errors import (
@@ -409,7 +409,8 @@ class ReviewDecider:
         text = proposal.new_text or join_texts(old.fact.content, new.fact.content)
         united = merge_facts(old.fact, replace(new.fact, said_at=new.told_at), text)
         united = replace(united, merged_from=(old.id, new.id), derived=None)
-        merged = PreparedMerge(old.id, united, uuid7())
+        tells_all = find_merge_loss(text, new.fact.content, new.fact.content) is None
+        merged = PreparedMerge(old.id, united, uuid7(), tells_all)
         [vector] = await self._embedder.encode([text])
         return _ReadyMerge(merged, {merged.new_id: vector})
 

@@ -1,7 +1,6 @@
 """Whether a model is worth asking about a fact, and the question."""
 
-from collections.abc import Mapping, Sequence
-from uuid import UUID
+from collections.abc import Sequence
 
 from app.classification import signals
 from app.classification.local.reading import Reading
@@ -16,8 +15,6 @@ from app.domain.relation import LOCAL_FINDING, Judgment, Relation
 # own example has .78 there and .71 here.
 ASK_FROM = 0.02
 ASK_NEAR = 0.5
-# A small model's weaker doubts are no hint.
-HINT_FROM = 0.1
 
 
 def find_reason_to_ask(fact: Fact, candidates: Sequence[Candidate], local: LocalVerdict) -> bool:
@@ -60,19 +57,16 @@ def build_question(fact: Fact, candidates: Sequence[Candidate], local: LocalVerd
     by_id = {judgment.memory_id: judgment for judgment in local.verdict.judgments}
     asked = []
     for memory in (candidate.memory for candidate in candidates):
-        hint = _describe_hint(by_id.get(memory.id), local.readings, memory.id)
+        hint = _describe_hint(by_id.get(memory.id), local.readings.get(memory.id))
         asked.append(PromptCandidate(memory.id, PromptStatement.from_memory(memory), hint))
     return Question(PromptStatement.from_fact(fact), tuple(asked))
 
 
-def _describe_hint(
-    judgment: Judgment | None, readings: Mapping[UUID, Reading], memory_id: UUID
-) -> str | None:
-    """Return the change that a signal found, or else what the local judge reads. Vetoes are none:
-    they argue against true changes.
-    """
-    for finding in judgment.findings if judgment else ():
+def _describe_hint(judgment: Judgment | None, reading: Reading | None) -> str | None:
+    """Return the change that the local judges see. Vetoes argue against true ones, and are none."""
+    if judgment is None or not judgment.relation.effect.changes_stored:
+        return None
+    for finding in judgment.findings:
         if finding.name != LOCAL_FINDING and finding.relation is not Relation.NONE:
             return f"{finding.relation}: {finding.explanation}"
-    reading = readings.get(memory_id)
-    return reading.describe() if reading and 1 - reading.none >= HINT_FROM else None
+    return reading.describe() if reading else None
