@@ -20,7 +20,7 @@ from app.domain.fact import Fact
 from app.domain.relation import Judgment, ModelCost, Opinion, Relation
 
 # What a model that is not trusted ends must be this likely to the local judge.
-LEAST_SUPPORT = 0.7
+LEAST_SUPPORT = 0.9
 # The cosine of two texts that the local judge cannot read and that a model takes for the same.
 REPEATS_FROM = 0.6
 
@@ -104,7 +104,8 @@ class _Hearing:
 
     def _is_trusted(self, local: Judgment, reading: Reading | None) -> bool:
         """Return True if the model may be right. One that ends what holds needs more support."""
-        if not self._trust.is_low or local.relation.effect.ends_stored:
+        acts = local.relation.effect.ends_stored and not local.flag
+        if acts or not self._trust.is_low:
             return True
         return reading is not None and reading.ends + reading.part >= LEAST_SUPPORT
 
