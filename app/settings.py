@@ -301,8 +301,8 @@ class Settings(BaseSettings):
     classify: Classify = Field(
         Classify.CASCADE,
         description=(
-            "Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, "
-            "signals, cascade or model, which needs a model."
+            "Which judges a store asks (reference 000: classifyBeforeWrite): off, rules, signals, "
+            "cascade, or model, which asks the model about every fact and needs one."
         ),
     )
     local_judge: bool = Field(
