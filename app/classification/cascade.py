@@ -77,10 +77,10 @@ class Cascade:
         The model is asked about several of them in one call.
         """
         verdicts = [each.local.verdict for each in read]
-        asked = [place for place, each in enumerate(read) if each.question]
-        if self._model is None or not asked:
+        places = [place for place, each in enumerate(read) if each.question]
+        if self._model is None or not places:
             return verdicts
-        groups = list(_split_groups(asked))
+        groups = list(_split_groups(places))
         answers = await asyncio.gather(
             *(self._ask(self._model, payer, [read[place] for place in group]) for group in groups)
         )

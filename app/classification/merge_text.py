@@ -111,10 +111,10 @@ def find_merge_loss(merged: str, one: str, other: str) -> str | None:
     return f"It drops the word {min(dropped)!r}." if dropped else None
 
 
-def find_detail_loss(kept: str, told: str) -> str | None:
-    """Return the date, number or negation of a told text that the kept one does not have."""
+def find_detail_loss(text: str, source: str) -> str | None:
+    """Return the date, number or negation of a source that the text does not have."""
     for what, extract in _DETAILS:
-        if dropped := extract(told) - extract(kept):
+        if dropped := extract(source) - extract(text):
             return f"It drops the {what} {min(dropped)!r}."
     return None
 
@@ -131,8 +131,8 @@ def find_rewriting_fault(text: str, stored: str, incoming: str) -> str | None:
         if invented := extract(text) - extract(stored) - extract(incoming):
             return f"It has the {what} {min(invented)!r}, which neither text has."
     words = _extract_words(stored) | _extract_numbers(stored)
-    kept = words & (_extract_words(text) | _extract_numbers(text))
-    if len(kept) < _MOST_KEPT * len(words):
+    left = words & (_extract_words(text) | _extract_numbers(text))
+    if len(left) < _MOST_KEPT * len(words):
         return "It drops most of the stored text."
     return None
 

@@ -249,14 +249,14 @@ def _list_unsure_ends(
 
     Judgments that propose another operation could not be accepted together with this plan.
     """
-    asked: list[OpenJudgment] = []
+    open_judgments: list[OpenJudgment] = []
     for judgment in unsure:
         effect, ends = judgment.relation.effect, choice.acts_on[0].relation.effect.ends_stored
         proposes_same = effect.operation is choice.operation or (ends and effect.ends_stored)
         if proposes_same and case.holds_at_start(judgment):
             source = choose_review_source(case, judgment, choose_open_source([judgment]))
-            asked.append((source, judgment))
-    return asked
+            open_judgments.append((source, judgment))
+    return open_judgments
 
 
 def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:

@@ -67,14 +67,14 @@ def plan_rewriting(case: StoreCase, judgment: Judgment) -> Plan | None:
         return None
     start = max(case.start, version.belief.valid_from)
     fact = StoredFact.from_fact(case.fact)
-    told = build_version(fact, case.place_in_new_chain())
+    source = build_version(fact, case.place_in_new_chain())
     links: tuple[Relationship, ...] = ()
     if rewritten.tells_all:
-        told = told.replace_claims(retracted_at=start, ended_by=rewritten.new_id, merged=True)
+        source = source.replace_claims(retracted_at=start, ended_by=rewritten.new_id, merged=True)
         links = link_merged(rewritten, case.new_id)
     placement = Placement(rewritten.new_id, version.chain_id, start=start, now=case.now)
     successor = build_version(rewritten.fact, placement)
-    inserted, _ = rewrite_chains(case.chains, case.now, [told], fact)
+    inserted, _ = rewrite_chains(case.chains, case.now, [source], fact)
     inserted_text, changed = rewrite_chains(
         case.chains, case.now, [version, successor], rewritten.fact
     )

@@ -74,11 +74,11 @@ class MessageReader:
         self._relevance = relevance
         self._default = default
 
-    def choose_extractor(self, asked: ExtractBy | None) -> ExtractBy:
+    def choose_extractor(self, wanted: ExtractBy | None) -> ExtractBy:
         """Return what reads messages whose call asks for this. Raises NoModel."""
-        if asked is ExtractBy.MODEL and self._model is None:
+        if wanted is ExtractBy.MODEL and self._model is None:
             raise NoModel
-        return asked or self._default
+        return wanted or self._default
 
     async def read_messages(
         self, agent: AgentId, extract: ExtractBy, turns: Sequence[Turn], *, first: int, actor: str

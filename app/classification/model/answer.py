@@ -139,11 +139,11 @@ def _parse_number(judgment: Any, count: int, ignored: list[str]) -> int | None:
 
 def _parse_entry(judgment: dict[str, Any], number: int, ignored: list[str]) -> AnswerEntry | None:
     """Return None, with a phrase in `ignored`, if the relation or the confidence is unusable."""
-    said = judgment.get("relation")
-    word = said.strip().upper() if isinstance(said, str) else ""
+    value = judgment.get("relation")
+    word = value.strip().upper() if isinstance(value, str) else ""
     relation = _RELATIONS.get(word) or _OTHER_WORDS.get(word)
     if relation is None:
-        ignored.append(f"candidate {number} has the unknown relation {show_value(said)}")
+        ignored.append(f"candidate {number} has the unknown relation {show_value(value)}")
         return None
     confidence = parse_confidence(judgment.get("confidence"))
     if confidence is None:

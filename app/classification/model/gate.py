@@ -55,11 +55,11 @@ def _is_in_same_slot(fact: Fact, stored: StoredFact) -> bool:
 def build_question(fact: Fact, candidates: Sequence[Candidate], local: LocalVerdict) -> Question:
     """Return the question about all candidates, with what the local judges see of a change."""
     by_id = {judgment.memory_id: judgment for judgment in local.verdict.judgments}
-    asked = []
+    prompted = []
     for memory in (candidate.memory for candidate in candidates):
         hint = _describe_hint(by_id.get(memory.id), local.readings.get(memory.id))
-        asked.append(PromptCandidate(memory.id, PromptStatement.from_memory(memory), hint))
-    return Question(PromptStatement.from_fact(fact), tuple(asked))
+        prompted.append(PromptCandidate(memory.id, PromptStatement.from_memory(memory), hint))
+    return Question(PromptStatement.from_fact(fact), tuple(prompted))
 
 
 def _describe_hint(judgment: Judgment | None, reading: Reading | None) -> str | None:

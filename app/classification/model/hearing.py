@@ -39,12 +39,12 @@ def hear_model(
     look.
     """
     hearing = _Hearing(fact, {each.memory.id: each for each in candidates}, local, trust)
-    said = {judgment.memory_id: judgment for judgment in by_model.judgments}
+    words = {judgment.memory_id: judgment for judgment in by_model.judgments}
     seen = {judgment.memory_id: judgment for judgment in local.verdict.judgments}
     judgments = []
     for candidate in candidates:
         memory_id = candidate.memory.id
-        judgment = hearing.weigh(seen.get(memory_id), said.get(memory_id))
+        judgment = hearing.weigh(seen.get(memory_id), words.get(memory_id))
         if judgment is not None:
             judgments.append(judgment)
     return replace(

@@ -110,18 +110,18 @@ class ModelJudge:
         verdicts = []
         for place, question in enumerate(questions):
             judgments: list[Judgment] = []
-            asked = 0
+            shown = 0
             for number, (asked_in, candidate) in enumerate(model_prompt.candidates, 1):
                 if asked_in != place:
                     continue
-                asked += 1
+                shown += 1
                 if number not in answer.unclear:
                     entry = answer.entries.get(number)
                     judgments.append(_build_judgment(candidate.memory_id, entry))
             trouble = _describe_gaps(
                 answer.ignored if place == 0 else (),
-                silent=asked - len(judgments),
-                left_out=len(question.candidates) - asked,
+                silent=shown - len(judgments),
+                left_out=len(question.candidates) - shown,
             )
             verdicts.append(
                 ModelVerdict(

@@ -38,11 +38,11 @@ def render_prompt(questions: Sequence[Question], form: Form, *, limit: int = MAX
     A candidate that would take the data past `limit` characters is left out. None is shortened,
     because a judgment about half a text could lose the other half.
     """
-    asked: list[dict[str, Any]] = []
+    data: list[dict[str, Any]] = []
     candidates: list[tuple[int, PromptCandidate]] = []
     for question in questions:
-        asked.append({"new": _dict_from_statement(question.incoming), "candidates": []})
-    room = limit - len(as_data(asked))
+        data.append({"new": _dict_from_statement(question.incoming), "candidates": []})
+    room = limit - len(as_data(data))
     for place, question in enumerate(questions):
         for candidate in question.candidates:
             entry = {"candidate": len(candidates) + 1, **_dict_from_statement(candidate.statement)}
@@ -52,9 +52,9 @@ def render_prompt(questions: Sequence[Question], form: Form, *, limit: int = MAX
             if size <= room:
                 room -= size
                 candidates.append((place, candidate))
-                asked[place]["candidates"].append(entry)
+                data[place]["candidates"].append(entry)
     template = load_template("app.classification.model", f"{VERSION}.{form}")
-    return Prompt(template.system, template.user.substitute(data=as_data(asked)), tuple(candidates))
+    return Prompt(template.system, template.user.substitute(data=as_data(data)), tuple(candidates))
 
 
 def _dict_from_statement(statement: PromptStatement) -> dict[str, Any]:
