@@ -394,6 +394,16 @@ class Settings(BaseSettings):
             "of PALIMPSEST_LLM_BASE_URL. auto: the model if one is set, otherwise the rules."
         ),
     )
+    capture_quiet_seconds: float = Field(
+        30,
+        ge=0,
+        le=3600,
+        description=(
+            "A model reads the messages of a session together, once none has come for so many "
+            "seconds or 20 wait; POST /v1/messages answers before. 0: each call waits for its "
+            "facts."
+        ),
+    )
     confidence_threshold: float = Field(
         0.8,
         ge=0,
@@ -549,7 +559,7 @@ class Settings(BaseSettings):
         le=50,
         description=(
             "Near neighbours that an incoming fact is compared with and that answers list "
-            "(reference 003: 5)."
+            "(reference 003: 5). Where a model is asked, twice as many."
         ),
     )
     agent_index_from: int = Field(

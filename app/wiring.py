@@ -358,6 +358,7 @@ def _build_services(
             reverts,
             TurnReader(engine, messages),
             queue,
+            quiet=timedelta(seconds=settings.capture_quiet_seconds),
             refuses_secrets=settings.secrets == "refuse",
         ),
         search=search,

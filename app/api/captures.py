@@ -52,9 +52,10 @@ _FOLLOW = document_links("capture_id", "capture_id", "get_capture", "undo_captur
     description=(
         "Store messages of a session, and the facts that are read from them.\n"
         "\n"
-        "The messages are stored first. A short call is answered with the facts; a long one is "
-        "finished by a worker: ask for its capture. A message whose id the session has already is "
-        "not stored again."
+        "The messages are stored first. A short call that rules read is answered with the facts. A "
+        "long one is finished by a worker, and so is what a model reads, together with the next "
+        "messages of the session: ask for the capture. A message whose id the session has already "
+        "is not stored again."
     ),
 )
 async def capture(
@@ -69,6 +70,7 @@ async def capture(
         extract=services.messages.choose_extractor(body.extract),
         trust=min(services.settings.capture_trust, ceiling),
         may_end_stated=ceiling >= DEFAULT_TRUST,
+        model_waits=not services.settings.capture_quiet_seconds,
     )
     report = await services.captures.capture(caller.build_call(render), request)
     return render(report)

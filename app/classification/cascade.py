@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from app.classification.local.judge import LocalJudge
 from app.classification.local_judges import FAR, NEAR, LocalJudges, states_nothing
 from app.classification.model.gate import build_question, find_reason_to_ask
-from app.classification.model.hearing import hear_model
+from app.classification.model.hearing import find_lonely_words, hear_model
 from app.classification.model.judge import ModelJudge, ModelVerdict
 from app.classification.model.question import Question
 from app.classification.model.trust import Trust
@@ -49,13 +49,17 @@ class Cascade:
         self._model = model
         self._trust = Trust()
 
+    def may_ask_model(self, tier: Classify) -> bool:
+        """Return True if a model is set, and asked in this tier where there is a reason to."""
+        return tier.asks_model and self._model is not None
+
     async def read(self, fact: Fact, candidates: Sequence[Candidate], tier: Classify) -> ReadFact:
         """Let the local judges read a fact that neither its slot nor an equal text decides.
 
         The likeliest candidates come first.
         """
-        asks_model = tier.asks_model and self._model is not None
-        local = await self._local.judge(fact, candidates, FAR if asks_model else NEAR)
+        reach = FAR if self.may_ask_model(tier) else NEAR
+        local = await self._local.judge(fact, candidates, reach)
         read = ReadFact(fact, candidates, local)
         if not candidates or states_nothing(fact.content) or not tier.asks_model:
             return read
@@ -92,7 +96,16 @@ class Cascade:
     async def _ask(
         self, model: ModelJudge, payer: Payer, read: Sequence[ReadFact]
     ) -> list[ModelVerdict]:
-        return await model.judge(payer, [each.question for each in read if each.question])
+        """Return the model's verdicts. It is asked again about what it alone would change."""
+        questions = [each.question for each in read if each.question]
+        verdicts = await model.judge(payer, questions)
+        doubted = [
+            replace(question, again=find_lonely_words(each.local, verdict))
+            for question, each, verdict in zip(questions, read, verdicts, strict=True)
+        ]
+        if not any(question.again for question in doubted):
+            return verdicts
+        return await model.ask_again(payer, doubted, verdicts)
 
     async def _hear(self, read: ReadFact, by_model: ModelVerdict) -> Verdict:
         changed = [j.memory_id for j in by_model.judgments if j.relation.effect.changes_stored]

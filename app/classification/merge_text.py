@@ -119,6 +119,15 @@ def find_detail_loss(text: str, source: str) -> str | None:
     return None
 
 
+def has_new_name(text: str, source: str) -> bool:
+    """Return True if the source has a word with a capital within a sentence, not in the text."""
+    words = set(_folded_words(text)) | {"user"}
+    names: set[str] = set()
+    for sentence in _SENTENCE.split(source):
+        names |= {_fold_word(word) for word in _WORD.findall(sentence)[1:] if _looks_named(word)}
+    return not names <= words
+
+
 def find_rewriting_fault(text: str, stored: str, incoming: str) -> str | None:
     """Return why a text is not the stored one with a part changed as the incoming one says, or
     None.

@@ -43,7 +43,8 @@ class CaptureRequest:
 
     With `split`, a sentence that rules read becomes as many facts as it states. `trust` is that of
     every fact, 0 to 100. If the facts `may_end_stated` ones, they end what was stated with ordinary
-    trust where that is very sure. A dry run writes nothing.
+    trust where that is very sure. A call that does not wait for its facts is answered at once, and
+    a worker reads the messages together with those that follow. A dry run writes nothing.
     """
 
     session_id: str
@@ -52,4 +53,5 @@ class CaptureRequest:
     split: bool
     trust: int
     may_end_stated: bool
+    waits: bool = True
     dry_run: bool = False

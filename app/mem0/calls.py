@@ -58,7 +58,8 @@ async def _capture(client: AsyncClient, addition: Addition) -> dict[str, Any]:
             "With metadata, a second id or expiration_date, a call takes at most "
             f"{_MOST_MESSAGES} messages of {_MOST_CHARACTERS:,} characters, or infer=False."
         )
-    answer = await client.capture(name_session(addition.owner), addition.messages)  # type: ignore[arg-type]
+    session = name_session(addition.owner)
+    answer = await client.capture(session, addition.messages, wait=True)  # type: ignore[arg-type]
     events = []
     for message in answer["messages"]:
         for fact in message["facts"]:

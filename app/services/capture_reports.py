@@ -18,7 +18,7 @@ FactAnswer = Outcome | PalimpsestError
 
 @dataclass(frozen=True, slots=True)
 class ReportedTurn:
-    """A turn and its facts. `place` is that of its message in the call.
+    """A turn and its facts. `place` is that of its message in the capture.
 
     It is `repeated` if an earlier capture has the message.
     """
@@ -126,10 +126,12 @@ async def _find_repeated_turns(
     messages: Sequence[Message],
     turns: Sequence[StoredTurn],
 ) -> dict[int, StoredTurn]:
-    """Return the turns of earlier captures that have these messages, by place in the call."""
+    """Return the turns of earlier captures that have these messages, by place in the capture."""
     new_places = {turn.position for turn in turns}
     places: dict[str, int] = {}
-    for place, message in enumerate(messages):
+    # The messages of the call are the last of the capture, which others may have begun.
+    first = capture.turns + capture.repeated - len(messages)
+    for place, message in enumerate(messages, first):
         if message.id is not None and place not in new_places:
             places[message.id] = place
     if not places or capture.session_id is None:

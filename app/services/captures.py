@@ -52,6 +52,10 @@ from app.store.sweeps.queue import Queue
 
 logger = logging.getLogger(__name__)
 
+# So many messages of a session are read although more may follow. A model reads the messages of a
+# session in twenties for about a third more than all at once.
+ENOUGH_TURNS = 20
+
 
 class Capturer:
     """Stores messages, and the facts that are read from them."""
@@ -65,13 +69,16 @@ class Capturer:
         queue: Queue,
         *,
         refuses_secrets: bool,
+        quiet: timedelta,
     ) -> None:
+        """`quiet` is how long a session is to be silent before messages that wait are read."""
         self._engine = engine
         self._remember = remember
         self._reverts = reverts
         self._reader = reader
         self._queue = queue
         self._refuses_secrets = refuses_secrets
+        self._quiet = quiet
         self._wakings: set[asyncio.Task[None]] = set()
 
     # --- a call ----------------------------------------------------------------------------------
@@ -89,9 +96,11 @@ class Capturer:
         runner = uuid7()
         report, is_claimed = await self._store_messages(call, request, redacted, runner)
         own_id = report.capture.id
-        for capture_id in report.open_capture_ids - ({own_id} if is_claimed else set()):
+        for capture_id in report.open_capture_ids - {own_id}:
             self._wake_worker(call.agent, capture_id)
         if not is_claimed:
+            if report.open_turns:
+                self._wake_worker(call.agent, own_id, until=report.capture.due_at)
             return report
         try:
             finished = await self._finish_call(call, report, runner, request.messages)
@@ -125,7 +134,8 @@ class Capturer:
     ) -> tuple[CaptureReport, bool]:
         """Write the messages that are new, and return whether this runner is to read them.
 
-        A retry of a call that was cut off finds its capture and goes on with that one.
+        A retry of a call that was cut off finds its capture and goes on with that one. Messages
+        join those of their session that still wait.
         """
         capture_id = call.idempotency.derive_id() or uuid7()
         messages = request.messages
@@ -136,7 +146,9 @@ class Capturer:
                 capture, turns = await _plan_capture(
                     connection, call, request, capture_id, redacted=redacted, now=now
                 )
-                await captures.create_capture(connection, agent, capture, turns)
+                if not request.waits:
+                    capture = replace(capture, due_at=now + self._quiet)
+                capture_id = await _write_capture(connection, agent, capture, turns)
                 if not capture.reads_facts:
                     await _save_batch(
                         connection, agent, capture_id, Batch.without_facts(turns), facts=[]
@@ -145,7 +157,7 @@ class Capturer:
             if await runs.reopen_failed_captures(connection, agent, report.open_capture_ids):
                 report = await read_report(connection, agent, capture_id, messages=messages)
             is_pending = report.capture.state is CaptureState.PENDING
-            if _is_long(request) or not is_pending:
+            if not request.waits or _is_long(report.open_turns) or not is_pending:
                 await write.keep(report)
                 return report, False
             return report, await runs.claim_capture(connection, agent, capture_id, runner)
@@ -215,10 +227,17 @@ class Capturer:
     # --- a worker --------------------------------------------------------------------------------
 
     async def finish_capture(self, agent: AgentId, capture_id: UUID) -> None:
-        """Go on with a capture, unless it is finished or a living runner has it."""
+        """Go on with a capture, unless it is finished or a living runner has it.
+
+        If it is not due, because messages joined it meanwhile, a worker is woken again.
+        """
         runner = uuid7()
         async with begin_for_agent(self._engine, agent) as connection:
-            if not await runs.claim_capture(connection, agent, capture_id, runner):
+            is_claimed = await runs.claim_capture(connection, agent, capture_id, runner)
+            if not is_claimed:
+                capture = await captures.find_capture(connection, agent, capture_id)
+                if capture and capture.due_at and capture.state is CaptureState.PENDING:
+                    self._wake_worker(agent, capture_id, until=capture.due_at)
                 return
             report = await read_report(connection, agent, capture_id)
         try:
@@ -307,15 +326,20 @@ class Capturer:
 
     # --- waking ----------------------------------------------------------------------------------
 
-    def _wake_worker(self, agent: AgentId, capture_id: UUID) -> None:
-        """Wake a worker in the background. If that fails, a worker looks within a minute."""
-        task = asyncio.create_task(self._defer_capture(agent, capture_id))
+    def _wake_worker(self, agent: AgentId, capture_id: UUID, until: datetime | None = None) -> None:
+        """Wake a worker in the background, now or when the capture is due.
+
+        If that fails, a worker looks within a minute.
+        """
+        task = asyncio.create_task(self._defer_capture(agent, capture_id, until))
         self._wakings.add(task)
         task.add_done_callback(self._wakings.discard)
 
-    async def _defer_capture(self, agent: AgentId, capture_id: UUID) -> None:
+    async def _defer_capture(
+        self, agent: AgentId, capture_id: UUID, until: datetime | None
+    ) -> None:
         try:
-            await self._queue.defer_capture(agent, capture_id)
+            await self._queue.defer_capture(agent, capture_id, until=until)
         except Exception as problem:
             logger.warning("No worker could be woken: %s", type(problem).__name__)
 
@@ -324,10 +348,10 @@ class Capturer:
         await asyncio.gather(*self._wakings)
 
 
-def _is_long(request: CaptureRequest) -> bool:
-    """Return True if a worker reads the messages, because that takes long."""
-    characters = sum(len(message.content) for message in request.messages)
-    return len(request.messages) > MOST_TURNS or characters > MOST_CHARACTERS
+def _is_long(turns: Sequence[StoredTurn]) -> bool:
+    """Return True if a worker reads the turns, because that takes long."""
+    characters = sum(len(turn.content or "") for turn in turns)
+    return len(turns) > MOST_TURNS or characters > MOST_CHARACTERS
 
 
 def _check_preview(batch: Batch) -> None:
@@ -382,6 +406,32 @@ async def _plan_capture(
         received_at=now,
     )
     return capture, turns
+
+
+async def _write_capture(
+    connection: AsyncConnection,
+    agent: AgentId,
+    capture: StoredCapture,
+    turns: Sequence[StoredTurn],
+) -> UUID:
+    """Write a planned capture and its turns, and return the id of the capture that has them.
+
+    That is another one if messages of the session wait for more. Enough of them wait no longer.
+    """
+    others = None
+    if capture.reads_facts:
+        others = await captures.lock_collecting_capture(connection, agent, capture)
+    if capture.turns + (others.turns if others else 0) >= ENOUGH_TURNS:
+        capture = replace(capture, due_at=None)
+    if others is None:
+        await captures.create_capture(connection, agent, capture, turns)
+        return capture.id
+    first = others.turns + others.repeated
+    joining = [
+        replace(turn, capture_id=others.id, position=first + turn.position) for turn in turns
+    ]
+    await captures.join_capture(connection, agent, others.id, capture, joining)
+    return others.id
 
 
 def _build_stored_turn(

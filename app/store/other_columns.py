@@ -308,6 +308,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         *_list_plain("turns", "repeated", "redacted", "received_at", "finished_at"),
         *_list_plain("failures", "error"),
         OtherColumn("request_id", Erasure.NAME),
+        OtherColumn("due_at", exported=False),
         OtherColumn("runner", exported=False),
         OtherColumn("alive_at", exported=False),
         # What was wrong with a model's answer may quote the answer.

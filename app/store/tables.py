@@ -495,6 +495,7 @@ captures = sa.Table(
     sa.Column("redacted", sa.Integer, nullable=False),
     sa.Column("received_at", _TIME, nullable=False),
     sa.Column("finished_at", _TIME),
+    sa.Column("due_at", _TIME),
     sa.Column("runner", UUID),
     sa.Column("alive_at", _TIME),
     sa.Column("failures", sa.Integer, nullable=False),

@@ -1,13 +1,16 @@
 """POST /v1/messages with a model: what it is asked, what counts of its answer, and what it costs."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
+from app.jobs.worker import run_worker
 from app.settings import InvalidSettings, load_settings
 from support.builders import problem
 from support.messages import Answer, capture, list_contents, list_facts, talk
@@ -21,7 +24,7 @@ def serve_with_model(
 ) -> Iterator[tuple[httpx.Client, ScriptedModel]]:
     """A service whose model answers with these steps, and whose facts no model judges."""
     with ScriptedModel(*steps) as model:
-        chosen = {"classify": "signals", "llm_tries": 1} | settings
+        chosen = {"classify": "signals", "llm_tries": 1, "capture_quiet_seconds": 0} | settings
         loaded = load_settings(database_url=database_url, llm_base_url=model.url, **chosen)
         with running(loaded) as address, httpx.Client(base_url=address, timeout=60) as client:
             yield client, model
@@ -270,3 +273,100 @@ def test_a_session_by_tens_costs_at_most_twice_the_session_at_once(database_url:
 
 def count_turns(request: Request) -> int:
     return len(request.data["turns"]) + len(request.data.get("earlier", ()))
+
+
+# --- messages that wait for others ----------------------------------------------------------------
+
+
+def quote_every_turn(request: Request) -> Answer:
+    turns = [turn for turn in request.data["turns"] if turn["role"] == "user"]
+    return answer_with(*((turn["turn"], turn["text"], turn["text"]) for turn in turns))
+
+
+@contextmanager
+def collecting(database_url: str, **settings: Any) -> Iterator[tuple[httpx.Client, ScriptedModel]]:
+    chosen = {"capture_quiet_seconds": 3600} | settings
+    with serve_with_model(database_url, quote_every_turn, **chosen) as opened:
+        yield opened
+
+
+def wake_worker(database_url: str, model: ScriptedModel) -> None:
+    """Let a worker do what is due."""
+    settings = load_settings(
+        database_url=database_url, llm_base_url=model.url, classify="signals", llm_tries=1
+    )
+    asyncio.run(run_worker(settings, until_idle=True))
+
+
+def pass_time(database_url: str) -> None:
+    """Let the sessions have been silent for long."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE captures SET due_at = now() WHERE due_at IS NOT NULL")
+
+
+HOME, WORK, PET = "I live in Lisbon", "I work at Acme", "I have a cat named Pixel"
+
+
+def test_the_messages_of_a_session_are_read_in_one_question_once_it_is_silent(
+    database_url: str,
+) -> None:
+    with collecting(database_url) as (client, model):
+        answers = [capture(client, text, status=202) for text in (HOME, WORK, PET)]
+        assert len({answer["capture_id"] for answer in answers}) == 1
+        assert [len(answer["messages"]) for answer in answers] == [1, 2, 3]
+        wake_worker(database_url, model)
+        assert (model.requests, list_contents(client)) == ([], [])  # it is not due
+        pass_time(database_url)
+        wake_worker(database_url, model)
+        assert len(model.requests) == 1
+        assert list_contents(client) == sorted([HOME, WORK, PET])
+        capture_id = answers[0]["capture_id"]
+        read = client.get(f"/v1/captures/{capture_id}").json()
+        assert (read["state"], len(list_facts(read))) == ("done", 3)
+        # What comes later is another capture, and its messages are known.
+        later = capture(client, talk("I moved to Porto"), status=202)
+        assert later["capture_id"] != capture_id
+
+
+def test_a_call_that_waits_reads_what_waited_before_it(database_url: str) -> None:
+    with collecting(database_url) as (client, model):
+        capture(client, HOME, status=202)
+        answer = capture(client, WORK, wait=True)
+        assert [fact["content"] for fact in list_facts(answer)] == [HOME, WORK]
+        assert (answer["state"], len(model.requests)) == ("done", 1)
+
+
+def test_twenty_turns_are_read_without_waiting_longer(database_url: str) -> None:
+    with collecting(database_url) as (client, model):
+        for number in range(20):
+            capture(client, f"I own the book number {number}", status=202)
+        wake_worker(database_url, model)
+        assert (len(model.requests), len(list_contents(client))) == (1, 20)
+
+
+def test_sessions_and_choices_are_not_read_together(database_url: str) -> None:
+    with collecting(database_url) as (client, _):
+        first = capture(client, HOME, status=202)["capture_id"]
+        others = [
+            capture(client, WORK, session="other", status=202),
+            capture(client, WORK, split="off", status=202),
+            capture(client, WORK, extract="rules", wait=False, status=202),
+        ]
+        assert first not in {answer["capture_id"] for answer in others}
+        assert capture(client, WORK, extract="rules")["state"] == "done"  # rules do not wait
+
+
+def test_a_message_that_is_sent_again_joins_nothing(database_url: str) -> None:
+    with collecting(database_url) as (client, model):
+        capture(client, talk(HOME, WORK), status=202)
+        again = capture(client, [*talk(HOME, WORK), {"role": "user", "content": PET}], status=202)
+        assert [message["repeated"] for message in again["messages"]].count(True) == 2
+        pass_time(database_url)
+        wake_worker(database_url, model)
+        assert list_contents(client) == sorted([HOME, WORK, PET])
+
+
+def test_a_dry_run_of_a_model_answers_with_the_facts(database_url: str) -> None:
+    with collecting(database_url) as (client, _):
+        answer = capture(client, HOME, dry_run=True)
+        assert [fact["content"] for fact in list_facts(answer)] == [HOME]

@@ -43,23 +43,45 @@ class ScriptedNetwork:
 
 
 class ScriptedModel:
-    """Judges every candidate as it was told to, and remembers the questions."""
+    """Judges every candidate as it was told to, and remembers the questions.
 
-    def __init__(self, relation: Relation, text: str | None = None, reason: str = "so") -> None:
-        self._relation = relation
+    Asked again, it `repeats` its word or takes it back.
+    """
+
+    def __init__(
+        self,
+        relation: Relation,
+        text: str | None = None,
+        reason: str = "so",
+        *,
+        repeats: bool = True,
+    ) -> None:
+        self.relation = relation
         self._text = text
         self._reason = reason
+        self.repeats = repeats
         self.questions: list[Question] = []
+        self.asked_again: list[UUID] = []
 
     async def judge(self, payer: Payer, questions: Sequence[Question]) -> list[ModelVerdict]:
         self.questions += questions
         return [self._judge_one(question) for question in questions]
 
+    async def ask_again(
+        self, payer: Payer, questions: Sequence[Question], verdicts: Sequence[ModelVerdict]
+    ) -> list[ModelVerdict]:
+        again = [question.again or frozenset() for question in questions]
+        self.asked_again += [memory_id for ids in again for memory_id in ids]
+        return [
+            replace(verdict, confirmed=dict.fromkeys(ids, self.repeats))
+            for verdict, ids in zip(verdicts, again, strict=True)
+        ]
+
     def _judge_one(self, question: Question) -> ModelVerdict:
         judgments = tuple(
             Judgment(
                 candidate.memory_id,
-                self._relation,
+                self.relation,
                 0.9,
                 self._reason,
                 Judge.MODEL,
@@ -305,6 +327,51 @@ def test_a_model_that_ends_what_holds_loses_its_trust() -> None:
     assert flags == [False, True, True, True]
 
 
+GERMAN = Fact("Ich bin nach Brügge gezogen und wohne jetzt dort")
+
+
+def test_a_model_is_asked_again_about_what_it_alone_changes() -> None:
+    model = ScriptedModel(Relation.UPDATE)
+    judge(
+        "I live in Bruges",
+        candidate("I live in Ghent"),
+        network=ScriptedNetwork(UPDATE),
+        model=model,
+    )
+    assert (len(model.questions), model.asked_again) == (1, [])
+    judge_by(Cascade(None, cast("ModelJudge", model)), GERMAN, [FAR_OFF])
+    assert model.asked_again == [FAR_OFF.memory.id]
+
+
+def test_an_ending_that_the_model_takes_back_is_asked_about_until_it_does_so_often() -> None:
+    model = ScriptedModel(Relation.UPDATE, repeats=False)
+    cascade = Cascade(None, cast("ModelJudge", model))
+    outcomes = []
+    for _ in range(3):
+        [judgment] = judge_by(cascade, GERMAN, [FAR_OFF]).judgments
+        outcomes.append((judgment.relation, judgment.flag))
+    # Then its word is on record, and nobody is asked about what nobody else sees.
+    assert outcomes == [(Relation.UPDATE, True), (Relation.NONE, False), (Relation.NONE, False)]
+    assert judgment.opinions[-1].relation is Relation.UPDATE
+    model.repeats = True
+    for _ in range(10):
+        [judgment] = judge_by(cascade, GERMAN, [FAR_OFF]).judgments
+    assert (judgment.relation, judgment.flag) == (Relation.UPDATE, False)
+
+
+def test_a_model_that_is_not_trusted_stops_no_other_judge() -> None:
+    model = ScriptedModel(Relation.UPDATE, repeats=False)
+    network = ScriptedNetwork(UPDATE)
+    cascade = Cascade(LocalJudge(cast("LocalNetwork", network)), cast("ModelJudge", model))
+    for _ in range(2):
+        judge_by(cascade, GERMAN, [FAR_OFF])
+    model.relation = Relation.NONE
+    [judgment] = judge_by(
+        cascade, Fact("I live in Bruges"), [candidate("I live in Ghent")]
+    ).judgments
+    assert (judgment.relation, judgment.flag) == (Relation.UPDATE, False)
+
+
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
@@ -353,21 +420,20 @@ def test_with_signals_alone_no_model_is_asked() -> None:
     assert model.questions == []
 
 
-SAME = Reading(0.2, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
 @pytest.mark.parametrize(
-    ("stored", "text", "network", "relation"),
+    ("stored", "text", "repeats", "relation"),
     [
-        ("I live in Ghent", "Ghent is where I live", None, Relation.OVERLAP),
-        ("I live in Ghent", "Ghent is my home town", ScriptedNetwork(SAME), Relation.DUPLICATE),
-        ("I like jazz", "I enjoy jazz", None, Relation.DUPLICATE),
+        ("I live in Ghent", "Ghent is where I live", True, Relation.DUPLICATE),
+        ("I live in Ghent", "Ghent is where I live", False, Relation.OVERLAP),
+        ("I have a dog", "I have a dog that is called Max", True, Relation.OVERLAP),
+        ("I have a dog", "I have 2 dogs", True, Relation.OVERLAP),
     ],
 )
-def test_a_repetition_that_only_the_model_sees_counts_for_nothing(
-    stored: str, text: str, network: ScriptedNetwork | None, relation: Relation
+def test_a_repetition_that_the_model_sees_adds_nothing(
+    stored: str, text: str, repeats: bool, relation: Relation
 ) -> None:
-    model = ScriptedModel(Relation.DUPLICATE)
+    model = ScriptedModel(Relation.DUPLICATE, repeats=repeats)
+    network = ScriptedNetwork(HARDLY_ANYTHING)
     [judgment] = judge(text, candidate(stored), network=network, model=model).judgments
     assert model.questions
     assert (judgment.relation, judgment.decided_by) == (relation, Judge.MODEL)

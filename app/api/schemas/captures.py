@@ -67,6 +67,14 @@ class MessagesRequest(StrictRequest):
             "off: a sentence of several facts stays one. What a model reads is never split."
         ),
     )
+    wait: StrictBool | None = Field(
+        None,
+        description=(
+            "true: answer with the facts. false: answer at once (202); a worker reads the messages "
+            "together with the next of the session, which costs a model far less. Default: false "
+            "where a model reads and PALIMPSEST_CAPTURE_QUIET_SECONDS is not 0."
+        ),
+    )
     dry_run: StrictBool = Field(
         False,
         description=(
@@ -89,8 +97,10 @@ class MessagesRequest(StrictRequest):
         return self
 
     def to_capture_request(
-        self, *, extract: ExtractBy, trust: int, may_end_stated: bool
+        self, *, extract: ExtractBy, trust: int, may_end_stated: bool, model_waits: bool
     ) -> CaptureRequest:
+        """Return the request. `model_waits` is the default of `wait` where a model reads."""
+        by_default = model_waits if extract is ExtractBy.MODEL else True
         return CaptureRequest(
             session_id=self.session_id,
             messages=tuple(message.to_message() for message in self.messages),
@@ -98,6 +108,7 @@ class MessagesRequest(StrictRequest):
             split=self.split == "auto",
             trust=trust,
             may_end_stated=may_end_stated,
+            waits=by_default if self.wait is None else self.wait,
             dry_run=self.dry_run,
         )
 

@@ -135,7 +135,7 @@ class ModelChecker:
             dialect=self._chat.dialect,
             checked_at=datetime.now(UTC),
             pairs=tuple(pairs),
-            usage=_add_usages(verdicts),
+            usage=sum((verdict.usage for verdict in verdicts), ModelUsage()),
             slowest_ms=max(verdict.usage.ms for verdict in verdicts),
             failure=failure,
             detail=detail,
@@ -155,13 +155,3 @@ def _build_questions() -> Iterator[tuple[Question, list[KnownPair]]]:
             for number, pair in enumerate(pairs, 1)
         )
         yield Question(PromptStatement(incoming), candidates), pairs
-
-
-def _add_usages(verdicts: list[ModelVerdict]) -> ModelUsage:
-    usages = [verdict.usage for verdict in verdicts]
-    return ModelUsage(
-        llm_calls=sum(usage.llm_calls for usage in usages),
-        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
-        completion_tokens=sum(usage.completion_tokens for usage in usages),
-        ms=sum(usage.ms for usage in usages),
-    )

@@ -11,13 +11,18 @@ from app.classification.local.difference import differs_in_few_words
 from app.classification.local.judge import Thresholds
 from app.classification.local.reading import Reading
 from app.classification.local_judges import find_other_words
-from app.classification.merge_text import find_detail_loss, find_merge_loss, find_rewriting_fault
+from app.classification.merge_text import (
+    find_detail_loss,
+    find_merge_loss,
+    find_rewriting_fault,
+    has_new_name,
+)
 from app.classification.model.judge import STAYS, ModelVerdict
 from app.classification.model.trust import Trust, surely_holds
 from app.classification.names import RenamedText
 from app.classification.verdict import Candidate, LocalVerdict, Verdict
 from app.domain.fact import Fact
-from app.domain.relation import Judgment, ModelCost, Opinion, Relation
+from app.domain.relation import Judge, Judgment, ModelCost, Opinion, Relation
 
 # What a model that is not trusted ends must be this likely to the local judge.
 LEAST_SUPPORT = 0.9
@@ -34,11 +39,11 @@ def hear_model(
 ) -> Verdict:
     """Return the verdict of the model and the local judges together.
 
-    An ending that the local judges rule out is flagged, and so is one that they see and the model
-    does not. If the model failed, the local judgments remain and the fact is marked for another
-    look.
+    An ending is flagged if the local judges rule it out, if the model takes it back when it is
+    asked again, or if they see it and the model does not. If the model failed, the local judgments
+    remain and the fact is marked for another look.
     """
-    hearing = _Hearing(fact, {each.memory.id: each for each in candidates}, local, trust)
+    hearing = _Hearing(fact, candidates, local, by_model.confirmed, trust)
     words = {judgment.memory_id: judgment for judgment in by_model.judgments}
     seen = {judgment.memory_id: judgment for judgment in local.verdict.judgments}
     judgments = []
@@ -55,27 +60,57 @@ def hear_model(
     )
 
 
+def find_lonely_words(local: LocalVerdict, by_model: ModelVerdict) -> frozenset[UUID]:
+    """Return the memories that the model takes for over or repeated, and the local judges do not.
+
+    What they only ask about counts as not: a chance error of the model meets it too often.
+    """
+    ended, repeated = set(), set()
+    for judgment in local.verdict.judgments:
+        if _acts(judgment):
+            ended.add(judgment.memory_id)
+        elif judgment.relation is Relation.DUPLICATE:
+            repeated.add(judgment.memory_id)
+    lonely = set()
+    for judgment in by_model.judgments:
+        if judgment.relation is Relation.DUPLICATE:
+            lonely |= {judgment.memory_id} - repeated
+        elif judgment.relation.effect.ends_stored:
+            lonely |= {judgment.memory_id} - ended
+    return frozenset(lonely)
+
+
 class _Hearing:
     """The model's words on the candidates of one fact."""
 
     def __init__(
-        self, fact: Fact, candidates: Mapping[UUID, Candidate], local: LocalVerdict, trust: Trust
+        self,
+        fact: Fact,
+        candidates: Sequence[Candidate],
+        local: LocalVerdict,
+        confirmed: Mapping[UUID, bool],
+        trust: Trust,
     ) -> None:
         self._fact = fact
-        self._candidates = candidates
+        self._candidates = {each.memory.id: each for each in candidates}
+        self._confirmed = confirmed
         self._readings: Mapping[UUID, Reading] = local.readings
         self._texts: Mapping[UUID, RenamedText] = local.texts
         self._trust = trust
 
     def weigh(self, local: Judgment | None, by_model: Judgment | None) -> Judgment | None:
         """Return the judgment on a candidate that the local judges, the model or both judged."""
-        if local is None or by_model is None:
-            return local or by_model
+        if by_model is None:
+            return local
+        local = local or _judge_unread(by_model.memory_id)
         reading = self._readings.get(local.memory_id)
         similarity = self._candidates[local.memory_id].similarity
         holds = reading is not None and surely_holds(reading, local, similarity)
         if holds:
             self._trust.count(by_model)
+        is_confirmed = self._confirmed.get(local.memory_id)
+        if is_confirmed is not None:
+            self._trust.count_second_word(is_confirmed=is_confirmed)
         judgment = self._check(local, by_model, reading, holds=holds)
         opinion = _build_opinion(by_model)
         changes = {each.relation.effect.changes_stored for each in (*local.opinions, opinion)}
@@ -98,26 +133,33 @@ class _Hearing:
             return self._keep_local(local, by_model)
         if by_model.relation is Relation.DUPLICATE:
             return self._check_repetition(local, by_model, reading)
+        is_taken_back = self._is_taken_back(by_model)
+        if is_taken_back and self._trust.is_low and not local.relation.effect.changes_stored:
+            return local
         checked = self._check_text(by_model)
-        is_supported = not holds and self._is_trusted(local, reading)
+        is_supported = not holds and not is_taken_back and self._is_trusted(local, reading)
         return checked if is_supported else replace(checked, flag=True)
+
+    def _is_taken_back(self, by_model: Judgment) -> bool:
+        """Return True if the model was asked about this candidate again, and says otherwise."""
+        return self._confirmed.get(by_model.memory_id) is False
 
     def _is_trusted(self, local: Judgment, reading: Reading | None) -> bool:
         """Return True if the model may be right. One that ends what holds needs more support."""
-        acts = local.relation.effect.ends_stored and not local.flag
-        if acts or not self._trust.is_low:
+        if _acts(local) or not self._trust.is_low:
             return True
         return reading is not None and reading.ends + reading.part >= LEAST_SUPPORT
 
     def _keep_local(self, local: Judgment, by_model: Judgment) -> Judgment:
         """Return the judgment where the model sees no change.
 
-        What the local judges would do becomes a question. What they would ask remains one, unless a
-        trusted model says of this very candidate that it stays.
+        What the local judges would do becomes a question. What they would ask remains one, unless
+        the model says of this very candidate that it stays. One that is not trusted changes
+        nothing.
         """
-        if local.relation is Relation.DUPLICATE:
+        if local.relation is Relation.DUPLICATE or self._trust.is_low:
             return local
-        is_heard = local.flag and by_model.reasoning != STAYS and not self._trust.is_low
+        is_heard = local.flag and by_model.reasoning != STAYS
         if is_heard or not local.relation.effect.changes_stored:
             return by_model
         reasoning = f"{local.reasoning}; the model sees no change: {by_model.reasoning}"
@@ -147,25 +189,44 @@ class _Hearing:
     def _check_repetition(
         self, local: Judgment, by_model: Judgment, reading: Reading | None
     ) -> Judgment:
-        """Return the judgment, or a mere overlap in place of a repetition that nobody else sees."""
-        if local.relation is Relation.DUPLICATE or self._may_repeat(local.memory_id, reading):
+        """Return the judgment, or a mere overlap in place of a repetition that is none.
+
+        What the model takes back is none, nor what nobody else sees if the model is not trusted.
+        """
+        if local.relation is Relation.DUPLICATE:
+            return by_model
+        if not self._is_taken_back(by_model) and self._may_repeat(local.memory_id, reading):
             return by_model
         reasoning = f"stored, because no other judge takes it for the same: {by_model.reasoning}"
         return replace(by_model, relation=Relation.OVERLAP, reasoning=reasoning)
 
     def _may_repeat(self, memory_id: UUID, reading: Reading | None) -> bool:
-        """Return True if the memory says every detail of the fact, and the rest may be the same."""
+        """Return True if the memory says every detail of the fact, and the rest may be the same.
+
+        The model is believed of the rest, unless a name is new.
+        """
         stored = self._texts.get(memory_id)
         if stored is None or find_other_words(self._fact.content, stored) is not None:
             return False
         if find_detail_loss(stored.text, self._fact.content) is not None:
             return False
+        if not self._trust.is_low and not has_new_name(stored.text, self._fact.content):
+            return True
         if reading is None:
             return (self._candidates[memory_id].similarity or 0) >= REPEATS_FROM
         one_word_may_decide = differs_in_few_words(stored.text, self._fact.content)
         thresholds = Thresholds()
         least = thresholds.duplicate_alike if one_word_may_decide else thresholds.ask
         return reading.duplicate >= least
+
+
+def _acts(local: Judgment) -> bool:
+    return local.relation.effect.ends_stored and not local.flag
+
+
+def _judge_unread(memory_id: UUID) -> Judgment:
+    """Return the judgment of local judges that did not read a text, for its length."""
+    return Judgment(memory_id, Relation.NONE, 0.0, "too long to be read", Judge.RULE)
 
 
 def _build_opinion(judgment: Judgment) -> Opinion:

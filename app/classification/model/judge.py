@@ -3,8 +3,8 @@
 The model's answer is checked, never trusted.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from app.classification.model import prompt
@@ -35,6 +35,14 @@ class ModelUsage:
     completion_tokens: int = 0
     ms: float = 0.0
 
+    def __add__(self, other: "ModelUsage") -> "ModelUsage":
+        return ModelUsage(
+            llm_calls=self.llm_calls + other.llm_calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            ms=self.ms + other.ms,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelVerdict:
@@ -42,9 +50,12 @@ class ModelVerdict:
 
     `trouble` says in a sentence why there is no answer, or which part of it was ignored. `failure`
     is one word for the trouble, for metrics. Nothing is known of a candidate without a judgment.
+    `confirmed` says of the candidates that the model was asked about once more whether it said the
+    same of them once more.
     """
 
     judgments: tuple[Judgment, ...] = ()
+    confirmed: Mapping[UUID, bool] = field(default_factory=dict)
     usage: ModelUsage = ModelUsage()
     trouble: str | None = None
     failure: str | None = None
@@ -97,8 +108,31 @@ class ModelJudge:
             if outcome.reason is Reason.UNREADABLE and self._may_choose_form:
                 self._form = Form.SMALL
             return verdicts
-        answer = read_answer(outcome.text, len(model_prompt.candidates))
+        answer = read_answer(outcome.text, max(model_prompt.candidates))
         return self._build_verdicts(questions, model_prompt, answer, usage)
+
+    async def ask_again(
+        self, payer: Payer, questions: Sequence[Question], verdicts: Sequence[ModelVerdict]
+    ) -> list[ModelVerdict]:
+        """Return the verdicts, with what the model says of some candidates when it is asked again.
+
+        Those are the `again` of the questions. It gets them without the others and without hints,
+        so that it hardly makes a mistake twice. If it does not answer, its first word stands.
+        """
+        answers = await self.judge(payer, questions)
+        checked = []
+        for verdict, again in zip(verdicts, answers, strict=True):
+            first = {each.memory_id: each.relation.effect for each in verdict.judgments}
+            confirmed = {}
+            for judgment in again.judgments:
+                second, before = judgment.relation.effect, first[judgment.memory_id]
+                confirmed[judgment.memory_id] = (second.ends_stored, second.stores_incoming) == (
+                    before.ends_stored,
+                    before.stores_incoming,
+                )
+            usage = verdict.usage + again.usage
+            checked.append(replace(verdict, confirmed=confirmed, usage=usage))
+        return checked
 
     def _build_verdicts(
         self,
@@ -111,7 +145,7 @@ class ModelJudge:
         for place, question in enumerate(questions):
             judgments: list[Judgment] = []
             shown = 0
-            for number, (asked_in, candidate) in enumerate(model_prompt.candidates, 1):
+            for number, (asked_in, candidate) in model_prompt.candidates.items():
                 if asked_in != place:
                     continue
                 shown += 1
@@ -121,7 +155,8 @@ class ModelJudge:
             trouble = _describe_gaps(
                 answer.ignored if place == 0 else (),
                 silent=shown - len(judgments),
-                left_out=len(question.candidates) - shown,
+                left_out=len(question.candidates if question.again is None else question.again)
+                - shown,
             )
             verdicts.append(
                 ModelVerdict(

@@ -1,6 +1,6 @@
 """The prompt: a template with a version in its name, filled with questions as data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -9,7 +9,8 @@ from typing import Any
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.remote.prompts import as_data, load_template
 
-VERSION = "relate.v6"
+VERSION = "relate.v7"
+AGAIN = "again"
 MAX_DATA = 60_000
 
 
@@ -22,39 +23,47 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Two messages and their candidates: number n of the prompt is `candidates[n - 1]`.
-
-    Each candidate stands with the place of its question.
-    """
+    """Two messages and their candidates by their numbers, each with the place of its question."""
 
     system: str
     user: str
-    candidates: tuple[tuple[int, PromptCandidate], ...]
+    candidates: Mapping[int, tuple[int, PromptCandidate]]
 
 
 def render_prompt(questions: Sequence[Question], form: Form, *, limit: int = MAX_DATA) -> Prompt:
     """Return the questions in the words of the template. Their candidates are numbered through.
 
-    A candidate that would take the data past `limit` characters is left out. None is shortened,
-    because a judgment about half a text could lose the other half.
+    A candidate keeps its number when it is asked about again. One that would take the data past
+    `limit` characters is left out. None is shortened, because a judgment about half a text could
+    lose the other half.
     """
     data: list[dict[str, Any]] = []
-    candidates: list[tuple[int, PromptCandidate]] = []
+    candidates: dict[int, tuple[int, PromptCandidate]] = {}
     for question in questions:
         data.append({"new": _dict_from_statement(question.incoming), "candidates": []})
     room = limit - len(as_data(data))
+    for number, (place, candidate) in enumerate(_list_candidates(questions), 1):
+        again = questions[place].again
+        if again is not None and candidate.memory_id not in again:
+            continue
+        entry = {"candidate": number, **_dict_from_statement(candidate.statement)}
+        if candidate.hint and again is None:
+            entry["hint"] = candidate.hint
+        size = len(as_data(entry)) + len(", ")
+        if size <= room:
+            room -= size
+            candidates[number] = (place, candidate)
+            data[place]["candidates"].append(entry)
+    is_again = any(question.again is not None for question in questions)
+    template = load_template("app.classification.model", f"{VERSION}.{AGAIN if is_again else form}")
+    shown = as_data([entry for entry in data if entry["candidates"]])
+    return Prompt(template.system, template.user.substitute(data=shown), candidates)
+
+
+def _list_candidates(questions: Sequence[Question]) -> Iterator[tuple[int, PromptCandidate]]:
     for place, question in enumerate(questions):
         for candidate in question.candidates:
-            entry = {"candidate": len(candidates) + 1, **_dict_from_statement(candidate.statement)}
-            if candidate.hint:
-                entry["hint"] = candidate.hint
-            size = len(as_data(entry)) + len(", ")
-            if size <= room:
-                room -= size
-                candidates.append((place, candidate))
-                data[place]["candidates"].append(entry)
-    template = load_template("app.classification.model", f"{VERSION}.{form}")
-    return Prompt(template.system, template.user.substitute(data=as_data(data)), tuple(candidates))
+            yield place, candidate
 
 
 def _dict_from_statement(statement: PromptStatement) -> dict[str, Any]:

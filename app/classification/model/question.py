@@ -55,7 +55,11 @@ class PromptCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Asks which candidates the incoming statement changes. The likeliest come first."""
+    """Asks which candidates the incoming statement changes. The likeliest come first.
+
+    `again` are those that the model took for over or repeated, if it is asked about them once more.
+    """
 
     incoming: PromptStatement
     candidates: tuple[PromptCandidate, ...]
+    again: frozenset[UUID] | None = None

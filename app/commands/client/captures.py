@@ -90,7 +90,7 @@ def capture(
         raise Failure("name the FILE with the messages, or a capture with --undo ID.")
     session = session or _get_default_session(file)
     messages = _name_messages(_read_messages(file))
-    choices = {"extract": extract, "split": split, "dry_run": dry_run}
+    choices = {"extract": extract, "split": split, "wait": True, "dry_run": dry_run}
     _send_messages(service, session, messages, choices)
 
 

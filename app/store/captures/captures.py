@@ -30,7 +30,8 @@ class StoredCapture:
 
     `turns` counts its own messages and `repeated` those that an earlier capture has. `redacted`
     counts the secrets that were removed. `extractor` is what read the facts, None before the end.
-    `session_id` is None if the session was erased.
+    `session_id` is None if the session was erased. Until `due_at`, further messages of the session
+    may join, and no worker reads them.
     """
 
     id: UUID
@@ -46,6 +47,7 @@ class StoredCapture:
     redacted: int
     received_at: datetime
     request_id: str | None = None
+    due_at: datetime | None = None
     extractor: ExtractBy | None = None
     trouble: str | None = None
     error: str | None = None
@@ -122,6 +124,10 @@ class CapturedFact:
     problem: str | None = None
 
 
+_CAPTURE_COLUMNS = ", ".join(StoredCapture.__dataclass_fields__)
+_TURN_COLUMNS = ", ".join(StoredTurn.__dataclass_fields__)
+_FACT_COLUMNS = ", ".join(CapturedFact.__dataclass_fields__)
+
 # --- writing a capture and its turns -------------------------------------------------------------
 
 _SET_BY_RUNNERS = ("extractor", "trouble", "error", "finished_at", "runner", "alive_at")
@@ -147,6 +153,62 @@ async def create_capture(
     await insert_rows(connection, "turns", _TURN_TYPES, rows)
 
 
+# Find the capture of a session that waits for further messages, with the same choices.
+_LOCK_COLLECTING = f"""
+    SELECT {_CAPTURE_COLUMNS}
+    FROM captures
+    WHERE agent_id = :agent AND session_id = :session AND state = 'pending'
+      AND due_at IS NOT NULL AND runner IS NULL
+      AND extract = :extract AND split = :split AND trust = :trust
+      AND may_end_stated = :may_end_stated AND actor = :actor
+    ORDER BY id DESC
+    LIMIT 1
+    FOR UPDATE
+"""
+
+
+async def lock_collecting_capture(
+    connection: AsyncConnection, agent: AgentId, like: StoredCapture
+) -> StoredCapture | None:
+    """Return the capture of the session that still waits for messages read like these, locked."""
+    values = {
+        "agent": agent,
+        "session": like.session_id,
+        "extract": like.extract,
+        "split": like.split,
+        "trust": like.trust,
+        "may_end_stated": like.may_end_stated,
+        "actor": like.actor,
+    }
+    rows = await fetch_rows(connection, _LOCK_COLLECTING, values)
+    return _capture_from_row(rows[0]) if rows else None
+
+
+# Count the messages of a call as those of a capture, which is due at another time.
+_JOIN = """
+    UPDATE captures SET
+        turns = turns + :turns,
+        repeated = repeated + :repeated,
+        redacted = redacted + :redacted,
+        due_at = :due_at
+    WHERE agent_id = :agent AND id = :id
+"""
+
+
+async def join_capture(
+    connection: AsyncConnection,
+    agent: AgentId,
+    capture_id: UUID,
+    capture: StoredCapture,
+    stored_turns: Sequence[StoredTurn],
+) -> None:
+    """Write the turns of a planned capture as those of another, whose lock the caller has."""
+    counts = {name: getattr(capture, name) for name in ("turns", "repeated", "redacted", "due_at")}
+    await fetch_rows(connection, _JOIN, counts | {"agent": agent, "id": capture_id})
+    rows = [_build_turn_row(agent, capture, turn) for turn in stored_turns]
+    await insert_rows(connection, "turns", _TURN_TYPES, rows)
+
+
 def _build_turn_row(agent: AgentId, capture: StoredCapture, turn: StoredTurn) -> dict[str, Any]:
     values = {name: getattr(turn, name, None) for name in _TURN_TYPES}
     return values | {
@@ -158,10 +220,6 @@ def _build_turn_row(agent: AgentId, capture: StoredCapture, turn: StoredTurn) ->
 
 
 # --- reading -------------------------------------------------------------------------------------
-
-_CAPTURE_COLUMNS = ", ".join(StoredCapture.__dataclass_fields__)
-_TURN_COLUMNS = ", ".join(StoredTurn.__dataclass_fields__)
-_FACT_COLUMNS = ", ".join(CapturedFact.__dataclass_fields__)
 
 # Read a capture.
 _FIND_CAPTURE = f"SELECT {_CAPTURE_COLUMNS} FROM captures WHERE agent_id = :agent AND id = :id"

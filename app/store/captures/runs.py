@@ -33,11 +33,12 @@ LEASE = timedelta(seconds=15)
 # A capture is tried so many times. Then its trouble is taken to be permanent.
 TRIES = 5
 
-# Claim a capture that is not finished and that no living runner has.
+# Claim a capture that is due and not finished, and that no living runner has.
 _CLAIM = f"""
     UPDATE captures SET runner = :runner, alive_at = clock.now
     FROM {CLOCK_AND_LEASE}
     WHERE agent_id = :agent AND id = :id AND state = 'pending'
+      AND (due_at IS NULL OR due_at <= clock.now)
       AND (alive_at IS NULL OR alive_at <= clock.lease_end)
     RETURNING id
 """
@@ -46,7 +47,7 @@ _CLAIM = f"""
 async def claim_capture(
     connection: AsyncConnection, agent: AgentId, capture_id: UUID, runner: UUID
 ) -> bool:
-    """Claim the capture. Return False if it is finished, or if a living runner has it."""
+    """Claim the capture. Return False if it is finished or not due, or a living runner has it."""
     values = {"agent": agent, "id": capture_id, "runner": runner, "lease": LEASE}
     return bool(await fetch_rows(connection, _CLAIM, values))
 
@@ -228,11 +229,12 @@ async def finish_capture(connection: AsyncConnection, agent: AgentId, capture_id
     await fetch_rows(connection, _FINISH_CAPTURE, {"agent": agent, "id": capture_id})
 
 
-# Find the captures that are not finished and that no living runner has, oldest first.
+# Find the captures that are due and not finished, and that no living runner has, oldest first.
 _WAITING = """
     SELECT agent_id, id
     FROM captures
     WHERE state = 'pending'
+      AND (due_at IS NULL OR due_at <= clock_timestamp())
       AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
     ORDER BY received_at
 """

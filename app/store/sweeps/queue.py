@@ -6,6 +6,7 @@ where to look: a lost job costs a minute and loses no work, and a superfluous jo
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -64,14 +65,28 @@ class Queue:
     async def defer_look_again(self, agent: AgentId) -> None:
         await self._defer_job(LOOK, agent, lock=f"{LOOK}:{agent}", priority=SOON)
 
-    async def defer_capture(self, agent: AgentId, capture_id: UUID) -> None:
-        lock = f"{CAPTURE}:{capture_id}"
-        await self._defer_job(CAPTURE, agent, lock=lock, priority=SOON, capture_id=str(capture_id))
+    async def defer_capture(
+        self, agent: AgentId, capture_id: UUID, *, until: datetime | None = None
+    ) -> None:
+        """Wake a worker for a capture, now or later. Neither takes the place of the other."""
+        lock = f"{CAPTURE}:{capture_id}:later" if until else f"{CAPTURE}:{capture_id}"
+        await self._defer_job(
+            CAPTURE, agent, lock=lock, priority=SOON, until=until, capture_id=str(capture_id)
+        )
 
     async def _defer_job(
-        self, task: str, agent: AgentId, *, lock: str, priority: int, **arguments: str
+        self,
+        task: str,
+        agent: AgentId,
+        *,
+        lock: str,
+        priority: int,
+        until: datetime | None = None,
+        **arguments: str,
     ) -> None:
         """Enqueue a job, unless a job with the same lock waits already."""
-        job = self.app.configure_task(task, queueing_lock=lock, priority=priority)
+        job = self.app.configure_task(
+            task, queueing_lock=lock, priority=priority, schedule_at=until
+        )
         with suppress(AlreadyEnqueued):
             await job.defer_async(agent=agent, **arguments)

@@ -1123,13 +1123,15 @@ class AsyncOperations:
         view: View | str | None = None,
         extract: ExtractBy | str | None = None,
         split: Literal["auto", "off"] | str | None = None,
+        wait: bool | None = None,
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> CaptureAnswer:
         """Store messages of a session, and the facts that are read from them. The messages are
-        stored first. A short call is answered with the facts; a long one is finished by a
-        worker: ask for its capture. A message whose id the session has already is not stored
-        again.
+        stored first. A short call that rules read is answered with the facts. A long one is
+        finished by a worker, and so is what a model reads, together with the next messages of
+        the session: ask for the capture. A message whose id the session has already is not
+        stored again.
 
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
@@ -1141,6 +1143,10 @@ class AsyncOperations:
                 alone.
             split: off: a sentence of several facts stays one. What a model reads is never
                 split. Default: auto.
+            wait: true: answer with the facts. false: answer at once (202); a worker reads the
+                messages together with the next of the session, which costs a model far less.
+                Default: false where a model reads and PALIMPSEST_CAPTURE_QUIET_SECONDS is not
+                0.
             dry_run: true: answer with what would be done and write nothing; for messages of at
                 most 1,000 facts.
             idempotency_key: Names the call, so that it is executed once however often it is
@@ -1156,6 +1162,7 @@ class AsyncOperations:
                     "messages": messages,
                     "extract": extract,
                     "split": split,
+                    "wait": wait,
                     "dry_run": dry_run,
                 },
                 idempotency_key=idempotency_key or make_key(),

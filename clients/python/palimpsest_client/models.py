@@ -1961,6 +1961,10 @@ class MessagesRequest(TypedDict):
     the rules if the model does not answer; `off` stores the messages alone."""
     split: NotRequired[Literal["auto", "off"] | str]
     """off: a sentence of several facts stays one. What a model reads is never split."""
+    wait: NotRequired[bool | None]
+    """true: answer with the facts. false: answer at once (202); a worker reads the messages
+    together with the next of the session, which costs a model far less. Default: false
+    where a model reads and PALIMPSEST_CAPTURE_QUIET_SECONDS is not 0."""
     dry_run: NotRequired[bool]
     """true: answer with what would be done and write nothing; for messages of at most 1,000
     facts."""

@@ -116,7 +116,7 @@ def test_a_right_answer_becomes_a_judgment_per_candidate(served: ScriptedModel) 
     assert second.new_text == "Likes tea in Lisbon."
     assert third.reasoning == "The model leaves it out, so it stays."
     assert (verdict.trouble, verdict.failure) == (None, None)
-    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v6.full")
+    assert (verdict.model, verdict.prompt_version) == ("gpt-4o-mini", "relate.v7.full")
     assert (
         verdict.usage.llm_calls,
         verdict.usage.prompt_tokens,
@@ -177,7 +177,7 @@ def test_a_model_that_cannot_be_read_is_asked_as_a_small_one(
             options = ChatOptions(base_url=served.url, tries=1)
             judge = ModelJudge(ChatClient(http, options), Budget(), form)
             verdicts = [(await judge.judge(Payer(ANA), [THREE]))[0] for _ in range(2)]
-        return [verdict.prompt_version.removeprefix("relate.v6.") for verdict in verdicts]
+        return [verdict.prompt_version.removeprefix("relate.v7.") for verdict in verdicts]
 
     assert asyncio.run(run()) == asked
 

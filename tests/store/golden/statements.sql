@@ -6940,17 +6940,30 @@ ORDER BY turn_id, place;
 -- POST /v1/messages (a fact)
 -- app/store/captures/captures.py find_capture
 SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
-    redacted, received_at, request_id, extractor, trouble, error, finished_at FROM captures WHERE
-    agent_id = :agent AND id = :id;
+    redacted, received_at, request_id, due_at, extractor, trouble, error, finished_at FROM captures
+    WHERE agent_id = :agent AND id = :id;
 -- app/store/engine.py: as for GET /v1/reviews
 -- app/store/captures/captures.py find_messages: as for POST /v1/messages (a dry run)
 
 -- POST /v1/messages (a fact)
+-- app/store/captures/captures.py lock_collecting_capture
+SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
+    redacted, received_at, request_id, due_at, extractor, trouble, error, finished_at
+FROM captures
+WHERE agent_id = :agent AND session_id = :session AND state = 'pending'
+    AND due_at IS NOT NULL AND runner IS NULL
+    AND extract = :extract AND split = :split AND trust = :trust
+    AND may_end_stated = :may_end_stated AND actor = :actor
+ORDER BY id DESC
+LIMIT 1
+    FOR UPDATE;
+
+-- POST /v1/messages (a fact)
 -- app/store/captures/captures.py create_capture
 INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, may_end_stated,
-    actor, request_id, turns, repeated, redacted, received_at, failures) VALUES (:agent_id, :id,
-    :session_id, :state, :extract, :split, :trust, :may_end_stated, :actor, :request_id, :turns,
-    :repeated, :redacted, :received_at, :failures);
+    actor, request_id, turns, repeated, redacted, received_at, due_at, failures) VALUES (:agent_id,
+    :id, :session_id, :state, :extract, :split, :trust, :may_end_stated, :actor, :request_id,
+    :turns, :repeated, :redacted, :received_at, :due_at, :failures);
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/captures.py create_capture
@@ -6982,6 +6995,7 @@ FROM (
         clock_timestamp() - CAST(:lease AS interval) AS lease_end
 ) AS clock
 WHERE agent_id = :agent AND id = :id AND state = 'pending'
+    AND (due_at IS NULL OR due_at <= clock.now)
     AND (alive_at IS NULL OR alive_at <= clock.lease_end)
 RETURNING id;
 -- app/store/captures/captures.py list_earlier_turns: as for POST /v1/messages (a dry run)
@@ -7055,6 +7069,7 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- app/store/captures/captures.py find_capture: as for POST /v1/messages (a fact)
 -- app/store/engine.py: as for GET /v1/reviews
 -- app/store/captures/captures.py find_messages: as for POST /v1/messages (a dry run)
+-- app/store/captures/captures.py lock_collecting_capture: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py create_capture: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py create_capture: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
@@ -7070,8 +7085,8 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- GET /v1/captures
 -- app/store/captures/captures.py list_captures
 SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
-    redacted, received_at, request_id, extractor, trouble, error, finished_at, received_at AS
-    created_at, (
+    redacted, received_at, request_id, due_at, extractor, trouble, error, finished_at, received_at
+    AS created_at, (
     SELECT count(*) FROM turns t
     WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
 ) AS done
@@ -7087,8 +7102,8 @@ LIMIT :limit;
 -- GET /v1/captures (filtered)
 -- app/store/captures/captures.py list_captures
 SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
-    redacted, received_at, request_id, extractor, trouble, error, finished_at, received_at AS
-    created_at, (
+    redacted, received_at, request_id, due_at, extractor, trouble, error, finished_at, received_at
+    AS created_at, (
     SELECT count(*) FROM turns t
     WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
 ) AS done
