@@ -282,7 +282,9 @@ def marked(
         fresh_database(server_url, template=name_of(template_url)) as url,
         ScriptedModel(every("NONE")) as model,
     ):
-        settings = load_settings(database_url=url, llm_base_url=model.url, archive_dir=folder)
+        settings = load_settings(
+            database_url=url, llm_base_url=model.url, archive_dir=folder, capture_quiet_seconds=0
+        )
         with running(settings) as address, httpx.Client(base_url=address, timeout=120) as client:
             write_values(client)
             retain(url, folder, "default")

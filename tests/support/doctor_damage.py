@@ -70,7 +70,7 @@ def tell(client: httpx.Client, model: ScriptedModel) -> Names:
     )
     remember("keyed", keyed.json())
     for name, text in (("boat", "My boat is called Ada."), ("word", "My dog is called Zebra.")):
-        answer = capture(client, text)
+        answer = capture(client, text, wait=True)
         names[f"{name}_capture"] = answer["capture_id"]
         remember(name, list_facts(answer)[0]["answer"])
     for name in ("secret", "word"):

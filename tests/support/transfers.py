@@ -86,7 +86,11 @@ def telling(server_url: str, template_url: str) -> Iterator[tuple[httpx.Client, 
         ScriptedModel(every("NONE")) as model,
         running(
             load_settings(
-                database_url=url, llm_base_url=model.url, pool_size=4, use_flush_seconds=3600
+                database_url=url,
+                llm_base_url=model.url,
+                pool_size=4,
+                use_flush_seconds=3600,
+                capture_quiet_seconds=0,
             )
         ) as address,
     ):
