@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 from itertools import groupby
+from math import ceil
 
+from app.classification.local.language import is_english
 from app.classification.signals.lemma import reduce_to_lemma
 from app.domain.text import fold, fold_loosely
 
@@ -85,10 +87,19 @@ _I = re.compile("I(['’](m|ve|d|ll))?")
 _WORD = re.compile(r"\w[\w'’.@+#&/-]*(?<=[\w+#])")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|\n+|[。！？]")
 _SENTENCE_END = re.compile(r"[.!?…。！？।؟][\"'”’»」』)\]]*$")
+# Scripts without spaces between words are compared by their characters.
+_WORD_OR_CHARACTER = re.compile(
+    "[\u3040-\u30ff\u3400-\u9fff]|(?:(?![\u3040-\u30ff\u3400-\u9fff])[^\\W\\d_])+"
+)
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]$")
 
 
 _MOST_KEPT = 0.5  # of the words of a text of which only a part changes
+# Two forms of a word begin with so many of the same letters, and this share of the longer one.
+_SHORTEST_STEM = 3
+_LEAST_ALIKE = 0.6
+_SHORT = 3
+_MOST_COMMON = 0.2  # of the words of a text
 
 
 def find_merge_loss(merged: str, one: str, other: str) -> str | None:
@@ -132,18 +143,34 @@ def find_rewriting_fault(text: str, stored: str, incoming: str) -> str | None:
     """Return why a text is not the stored one with a part changed as the incoming one says, or
     None.
 
-    It has words of the two texts alone, and most of those of the stored one.
+    It has words of the two texts alone, in whatever form, and most of those of the stored one.
     """
     if fold(text) in (fold(stored), fold(incoming)):
         return "It is one of the two texts."
-    for what, extract in (*_DETAILS, ("word", _extract_words)):
+    for what, extract in _DETAILS:
         if invented := extract(text) - extract(stored) - extract(incoming):
             return f"It has the {what} {min(invented)!r}, which neither text has."
-    words = _extract_words(stored) | _extract_numbers(stored)
-    left = words & (_extract_words(text) | _extract_numbers(text))
-    if len(left) < _MOST_KEPT * len(words):
+    words = _extract_words(text)
+    invented = _drop_forms(words, _extract_words(stored) | _extract_words(incoming))
+    # The common words of other languages are not known here. They are short, and a few may be new.
+    are_common = not is_english(text) and all(len(word) <= _SHORT for word in invented)
+    if invented and not (are_common and len(invented) <= _MOST_COMMON * len(words)):
+        return f"It has the word {min(invented)!r}, which neither text has."
+    of_stored = _extract_words(stored) | _extract_numbers(stored)
+    lost = _drop_forms(of_stored, words | _extract_numbers(text))
+    if len(lost) > (1 - _MOST_KEPT) * len(of_stored):
         return "It drops most of the stored text."
     return None
+
+
+def _drop_forms(words: set[str], others: set[str]) -> set[str]:
+    """Return the words that are no form of one of the others. Forms of a word begin alike."""
+    return {word for word in words if not any(_begin_alike(word, other) for other in others)}
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    stem = max(_SHORTEST_STEM, ceil(_LEAST_ALIKE * max(len(one), len(other))))
+    return one[:stem] == other[:stem]
 
 
 def join_texts(one: str, other: str) -> str:
@@ -219,9 +246,10 @@ def _extract_names(text: str) -> Iterator[str]:
 
 def _extract_words(text: str) -> set[str]:
     """The dictionary forms of the words that are neither common words nor parts of dates."""
-    words = re.findall(r"[^\W\d_]+", _without_dates(text))
+    words = _WORD_OR_CHARACTER.findall(_without_dates(text))
     plain = {fold(word) for word in words if not _calendar_name(word)} - _NUMBER_WORDS.keys()
-    return {reduce_to_lemma(word) for word in plain if len(word) > 1} - _COMMON_LEMMAS
+    long = {word for word in plain if len(word) > 1 or _EAST_ASIAN.match(word)}
+    return {reduce_to_lemma(word) for word in long} - _COMMON_LEMMAS
 
 
 _DETAILS = (

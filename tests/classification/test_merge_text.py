@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.classification.merge_text import find_merge_loss, join_texts
+from app.classification.merge_text import find_merge_loss, find_rewriting_fault, join_texts
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,21 @@ def test_what_is_joined_without_a_model_drops_nothing(one: str, other: str) -> N
 def test_any_texts_can_be_compared_and_joined(merged: str, one: str, other: str) -> None:
     assert isinstance(find_merge_loss(merged, one, other), str | None)
     assert join_texts(one, other)[:1].strip() == join_texts(one, other)[:1]
+
+
+@pytest.mark.parametrize(
+    ("text", "stored", "incoming", "is_fine"),
+    [
+        ("У меня кот и собака", "У меня кот и две собаки", "Одной собаки больше нет", True),
+        ("Я снимаю комнату за 26 тысяч", "Снимаю комнату за 23 тысячи", "Теперь плачу 26", True),
+        ("标间198元,不含早餐", "标间198元,含早餐", "早餐取消了,标间价钱没动", True),
+        ("标间198元,附近有地铁", "标间198元,含早餐", "早餐取消了,标间价钱没动", False),
+        ("Ich wohne mit Ben in Köln", "Ich wohne mit Ben und Tim in Köln", "Tim zog aus", True),
+        ("Ich wohne mit Ben in Bonn", "Ich wohne mit Ben und Tim in Köln", "Tim zog aus", False),
+        ("I have a cat and a fox", "I have a cat and a dog", "The dog died", False),
+    ],
+)
+def test_a_text_of_which_a_part_changes_has_the_words_of_both_in_any_form(
+    text: str, stored: str, incoming: str, is_fine: bool
+) -> None:
+    assert (find_rewriting_fault(text, stored, incoming) is None) is is_fine

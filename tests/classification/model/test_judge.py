@@ -612,7 +612,7 @@ def judged_from(body: bytes) -> ModelVerdict:
             lambda _: httpx.Response(200, stream=httpx.ByteStream(body))
         )
         async with httpx.AsyncClient(transport=transport) as http:
-            judge = ModelJudge(ChatClient(http, ChatOptions()), Budget())
+            judge = ModelJudge(ChatClient(http, ChatOptions(), random=lambda: 0.0), Budget())
             [verdict] = await judge.judge(Payer(ANA), [THREE])
             return verdict
 
