@@ -395,7 +395,7 @@ class Settings(BaseSettings):
         ),
     )
     capture_quiet_seconds: float = Field(
-        30,
+        60,
         ge=0,
         le=3600,
         description=(
