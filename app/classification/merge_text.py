@@ -136,7 +136,7 @@ def has_new_name(text: str, source: str) -> bool:
     names: set[str] = set()
     for sentence in _SENTENCE.split(source):
         names |= {_fold_word(word) for word in _WORD.findall(sentence)[1:] if _looks_named(word)}
-    return not names <= words
+    return bool(_drop_forms(names, words))
 
 
 def find_rewriting_fault(text: str, stored: str, incoming: str) -> str | None:
@@ -219,7 +219,8 @@ def _extract_numbers(text: str) -> set[str]:
     digits = {
         re.sub(r",(?=\d{3}\b)", "", number) for number in _NUMBER.findall(_without_dates(text))
     }
-    words = re.findall(r"[a-z]+", text.casefold())
+    # "Ten" is a number in English, and "this" in Polish.
+    words = re.findall(r"[a-z]+", text.casefold()) if is_english(text) else []
     return digits | {
         _NUMBER_WORDS.get(word, word) for word in words if word in _NUMBER_WORDS or word in _LARGE
     }
@@ -307,6 +308,8 @@ def _calendar_name(word: str) -> str | None:
     capital, as they are words too.
     """
     folded = word.casefold()
+    if folded.removesuffix("s") in _WEEKDAYS:
+        return folded[:3]
     names = [*_MONTHS, *_WEEKDAYS]
     if folded in names and (word[0].isupper() or folded not in ("may", "march")):
         return folded[:3]

@@ -111,7 +111,10 @@ def _ask_about_past(case: StoreCase, judgment: Judgment) -> Judgment:
     A model that knows the dates may be right: "The bus was hopeless, I've been driving since" ends
     what a grammar takes for the present.
     """
-    is_doubtful = judgment.decided_by is Judge.MODEL and _ends_present(case, judgment)
+    if judgment.decided_by is not Judge.MODEL or not judgment.relation.effect.ends_stored:
+        return judgment
+    began_later = case.is_past_stay and not case.holds_at_start(judgment)
+    is_doubtful = began_later or _ends_present(case, judgment)
     return replace(judgment, flag=True) if is_doubtful else judgment
 
 
