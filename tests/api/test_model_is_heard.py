@@ -348,11 +348,12 @@ def test_what_is_told_of_today_is_asked_about_though_the_rest_was_told_today_too
 
 def test_an_ending_in_a_text_that_names_a_past_span_is_asked_about(database_url: str) -> None:
     with asking(database_url, judges(judgment(1, "UPDATE", 0.95))) as (client, _):
-        store(client, "The gym costs 20 euros a month")
-        told = "I cancelled the gym, I had been there from March to May 2026"
+        gym = "The gym membership is 20 euros a month"
+        store(client, gym)
+        told = "Cancelled the gym, went twice all year"
         answer = store(client, told)
         assert answer["review_id"]
         accepted = client.post(f"/v1/reviews/{answer['review_id']}/accept", json={})
         accepted.raise_for_status()
-        assert "The gym costs 20 euros a month" not in contents(client)
+        assert gym not in contents(client)
         assert client.get("/v1/doctor").json()["problems"] == []
