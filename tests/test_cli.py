@@ -111,7 +111,7 @@ def test_no_service_is_said_plainly() -> None:
 def test_version_prints_the_version() -> None:
     from app import __version__
 
-    assert palimpsest("version").stdout.strip() == __version__
+    assert palimpsest("--version").stdout.strip() == __version__
 
 
 @pytest.mark.parametrize(

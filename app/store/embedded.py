@@ -110,6 +110,7 @@ def _join_server(server: EmbeddedServer, users: int) -> None:
         server.join()
     else:
         _claim_folder(server.folder, users)
+        logger.info("Starting Postgres in %s.", server.folder)
         server.start()
     fcntl.flock(users, fcntl.LOCK_SH)
 

@@ -30,6 +30,11 @@ export class Client {
       agent: PALIMPSEST_AGENT,
       ...settings,
     };
+    const { agent } = this.#settings;
+    if (agent !== undefined && !/^[\x21-\x7e]{1,128}$/.test(agent)) {
+      const others = "percent-encode others, as in Zo%C3%AB";
+      throw new RangeError(`agent: give 1 to 128 printable ASCII characters without blanks; ${others}`);
+    }
   }
 
   /** Return a client for another agent. */
