@@ -14,7 +14,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge measure-judge
+.PHONY: help serve test test-adapters test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge relevance measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)

@@ -81,8 +81,7 @@ def main() -> None:
 
 
 def _accept_any_text() -> None:
-    """Read words and standard input as UTF-8, and escape what standard output cannot show."""
-    sys.argv[1:] = [os.fsencode(word).decode(errors="surrogateescape") for word in sys.argv[1:]]
+    """Read standard input as UTF-8, and escape what standard output cannot show."""
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8")
     if isinstance(sys.stdout, TextIOWrapper):

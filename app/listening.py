@@ -77,7 +77,9 @@ def _announce(settings: Settings, is_over: threading.Event) -> None:
                         base,
                         pages,
                         base,
-                        settings.data_dir if settings.database_url is None else "PALIMPSEST_DATABASE_URL",
+                        settings.data_dir
+                        if settings.database_url is None
+                        else "PALIMPSEST_DATABASE_URL",
                         model,
                     )
                     return

@@ -125,8 +125,8 @@ class Settings(BaseSettings):
     data_dir: _Folder = Field(
         Path(platformdirs.user_data_dir("palimpsest")),
         description=(
-            "Folder of the embedded Postgres and of archives. Default: `~/.local/share/palimpsest`, "
-            "on macOS `~/Library/Application Support/palimpsest`."
+            "Folder of the embedded Postgres and of archives. Default: "
+            "`~/.local/share/palimpsest`, on macOS `~/Library/Application Support/palimpsest`."
         ),
     )
     pool_size: int = Field(

@@ -27,7 +27,7 @@ export class Client {
       ...defaults,
       baseUrl: PALIMPSEST_URL ?? "http://127.0.0.1:8000",
       apiKey: PALIMPSEST_API_KEY,
-      agent: PALIMPSEST_AGENT,
+      agent: PALIMPSEST_AGENT || undefined,
       ...settings,
     };
     const { agent } = this.#settings;
