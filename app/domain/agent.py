@@ -5,7 +5,7 @@ from typing import NewType
 
 AgentId = NewType("AgentId", str)
 
-# The one rule of every door. A header carries nothing else to every server.
+# One rule for every door, because some carry ASCII only.
 AGENT_ID_PATTERN = r"^[\x21-\x7e]{1,128}$"
 AGENT_ID_RULE = (
     "1 to 128 printable ASCII characters without blanks; percent-encode others, as in Zo%C3%AB"
