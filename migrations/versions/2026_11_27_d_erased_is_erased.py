@@ -1,8 +1,8 @@
 """Texts stay out of the planner's statistics, and idempotency keys are stored as hashes.
 
-ANALYZE copies values of columns into `pg_statistic`, where they outlived an erasure. Columns of texts
-have no statistics any more unless the planner needs them; erasing makes those anew. ANALYZE never
-removes the statistics of a column that has none from now on, so they are removed here.
+ANALYZE copies values of columns into `pg_statistic`, where they outlived an erasure. Columns of
+texts have no statistics any more unless the planner needs them; erasing makes those anew. ANALYZE
+never removes the statistics of a column that has none from now on, so they are removed here.
 """
 
 from alembic import op

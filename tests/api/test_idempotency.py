@@ -301,7 +301,9 @@ def test_after_24_hours_the_key_is_free_and_what_it_kept_is_gone(database_url: s
             assert STORE.send(client, "", key).is_success
         with psycopg.connect(database_url) as connection:
             for key, by in (("a", "24 hours"), ("b", "24 hours"), ("c", "23 hours 59 minutes")):
-                age = f"UPDATE idempotency_keys SET {move_back('created_at', by)} WHERE key_hash = %s"
+                age = (
+                    f"UPDATE idempotency_keys SET {move_back('created_at', by)} WHERE key_hash = %s"
+                )
                 connection.execute(age.encode(), [hash_key(key)])
         assert replayed(STORE.send(client, "", "c")), "one minute left"
         assert key_hashes(database_url) == set(map(hash_key, "abc"))
@@ -340,7 +342,8 @@ def test_an_answer_is_found_by_every_id_in_it(database_url: str) -> None:
             answer = call.send(client, "", key).text
             with psycopg.connect(database_url) as connection:
                 row = connection.execute(
-                    "SELECT mentioned_ids FROM idempotency_keys WHERE key_hash = %s", [hash_key(key)]
+                    "SELECT mentioned_ids FROM idempotency_keys WHERE key_hash = %s",
+                    [hash_key(key)],
                 ).fetchone()
             assert row is not None
             told = set(re.findall(r'"([0-9a-f]{8}-[0-9a-f-]{27})"', answer))

@@ -107,7 +107,10 @@ def test_vacuum_waits_for_who_still_sees_what_was_erased(
 
 def test_the_servers_own_log_does_not_quote_rows(database: tuple[str, Path]) -> None:
     url, folder = database
-    with psycopg.connect(url) as connection, pytest.raises(psycopg.errors.CheckViolation) as refused:
+    with (
+        psycopg.connect(url) as connection,
+        pytest.raises(psycopg.errors.CheckViolation) as refused,
+    ):
         connection.execute(
             "INSERT INTO agents (agent_id, created_at, last_known_at, mode)"
             " VALUES ('giraffe', now(), now(), 'no mode')"
