@@ -373,6 +373,26 @@ def reembed() -> None:
 
 
 @cli.command()
+def vacuum() -> None:
+    """Rewrite the files of the database, so that none holds a byte of what was erased.
+
+    Tables are locked one by one meanwhile: run it in a quiet hour, with room for the largest one.
+    """
+    from app.store.vacuum import rewrite_files
+
+    with _explain_errors(), _open_checked_database() as settings:
+        is_log_rewritten = rewrite_files(_get_owner_url(settings))
+    print("Every table was rewritten.")
+    if is_log_rewritten:
+        print("The write-ahead log was rewritten.")
+    else:
+        print(
+            "The write-ahead log holds erased bytes until Postgres has reused its files: this "
+            "login may not rewrite them. A superuser may."
+        )
+
+
+@cli.command()
 def doctor(
     agent: Annotated[
         str | None, typer.Option(help="Examine this agent alone.", show_default=False)

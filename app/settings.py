@@ -86,7 +86,7 @@ class Settings(BaseSettings):
         None,
         description=(
             "The same database for the login that owns the tables. `palimpsest migrate`, "
-            "`serve --migrate` and `reembed` use it. Unset: PALIMPSEST_DATABASE_URL."
+            "`serve --migrate`, `reembed` and `vacuum` use it. Unset: PALIMPSEST_DATABASE_URL."
         ),
     )
     replica_urls: str | None = Field(

@@ -119,6 +119,8 @@ class EmbeddedServer:
         sockets = self._inner_folder if is_inside else self.socket_folder
         options = ["-k", str(sockets), "-p", str(PORT)]
         options += ["-c", "listen_addresses=", "-c", "unix_socket_permissions=0700"]
+        # The details of an error quote the row or the value that was refused.
+        options += ["-c", "log_error_verbosity=terse"]
         options += ["-c", f"cluster_name={_get_cluster_name(self.folder)}"]
         patience = ("-w", "-t", str(START_PATIENCE))
         words = ("-l", str(self._inner_folder / "log"), "-o", shlex.join(options), *patience)

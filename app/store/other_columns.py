@@ -333,7 +333,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     ),
     "idempotency_keys": (
         _AGENT,
-        OtherColumn("key", Erasure.NAME),
+        OtherColumn("key_hash", Erasure.NAME),
         OtherColumn("fingerprint", Erasure.REMOVED),
         OtherColumn("answer", Erasure.REMOVED),
         *_list_plain("status", "mentioned_ids", "created_at"),

@@ -579,7 +579,7 @@ idempotency_keys = sa.Table(
         sa.ForeignKey("agents.agent_id", name="idempotency_keys_agent_fkey"),
         primary_key=True,
     ),
-    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("key_hash", BYTEA, primary_key=True),
     sa.Column("fingerprint", BYTEA),
     sa.Column("status", sa.SmallInteger, nullable=False),
     sa.Column("headers", JSONB, nullable=False),

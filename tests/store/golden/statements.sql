@@ -209,7 +209,7 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
 SELECT fingerprint, status, headers, answer
 FROM idempotency_keys
 WHERE agent_id = :agent
-    AND key = :key
+    AND key_hash = :key_hash
     AND created_at > now() - CAST(:kept_for AS interval);
 -- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
@@ -487,22 +487,23 @@ ORDER BY touched.memory_id;
 -- app/store/idempotency.py save_idempotency_record
 WITH expired AS (
     DELETE FROM idempotency_keys
-    WHERE agent_id = :agent AND key IN (
-        SELECT key FROM idempotency_keys
+    WHERE agent_id = :agent AND key_hash IN (
+        SELECT key_hash FROM idempotency_keys
         WHERE agent_id = :agent
-            AND key <> :key
+            AND key_hash <> :key_hash
             AND created_at <= now() - CAST(:kept_for AS interval)
         ORDER BY created_at
         LIMIT :swept
     )
 )
 INSERT INTO idempotency_keys (
-    agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at
+    agent_id, key_hash, fingerprint, status, headers, answer, mentioned_ids, created_at
 )
 VALUES (
-    :agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now()
+    :agent, :key_hash, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]),
+    now()
 )
-ON CONFLICT (agent_id, key) DO UPDATE SET
+ON CONFLICT (agent_id, key_hash) DO UPDATE SET
     fingerprint = excluded.fingerprint,
     status = excluded.status,
     headers = excluded.headers,
@@ -5839,14 +5840,15 @@ ORDER BY created_at DESC, id DESC;
 
 -- GET /v1/doctor
 -- app/store/engine.py
-SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
-    SELECT CAST(m.id AS text)
-    FROM memories m
-    WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
-) AS erased
+SELECT encode(k.key_hash, 'hex') AS key_hash, k.fingerprint, k.status, k.headers, k.answer,
+    k.mentioned_ids, ARRAY(
+        SELECT CAST(m.id AS text)
+        FROM memories m
+        WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
+    ) AS erased
 FROM idempotency_keys k
 WHERE k.agent_id = :agent
-ORDER BY k.key;
+ORDER BY k.key_hash;
 
 -- GET /v1/doctor
 -- app/store/engine.py
@@ -8449,6 +8451,10 @@ UPDATE agents
 SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
 WHERE agent_id = :agent;
 
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/statistics.py refresh_text_statistics
+SELECT refresh_text_statistics();
+
 
 -- ===== POST /v1/erasures =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
@@ -8508,6 +8514,7 @@ WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/statistics.py refresh_text_statistics: as for DELETE /v1/memories/{memory_id} (erase)
 
 
 -- ===== POST /v1/keys =====
@@ -8753,7 +8760,7 @@ SELECT count(*) AS turns FROM (
 -- a worker: what retention would do
 -- app/store/log/retention.py count_expired_answers
 SELECT count(*) AS rows FROM (
-    SELECT key
+    SELECT key_hash
     FROM idempotency_keys
     WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
 ) AS counted;
@@ -8780,12 +8787,12 @@ UPDATE memories SET cold = true WHERE agent_id = :agent AND id = ANY(:ids);
 -- a worker: retention
 -- app/store/log/retention.py remove_expired_answers
 DELETE FROM idempotency_keys
-WHERE agent_id = :agent AND key IN (
-    SELECT key
+WHERE agent_id = :agent AND key_hash IN (
+    SELECT key_hash
     FROM idempotency_keys
     WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
 )
-RETURNING key;
+RETURNING key_hash;
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- a worker: retention
