@@ -75,6 +75,9 @@ _ADVICE: Mapping[type[Exception], str] = {
     unfit.DataFolderUnwritable: (
         "PALIMPSEST_DATA_DIR: {reason}: {folder}. Name a folder that this user may write."
     ),
+    unfit.EmbeddedServerFailed: (
+        "{fact}. Put that right, or name another folder with PALIMPSEST_DATA_DIR."
+    ),
     unfit.DataFolderInUse: (
         "PALIMPSEST_DATA_DIR: {fact} Stop that one, or let both use one database with "
         "PALIMPSEST_DATABASE_URL."

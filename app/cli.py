@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -35,7 +36,26 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("app.cli")  # as a program, this module has another name
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@cli.callback()
+def _read_common_options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
+
 
 WORKER_PAUSE = 2.0  # seconds before another worker takes the place of one that died
 WORKER_PATIENCE = 15.0  # seconds for a worker to end; another one continues its work
@@ -46,6 +66,7 @@ def main() -> None:
 
     A failure is one line on standard error. The exit status is then 1, or 2 for a wrong call.
     """
+    _accept_any_text()
     try:
         sys.exit(cli(standalone_mode=False))
     except NoArgsIsHelpError as request:
@@ -57,6 +78,14 @@ def main() -> None:
         _exit_with_error("stopped.")
     except Failure as problem:
         _exit_with_error(str(problem))
+
+
+def _accept_any_text() -> None:
+    """Read standard input as UTF-8, and escape what standard output cannot show."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _describe_usage_error(problem: UsageError) -> str:
@@ -111,6 +140,8 @@ def serve(
         with _open_database(settings) as opened:
             _prepare_database(opened, migrate=migrate or is_embedded)
             _export_settings(opened)
+            if settings.embedding_base_url is None or settings.local_judge:
+                logger.info("Loading the local networks: encoder and judge.")
             with (
                 _share_metrics_if_needed(settings),
                 _run_worker_alongside(settings),
@@ -146,6 +177,7 @@ def _prepare_database(settings: "Settings", *, migrate: bool) -> None:
 
     url = _get_url(settings)
     if migrate:
+        logger.info("Migrating the database.")
         schema.migrate_database(_get_owner_url(settings), url)
     schema.check_schema(url)
     schema.claim_encoder(url, *encoder_of(settings))
@@ -558,12 +590,6 @@ def _explain_errors() -> Iterator[None]:
         raise Failure(advise_operator(problem)) from None
     except InvalidSettings as problem:
         raise Failure(str(problem)) from None
-
-
-@cli.command()
-def version() -> None:
-    """Print the version."""
-    print(__version__)
 
 
 # --- talking to a running service ----------------------------------------------------------------

@@ -56,6 +56,15 @@ def _parse_json(text: str) -> Any:
         return None
 
 
+def _parse_folder(value: Any) -> Path:
+    """Return the folder as an absolute path: a command may run in another folder than a service."""
+    if not str(value):
+        raise ValueError("must name a folder; unset it for the default")
+    return Path(os.path.expanduser(value)).absolute()
+
+
+_Folder = Annotated[Path, BeforeValidator(_parse_folder)]
+
 _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
 
 
@@ -113,9 +122,12 @@ class Settings(BaseSettings):
             "is prepared on the server, and a worker looks for work every few seconds."
         ),
     )
-    data_dir: Path = Field(
+    data_dir: _Folder = Field(
         Path(platformdirs.user_data_dir("palimpsest")),
-        description="Folder of the embedded Postgres. Default: the platform's user data folder.",
+        description=(
+            "Folder of the embedded Postgres and of archives. Default: "
+            "`~/.local/share/palimpsest`, on macOS `~/Library/Application Support/palimpsest`."
+        ),
     )
     pool_size: int = Field(
         10, ge=1, le=200, description="Database connections per process, at most."
@@ -395,7 +407,7 @@ class Settings(BaseSettings):
         ),
     )
     capture_quiet_seconds: float = Field(
-        30,
+        60,
         ge=0,
         le=3600,
         description=(
@@ -484,7 +496,7 @@ class Settings(BaseSettings):
         description="Keys, passwords and card numbers in messages: taken out before anything is "
         "stored, or refused together with the call.",
     )
-    archive_dir: Path | None = Field(
+    archive_dir: _Folder | None = Field(
         None,
         description="Folder of the archives of the log, which must be there; all processes need "
         "the "

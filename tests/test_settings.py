@@ -18,9 +18,24 @@ def test_the_page_of_settings_is_the_codes() -> None:
     assert settings_table() in (DOCS / "settings.md").read_text(), "run `make settings-docs`"
 
 
+@pytest.mark.parametrize("name", ["DATA_DIR", "ARCHIVE_DIR"])
+def test_folders_are_the_same_for_every_working_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/ada")
+    for value, folder in (("~/my data", "/home/ada/my data"), ("a b", f"{tmp_path}/a b")):
+        monkeypatch.setenv(f"PALIMPSEST_{name}", value)
+        settings = load_settings()
+        assert str(getattr(settings, name.lower())) == folder
+        assert settings.archive_folder.is_absolute()
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("DATA_DIR", ""),
+        ("ARCHIVE_DIR", ""),
         ("PORT", "http"),
         ("PORT", "70000"),
         ("POOL_SIZE", "0"),

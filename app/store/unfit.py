@@ -114,7 +114,8 @@ class EmbeddedServerFailed(UnfitDatabase):
     """The embedded Postgres does not start."""
 
     def __init__(self, folder: Path, reason: object) -> None:
-        super().__init__(f"The embedded Postgres in {folder} does not start: {reason}")
+        sentence = str(reason).removesuffix(".")
+        super().__init__(f"The embedded Postgres in {folder} does not start: {sentence}")
 
 
 class PastInUse(UnfitDatabase):

@@ -23,12 +23,12 @@ from support.service import running
 TESTS = Path(__file__).parents[1]
 KEY = "an-api-key"
 
-EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "8"]
+EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "4"]
 LED_BY_LINKS = [
     "--phases",
     "stateful",
     "--max-examples",
-    "1000" if DEEP else "60",
+    "1000" if DEEP else "40",
     "--header",
     "X-Agent-Id: led-by-links",
 ]

@@ -965,6 +965,8 @@ class CaptureAnswer(TypedDict):
     """What stopped it last."""
     received_at: str
     """When it arrived."""
+    due_at: str | None
+    """A worker reads it then, if no further messages of the session come before."""
     finished_at: str | None
     """When it ended; null: not yet."""
     dry_run: bool
@@ -1002,6 +1004,8 @@ class CaptureSummary(TypedDict):
     """What stopped it last."""
     received_at: str
     """When it arrived."""
+    due_at: str | None
+    """A worker reads it then, if no further messages of the session come before."""
     finished_at: str | None
     """When it ended; null: not yet."""
 

@@ -6991,7 +6991,7 @@ RETURNING id;
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py claim_capture
-UPDATE captures SET runner = :runner, alive_at = clock.now
+UPDATE captures SET runner = :runner, alive_at = clock.now, due_at = NULL
 FROM (
     SELECT clock_timestamp() AS now,
         clock_timestamp() - CAST(:lease AS interval) AS lease_end
