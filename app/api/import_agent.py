@@ -3,20 +3,28 @@
 from collections.abc import AsyncIterator, Mapping
 
 from app.api.ndjson import NumberedLines
-from app.domain.errors import BadImportLine
+from app.api.problems import describe_error
+from app.api.secrets import SecretRemover
+from app.domain.errors import BadImportLine, SecretsRefused
 from app.store.transfer.format import SECTIONS
 from app.store.transfer.lines import ExportEnd, ExportRow, decode_line
 
 
-async def read_rows(lines: NumberedLines, *, after: int) -> AsyncIterator[ExportRow]:
+async def read_rows(
+    lines: NumberedLines, secrets: SecretRemover, *, after: int
+) -> AsyncIterator[ExportRow]:
     """Yield the rows of an export whose header is on line `after`.
 
-    Raises BadImportLine for a line that is damaged or in the wrong place.
+    Raises BadImportLine for a line that is damaged, in the wrong place, or holds a key or a token.
     """
     counts = {section.type: 0 for section in SECTIONS}
     async for line in lines:
         if line.number != after + 1:
             raise BadImportLine(after + 1, "It is blank.")
+        try:
+            secrets.check_line(line.raw.decode(errors="replace"))
+        except SecretsRefused as error:
+            raise BadImportLine(line.number, describe_error(error)) from None
         row = decode_line(line.number, line.raw)
         if isinstance(row, ExportEnd):
             _check_counts(line.number, row.counts, counts)

@@ -120,8 +120,9 @@ _PROBLEMS = [
         errors.SecretsRefused,
         422,
         "secrets",
-        "The messages hold secrets",
-        "{fact} Take them out, or set PALIMPSEST_SECRETS=redact.",
+        "The request holds a secret",
+        "{fact} Take it out. With PALIMPSEST_SECRETS=redact, secrets in texts are replaced; in names, "
+        "in ids and in exports they are always refused, except with PALIMPSEST_SECRETS=keep.",
     ),
     _Row(
         errors.NoModel,
