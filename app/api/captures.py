@@ -28,9 +28,7 @@ from app.services.reverts import RevertedOperation
 from app.store.captures import captures
 from app.store.engine import begin_for_agent
 
-messages_router = APIRouter(
-    prefix="/v1/messages", tags=["messages"], route_class=SecretFreeRoute
-)
+messages_router = APIRouter(prefix="/v1/messages", tags=["messages"], route_class=SecretFreeRoute)
 router = APIRouter(prefix="/v1/captures", tags=["messages"])
 
 CapturePath = Annotated[

@@ -79,6 +79,7 @@ async def import_history(
     request: Request,
 ) -> Response:
     _check_media_type(request)
+    secrets.check_name("X-Agent-Id", agent)
     lines = NumberedLines(keyed.fingerprint_stream(_read_body(request)))
     first = await anext(lines, None)
     if first and is_header(first.raw):

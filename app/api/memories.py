@@ -147,9 +147,7 @@ async def store(
     redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(
-        _render_text, half_lives=services.half_lives, view=view, redacted=redacted
-    )
+    render = partial(_render_text, half_lives=services.half_lives, view=view, redacted=redacted)
     outcome = await services.texts.store(
         caller.build_call(render), _build_command(body, caller.rights), dry_run=body.dry_run
     )
@@ -391,9 +389,7 @@ async def amend(
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
     caller.rights.limit_trust(body.trust)
-    render = partial(
-        render_outcome, half_lives=services.half_lives, view=view, redacted=redacted
-    )
+    render = partial(render_outcome, half_lives=services.half_lives, view=view, redacted=redacted)
     outcome = await services.explicit.amend(
         caller.build_call(render),
         target,
@@ -418,9 +414,7 @@ async def supersede(
     view: ViewDep = View.FULL,
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
-    render = partial(
-        render_outcome, half_lives=services.half_lives, view=view, redacted=redacted
-    )
+    render = partial(render_outcome, half_lives=services.half_lives, view=view, redacted=redacted)
     call = caller.build_call(render)
     if body.by is not None:
         return render(await services.explicit.supersede_by_stored(call, target, body.by))

@@ -121,8 +121,8 @@ _PROBLEMS = [
         422,
         "secrets",
         "The request holds a secret",
-        "{fact} Take it out. With PALIMPSEST_SECRETS=redact, secrets in texts are replaced; in names, "
-        "in ids and in exports they are always refused, except with PALIMPSEST_SECRETS=keep.",
+        "{fact} Take it out. With PALIMPSEST_SECRETS=redact, secrets in texts are replaced; in "
+        "names, ids and exports keys are refused, unless PALIMPSEST_SECRETS=keep.",
     ),
     _Row(
         errors.NoModel,

@@ -83,18 +83,6 @@ async def get_secret_remover(request: Request) -> SecretRemover:
 SecretRemoverDep = Annotated[SecretRemover, Depends(get_secret_remover)]
 
 
-class _SecretFreeRequest(Request):
-    async def json(self) -> Any:
-        """Return the body without secrets. Of a batch, the route looks at each item."""
-        is_new = not hasattr(self, "_json")
-        body = await super().json()
-        if is_new and self.scope["path"] not in BATCHED:
-            secrets: SecretRemover = self.app.state.secrets
-            secrets.check_name("X-Agent-Id", self.headers.get("x-agent-id", ""))
-            self.state.redacted = await secrets.remove(body)
-        return body
-
-
 class SecretFreeRoute(APIRoute):
     """A route that writes what callers send. Its answer has the number of redacted secrets."""
 
@@ -102,13 +90,30 @@ class SecretFreeRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_without_secrets(request: Request) -> Response:
-            secret_free = _SecretFreeRequest(request.scope, request.receive)
-            response = await handle(secret_free)
-            if redacted := get_redacted(secret_free):
+            await _remove_secrets(request)
+            response = await handle(request)
+            if redacted := get_redacted(request):
                 response.headers[HEADER] = str(redacted)
             return response
 
         return handle_without_secrets
+
+
+async def _remove_secrets(request: Request) -> None:
+    """Remove the secrets from the JSON of the body, which the request keeps for the route.
+
+    A body that is no JSON is left to the route, which refuses it. Of a batch, the route looks at
+    each item, because an item fails alone. Raises SecretsRefused.
+    """
+    secrets: SecretRemover = request.app.state.secrets
+    secrets.check_name("X-Agent-Id", request.headers.get("x-agent-id", ""))
+    if request.url.path in BATCHED or not await request.body():
+        return
+    try:
+        body = await request.json()
+    except (ValueError, RecursionError):
+        return
+    request.state.redacted = await secrets.remove(body)
 
 
 def get_redacted(request: Request) -> int:

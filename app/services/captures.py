@@ -126,9 +126,7 @@ class Capturer:
             connection, agent = write.connection, call.agent
             if await captures.find_capture(connection, agent, capture_id) is None:
                 now = await write.read_clock()
-                capture, turns = await _plan_capture(
-                    connection, call, request, capture_id, now=now
-                )
+                capture, turns = await _plan_capture(connection, call, request, capture_id, now=now)
                 if not request.waits:
                     capture = replace(capture, due_at=now + self._quiet)
                 capture_id = await _write_capture(connection, agent, capture, turns)
@@ -181,16 +179,12 @@ class Capturer:
         await self._store_batch(facts_call, capture_id, batch, runner, report_outcomes)
         return reports[0]
 
-    async def _preview(
-        self, call: Call[CaptureReport], request: CaptureRequest
-    ) -> CaptureReport:
+    async def _preview(self, call: Call[CaptureReport], request: CaptureRequest) -> CaptureReport:
         """Return what a capture would do. Nothing is written."""
         agent = call.agent
         async with begin_for_agent(self._engine, agent) as connection:
             now = await engine.read_clock(connection)
-            capture, turns = await _plan_capture(
-                connection, call, request, uuid7(), now=now
-            )
+            capture, turns = await _plan_capture(connection, call, request, uuid7(), now=now)
         batch = Batch.without_facts(turns)
         if capture.reads_facts:
             batch = await self._reader.read_planned_turns(agent, capture, turns)

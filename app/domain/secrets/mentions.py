@@ -7,12 +7,12 @@ from app.domain.secrets.kinds import Secret, SecretKind
 from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.?!:]\s+(?=[A-Z\"'(\d])|\n|\Z)")
-_WORD = re.compile(r"[^\s\"'`“”‘’«»()<>,;|]{4,400}")
+_WORD = re.compile(r"[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
 
 # Times, versions, numbers with units, tickets, addresses, paths, files, functions and fields.
 _ORDINARY = re.compile(
-    r"v?\d[\d.:/,+-]*[a-z%]{0,4}|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d+|(?-i:[A-Z]{2,10})-?\d+|.*[/\\@].*|\w+\(.*"
-    r"|[\w-]+\.[a-z]{2,5}|[A-Za-z]+(?:[_.-][A-Za-z]+)+[_.-]?\d{0,2}|\d{1,4}[a-z]{0,3}-[a-z-]+\d*"
+    r"v?\d[\d.:/,+-]*[a-z%]{0,4}|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?\d+|.*[/\\@].*|\w+\(.*"
+    r"|[\w-]+\.[a-z]{2,5}|[A-Za-z]+(?:[_.-][A-Za-z]+)+[_.-]?\d?|\d{1,4}[a-z]{0,3}-[a-z-]+\d*"
     r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*",
     re.IGNORECASE,
 )
@@ -43,7 +43,11 @@ def _is_pin(word: str) -> bool:
 def _is_identity_number(word: str) -> bool:
     bare = word.strip(".:?!")
     digits = sum(character.isdigit() for character in bare)
-    return digits >= 6 and not _DATE.fullmatch(bare) and re.fullmatch(r"[A-Za-z]{0,6}[\d-]+[A-Za-z\d-]{0,8}", bare) is not None
+    return (
+        digits >= 6
+        and not _DATE.fullmatch(bare)
+        and re.fullmatch(r"[A-Za-z]{0,6}[\d-]+[A-Za-z\d-]{0,8}", bare) is not None
+    )
 
 
 def _is_token(word: str) -> bool:
@@ -55,34 +59,73 @@ def _is_token(word: str) -> bool:
     )
 
 
+def _is_hex_token(word: str) -> bool:
+    bare = word.strip(".:?!")
+    return len(bare) >= 32 and looks_random(bare, least_bits=2.5) and bool(_HASH.fullmatch(bare))
+
+
 _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...] = (
     (
         SecretKind.PASSWORD,
         re.compile(
-            r"pass(?:word|wd|phrase|code|key)|\bpw\b|\b(?:log|sign)(?:s|ged|ed|ging|ing)?[ -]?in\b"
-            r"|\blogin|credential|\bunlock|wi-?fi",
+            r"pass(?:word|wd|phrase|code|key)|\bpw\b|\blogin|credential|\bcreds\b|\bunlock|wi-?fi"
+            r"|\b(?:log|sign)(?:s|ged|ed|ging|ing)?[ -](?:(?:me|you|us)\s)?in\b|\bsudo\b",
             re.IGNORECASE,
         ),
         _is_strong_password,
     ),
-    (SecretKind.PIN, re.compile(r"\bPIN\b|\b(?:my|the|your) pin\b|passcode"), _is_pin),
+    (
+        SecretKind.PIN,
+        re.compile(
+            r"\bpin\b(?!\s(?:the|it|this|that|to|down))|passcode|unlock|voicemail", re.IGNORECASE
+        ),
+        _is_pin,
+    ),
     (
         SecretKind.IDENTITY_NUMBER,
         re.compile(
-            r"social security|\bssn\b|passport|\bbsn\b|national insurance|driv\S+ licen[cs]e",
+            r"social security|\bssn\b|passport|\bbsn\b|national insurance|driv\S+ licen[cs]e"
+            r"|identity card|\bid card|national id\b|tax id|taxpayer|\bnhs\b",
             re.IGNORECASE,
         ),
         _is_identity_number,
     ),
     (
         SecretKind.SERVICE_TOKEN,
-        re.compile(r"\b(?:api|secret|access|signing|private|root)\b|\bkeys?\b|token", re.IGNORECASE),
+        re.compile(
+            r"\b(?:api|secret|access|signing|private|root)\b|\bkeys?\b|token", re.IGNORECASE
+        ),
         _is_token,
+    ),
+    (
+        SecretKind.SERVICE_TOKEN,
+        re.compile(
+            r"(?:api|auth|access|secret|private|signing|bearer)[ _-]?(?:key|token|secret)",
+            re.IGNORECASE,
+        ),
+        _is_hex_token,
     ),
 )
 _OF_MENTIONS = (
     *("pass", "pw", "log", "sign", "cred", "unlock", "wifi", "wi-fi", "pin", "secur", "ssn", "bsn"),
-    *("insurance", "licen", "api", "secret", "access", "private", "root", "key", "token"),
+    *(
+        "insurance",
+        "licen",
+        "identity",
+        "id card",
+        "national",
+        "tax",
+        "nhs",
+        "sudo",
+        "voicemail",
+        "api",
+        "secret",
+        "access",
+        "private",
+        "root",
+        "key",
+        "token",
+    ),
 )
 
 

@@ -56,25 +56,29 @@ _DIGIT_WORD = (
     r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
     r"|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty)"
 )
+_OPENED = (
+    "alarm atm bank card credit debit keypad lock locker padlock phone safe screen sim suitcase"
+)
+_SENT = "2fa confirmation mfa one-time otp unlock verification voicemail"
+_CODES = "|".join((_OPENED + " " + _SENT).split())
 # A PIN is told from other numbers by the words before it. A card's code may have three digits.
 _PIN = re.compile(
     r"(?<![A-Za-z])(?:(?P<card_code>cv[vc]2?(?:\s(?:code|number))?|(?:security|card\sverification)\s"
-    r"(?:code|value))|(?:pin|passcode|puk|(?:alarm|safe|vault|keypad|unlock|verification|one-time"
-    r"|otp|2fa|mfa|confirmation|atm|bank|debit|credit|card|phone|screen|sim|voicemail|locker|lock"
-    r"|padlock|suitcase)\s(?:code|combo|combination)|combination(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:safe|lock))"
-    r"|code(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:phone|card|account|safe|alarm|locker|tablet|laptop)))s?(?:[ -]?(?:code|number))?"
-    r"(?:\s(?:for|of|to|at|on)\s[A-Za-z' ]{1,30}?)?)"
+    rf"(?:code|value))|(?:pin|passcode|puk|(?:{_CODES})\s(?:code|combo|combination)"
+    r"|combination(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:safe|lock))"
+    r"|code(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:phone|card|account|safe|alarm|locker|tablet|laptop))"
+    r")s?(?:[ -]?(?:code|number))?(?:\s(?:for|of|to|at|on)\s[A-Za-z' ]{1,30}?)?)"
     rf"{_IS}(?P<value>\d(?:[ -]?\d){{2,7}}|{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{1,7}})"
     r"(?!\w|[.,/:-]\d)",
     re.IGNORECASE,
 )
-
-
 _ANOTHER_PIN = re.compile(r"[\"'`”]?\s(?:to|and|or)\s[\"'`“]?(\d{4,8})(?!\w)")
 
 
 def find_pins(text: str) -> Iterator[Secret]:
-    if not has_any_word(text, ("pin", "code", "puk", "cvv", "cvc", "combination", "combo", "value")):
+    if not has_any_word(
+        text, ("pin", "code", "puk", "cvv", "cvc", "combination", "combo", "value")
+    ):
         return
     for match in _PIN.finditer(text):
         digits = sum(character.isdigit() for character in match["value"])
@@ -85,16 +89,43 @@ def find_pins(text: str) -> Iterator[Secret]:
 
 
 _NUMBER_WORD = r"[\s_-]?(?:id\b|numbers?\b|num\b|no\b\.?|nr\b\.?|code\b|#)"
+_PAPERS = (
+    *(r"social\s(?:security|insurance)", r"national\s(?:insurance|id)", r"id(?:entity)?\scard"),
+    *(
+        r"driv(?:er['’]?s?|ing)\slicen[cs]e",
+        r"green\scard",
+        r"residence\spermit",
+        "passport",
+        "ssn",
+    ),
+    *("aadhaar", "ahv", "bsb", "bsn", r"burger\s?service\s?nummer", "clabe", "cnic", "cpf", "cpr"),
+    *(
+        "curp",
+        "dl",
+        "dni",
+        "hkid",
+        "medicare",
+        "nhs",
+        "nif",
+        "nino",
+        "nric",
+        "personnummer",
+        "pesel",
+    ),
+    *("pps", "rrn", "tfn", r"codice\sfiscale", "sozialversicherungsnummer", "steuer-?id"),
+)
+# These words stand before other numbers too.
+_PERHAPS_PAPERS = (
+    *("alien", "ein", "identification", "identity", "insurance", "itin", "licen[cs]e", "military"),
+    *("mrn", "nie", "nir", "pan", "permit", "personal", "registration", "rfc", "sin", "student"),
+    *(r"tax(?:payer|\sfile)?(?:\sidentification)?", "tin", "voter", "account", "routing", "sort"),
+)
 _IDENTITY = re.compile(
-    r"(?<![A-Za-z])(?:(?:social\s(?:security|insurance)|national\sinsurance|ssn|nino|bsn|passport"
-    r"|burger\s?service\s?nummer|driv(?:er['’]?s?|ing)\slicen[cs]e|dl|green\scard|residence\spermit|id(?:entity)?\scard"
-    r"|national\sid|steuer-?id|aadhaar|cpf|curp|dni|nif|pesel|codice\sfiscale|personnummer|nric|hkid|rrn|cnic|cpr|ahv|pps|tfn|clabe|bsb|nhs|medicare|sozialversicherungsnummer|rijksregisternummer)\b"
-    rf"(?:{_NUMBER_WORD})?"
-    # These words stand before other numbers too.
-    rf"|(?:sin|tin|ein|itin|nie|licen[cs]e|insurance|permit|voter|military|student|mrn|alien|pan|rfc|nir|personal|identity|identification|registration|tax(?:payer|\sfile)?(?:\sidentification)?|account|routing|sort)\b"
-    rf"(?:{_NUMBER_WORD}|(?=[\"'`]?\s?[:=]))|account(?=\s\d{{7,17}}\b))"
-    rf"{_IS}(?P<value>(?:(?-i:[A-Z]{{1,3}})[ ]|[A-Z]{{0,6}}-?)\d[\dA-Z]*(?:[ ./-](?=[\dA-Z]*\d)[\dA-Z]+){{0,6}}"
-    r"(?:[ -][A-Z])?)(?!\w)",
+    rf"(?<![A-Za-z])(?:(?:{'|'.join(_PAPERS)})\b(?:{_NUMBER_WORD})?"
+    rf"|(?:{'|'.join(_PERHAPS_PAPERS)})\b(?:{_NUMBER_WORD}|(?=[\"'`]?\s?[:=]))"
+    rf"|account(?=\s\d{{7,17}}\b)){_IS}"
+    r"(?P<value>(?:(?-i:[A-Z]{1,3})[ ]|[A-Z]{0,6}-?)\d[\dA-Z]*"
+    r"(?:[ ./-](?=[\dA-Z]*\d)[\dA-Z]+){0,6}(?:[ -][A-Z])?)(?!\w)",
     re.IGNORECASE,
 )
 # Numbers of this form without another word: three digits, two and four, as the United States

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from app.domain.secrets.kinds import Secret, SecretKind
 from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
 
-_PASSWORD = (
+_PASSWORDS = (
     r"(?:pass(?:word|wd|phrase|code|key)|pwd|psk|passwort|kennwort|wachtwoord|mot\ de\ passe"
     r"|contrase(?:ñ|n)a|senha|l(?:ö|o)senord|salasana|identified\sby"
     r"|(?:wi-?fi|wlan|network|router|wireless)\s(?:key|pass|code)"
     r"|(?:backup|recovery|reset|emergency|scratch)\scode)"
 )
-_TOKEN = (
+_TOKENS = (
     r"(?:(?:api|access|auth(?:entication|orization)?|account|encryption|signing|private|secret"
     r"|client|consumer|refresh|session|master|root|admin|service|server|deploy|licen[cs]e|product"
-    r"|webhook|bot|pre-?shared|shared|storage|subscription|app|bearer|ssh|recovery|2fa|totp|otp|authenticator|setup)[ _-]?"
+    r"|webhook|bot|pre-?shared|shared|storage|subscription|app|bearer|ssh|recovery|2fa|totp|otp"
+    r"|authenticator|setup)[ _-]?"
     r"(?:key|token|secret|cookie)(?:_base)?"
     r"|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|credential|apikey|cookie)"
 )
@@ -27,7 +28,7 @@ _NAMES = (
 # "for Netflix", "that I use at home"
 _OBJECT = r"(?P<object>\s[^\n:=.,;!?\"`“”]{1,48}?)?"
 _VERB = (
-    r"(?:\s(?:is|was|are|were|will\sbe|used\sto\sbe|became|to|from|ist|est|es|är)"
+    r"(?:['’]s|\s(?:is|was|are|were|will\sbe|used\sto\sbe|became|to|from|ist|est|es|är)"
     r"|\s(?:is|was|got|has\sbeen|have\sbeen)\s(?:changed|set|reset)\sto)"
     r"(?:\s(?:now|still|currently|just|always))?\s{1,3}"
 )
@@ -37,10 +38,10 @@ _QUOTED = rf"{_QUOTE}(?P<quoted>[^\"'`“”‘’„«»\n]{{3,200}}){_QUOTE}(?
 # The four groups of a password for an application, or a run without spaces.
 _BARE = r"(?P<bare>[a-z0-9]{4}(?:[ -][a-z0-9]{4}){3,7}(?![\w-])|[^\s\"'`“”,;<>()]{4,400})"
 _ASSIGNED = re.compile(
-    rf"(?:(?P<password>{_PASSWORD}|\bpw\b|\bpass(?=\s?[:=]|\sis\b))|(?P<token>{_TOKEN})"
+    rf"(?:(?P<password>{_PASSWORDS}|\bpw\b|\bpass(?=\s?[:=]|\sis\b))|(?P<token>{_TOKENS})"
     r"|(?<![A-Za-z])key)s?(?![A-Za-z])"
     rf"(?:(?P<operator>{_OPERATOR})|(?P<adjacent>\s|,\s|\s?[(–—-]\s?)(?={_QUOTE}?[^\s]{{0,100}}\d|{_QUOTE})"
-    rf"|['’]s\s|{_OBJECT}(?:{_OPERATOR}|{_VERB}))\\?(?:{_QUOTED}|{_BARE})",
+    rf"|{_OBJECT}(?:{_OPERATOR}|{_VERB}))\\?(?:{_QUOTED}|{_BARE})",
     re.IGNORECASE,
 )
 _ANOTHER = re.compile(rf"{_QUOTE}?(?:,|\s(?:to|and|or))\s{_QUOTE}?([^\s\"'`“”,;<>()]{{4,100}})")
@@ -170,15 +171,17 @@ def _count_classes(value: str) -> int:
 
 
 _OWNED = r"(?:(?:my|our|the|a|his|her|their|your)\s)?(?:[\w'’-]{1,20}\s){0,2}"
-_CODE = r"(?:pin|otp|(?:verification|security|login|access|confirmation|one-time|2fa)\s(?:pass)?code)"
+_CODE = (
+    r"(?:pin|otp|(?:verification|security|login|access|confirmation|one-time|2fa)\s(?:pass)?code)"
+)
 _SPOKEN_OF = re.compile(
     r"(?<![^\s\"'`“‘(])(?P<value>[^\s\"'`“”‘’(]{4,100})[\"'`”’]?\s(?:as|for|is|was|=)"
-    rf"\s{_OWNED}(?:(?P<password>{_PASSWORD})|(?P<pin>{_CODE})\b)"
+    rf"\s{_OWNED}(?:(?P<password>{_PASSWORDS})|(?P<pin>{_CODE})\b)"
     r"(?!s?\s(?:manager|vault|app|store|policy|hint))",
     re.IGNORECASE,
 )
 _QUOTED_SPOKEN_OF = re.compile(
-    rf"{_QUOTE}(?P<value>[^\"'`“”‘’\n]{{3,100}}){_QUOTE}\s(?:as|for|is|was)\s{_OWNED}{_PASSWORD}",
+    rf"{_QUOTE}(?P<value>[^\"'`“”‘’\n]{{3,100}}){_QUOTE}\s(?:as|for|is|was)\s{_OWNED}{_PASSWORDS}",
     re.IGNORECASE,
 )
 
@@ -200,7 +203,7 @@ def find_spoken_of(text: str) -> Iterator[Secret]:
 
 # A name and a password, as in "login: inge / Zomer2026!", "admin:Admin123".
 _PAIR = re.compile(
-    rf"\b(?:(?:log-?in|log\sin|sign\sin|credential|creds|user(?:name)?|account|{_PASSWORD})s?"
+    rf"\b(?:(?:log-?in|log\sin|sign\sin|credential|creds|user(?:name)?|account|{_PASSWORDS})s?"
     r"(?:\s(?:is|are|with|as))?\s{0,2}[:=]?\s{0,2}[\"'`]?[^\s:/|\"'`,;]{2,64}"
     r"|admin(?:istrator)?|root|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63})[\"'`]?"
     r"(?:\s{0,2}[/|]\s{0,2}|:|,?\s(?:pass|pw|with|and)\s|\s[–—-]\s|,\s)"
@@ -208,7 +211,7 @@ _PAIR = re.compile(
     re.IGNORECASE,
 )
 _PASS_PHRASE = re.compile(
-    rf"(?:(?P<phrase>pass\s?phrase)|{_PASSWORD}){_OBJECT}(?:{_OPERATOR}|{_VERB})"
+    rf"(?:(?P<phrase>pass\s?phrase)|{_PASSWORDS}){_OBJECT}(?:{_OPERATOR}|{_VERB})"
     r"(?P<value>[a-z]{3,12}(?:[ -][a-z]{3,12}){2,11})"
     r"(?=[.,;!?)\n]|\Z)",
     re.IGNORECASE,
@@ -228,7 +231,9 @@ _SHORT_ANSWER = re.compile(r"[\"'`“]?([^\s\"'`“”.,;!?]{2,40}(?:\s[^\s\"'`�
 
 def find_pairs(text: str) -> Iterator[Secret]:
     """Yield passwords behind a user's name, passphrases of plain words, and answers."""
-    if not has_any_word(text, (*_NAMES, *("log", "sign", "user", "account", "admin", "root", "@", "answer"))):
+    if not has_any_word(
+        text, (*_NAMES, *("log", "sign", "user", "account", "admin", "root", "@", "answer"))
+    ):
         return
     for match in _PAIR.finditer(text):
         value = match[1].rstrip(".?:")

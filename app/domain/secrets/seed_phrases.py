@@ -36,7 +36,10 @@ def _load_words() -> frozenset[str]:
 
 
 def find_seed_phrases(text: str) -> Iterator[Secret]:
-    if not (has_any_word(text, ("seed", "mnemonic", "phrase", "word", "metamask", "ledger", "trezor")) or _LONG.search(text)):
+    if not (
+        has_any_word(text, ("seed", "mnemonic", "phrase", "word", "metamask", "ledger", "trezor"))
+        or _LONG.search(text)
+    ):
         return
     run: list[re.Match[str]] = []
     for word in _WORD.finditer(text):
