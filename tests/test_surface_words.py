@@ -51,6 +51,8 @@ ALLOWED = {
     ("store/idempotency.py", r"headers|HTTP"): _RECORDED,
     ("store/other_columns.py", r"headers"): _RECORDED,
     ("store/tables.py", r"headers"): _RECORDED,
+    ("domain/secrets/passwords.py", r"--[a-z]+"): "Options of other programs in a caller's text.",
+    ("domain/secrets/vendor_rules.py", r"header"): "The name of a rule that is carried as data.",
     ("classification/signals/tokens.py", r"--force"): "An example of a word in a caller's text.",
 }
 

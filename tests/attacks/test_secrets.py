@@ -11,6 +11,7 @@ import pytest
 from app.settings import load_settings
 from support.databases import fresh_database
 from support.service import running
+from support.urls import name_of
 
 ROOT_KEY = "root-" + "kaas-zonder-gaten-" * 2
 TOKEN = "ghp" + "_" + "a1B2c3D4e5F6" * 3
@@ -21,7 +22,7 @@ NDJSON = {"Content-Type": "application/x-ndjson"}
 @pytest.fixture(scope="module")
 def address(server_url: str, template_url: str) -> Iterator[str]:
     with (
-        fresh_database(server_url, template_url) as url,
+        fresh_database(server_url, template=name_of(template_url)) as url,
         running(load_settings(database_url=url, api_key=ROOT_KEY)) as address,
     ):
         yield address

@@ -18,7 +18,7 @@ _OF_TOKENS: tuple[Finder, ...] = (
 _OF_SECRETS: tuple[Finder, ...] = (
     *_OF_TOKENS,
     tokens.find_url_passwords,
-    tokens.find_headers,
+    tokens.find_bearers_and_cookies,
     numbers.find_cards,
     numbers.find_ibans,
     numbers.find_pins,

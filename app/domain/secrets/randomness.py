@@ -28,7 +28,10 @@ def has_any_word(text: str, words: Sequence[str]) -> bool:
     That takes a small part of the time of a search for a pattern that begins with them.
     """
     lowered = text.lower()
-    return any(word in lowered for word in words)
+    for word in words:  # noqa: SIM110 - a generator takes three times as long
+        if word in lowered:
+            return True
+    return False
 
 
 def is_placeholder(value: str) -> bool:

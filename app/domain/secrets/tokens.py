@@ -164,8 +164,8 @@ _SESSION_COOKIE = re.compile(
 )
 
 
-def find_headers(text: str) -> Iterator[Secret]:
-    """Yield what headers of requests show to a server."""
+def find_bearers_and_cookies(text: str) -> Iterator[Secret]:
+    """Yield what a request shows to a server."""
     if not has_any_word(text, ("bearer", "basic", "token", "authorization", "cookie", "=")):
         return
     for match in _BEARER.finditer(text):
