@@ -46,16 +46,8 @@ class SecretRemover:
             redacted += self._remove_from_field(field)
         return redacted
 
-    def check_line(self, line: str) -> None:
-        """Raise SecretsRefused if a line of an export holds a key or a token.
-
-        The log of an export is hashed, so nothing in it can be replaced.
-        """
-        if self.mode != "keep" and (tokens := find_tokens(line, self.own_keys)):
-            raise SecretsRefused("The line", tokens[0].kind)
-
     def check_name(self, name: str, value: str) -> None:
-        """Raise SecretsRefused if a name or an id is a key or a token."""
+        """Raise SecretsRefused if a value in which nothing can be replaced has a key or a token."""
         if self.mode != "keep" and (tokens := find_tokens(value, self.own_keys)):
             raise SecretsRefused(name, tokens[0].kind)
 

@@ -17,6 +17,7 @@ _OF_TOKENS: tuple[Finder, ...] = (
 # Of two kinds for the same words, the first counts.
 _OF_SECRETS: tuple[Finder, ...] = (
     *_OF_TOKENS,
+    tokens.find_likely_tokens,
     tokens.find_url_passwords,
     tokens.find_bearers_and_cookies,
     numbers.find_cards,

@@ -29,7 +29,6 @@ _SHAPES = {
         r"|SK[a-f0-9]{32}|\d{8,10}:[A-Za-z0-9_-]{33,36}|dckr_pat_[A-Za-z0-9_-]{20,64}"
         r"|hv[bsr]\.[A-Za-z0-9_-]{20,300}|sbp_[a-f0-9]{40}|sb_secret_[\w-]{20,60}|figd_[\w-]{30,60}"
         r"|[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}"
-        r"|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}|\d{6}(?:-\d{6}){7}"
         r"|[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}"
     ),
     SecretKind.JWT: r"eyJ[\w-]{5,4000}\.eyJ[\w-]{5,8000}\.[\w-]{5,2000}",
@@ -55,8 +54,13 @@ _PREFIXED = re.compile(
 # Other words begin like these too, so that the rest must look random.
 _MAYBE_PREFIXED = re.compile(
     rf"{_RUN_STARTS}((?:(?:sk|pk|gsk|xai|pplx|nvapi|tvly|r8|re|fw|fo1|rnd|pul|pat|key|ntn|phc|phx|sdk"
-    r"|p8e|tfp|secret|ops|lob|wpa)[-_]|dapi|EAA|LTAI|SK|sl\.|1//0|gAAAA|A{20}|pat[A-Za-z0-9]{14}\."
+    r"|p8e|tfp|secret|ops|lob|wpa)[-_]|dapi|EAA|LTAI|SK|sl\.|1//0|gAAAA|pat[A-Za-z0-9]{14}\."
     rf"|\d/\d{{10,20}}:)[A-Za-z0-9_%-]{{20,400}}?){_RUN_ENDS}",
+    re.ASCII,
+)
+# Keys of licences, and those that open an encrypted disk.
+_GROUPED = re.compile(
+    rf"{_RUN_STARTS}([A-Z0-9]{{5}}(?:-[A-Z0-9]{{5}}){{4}}|\d{{6}}(?:-\d{{6}}){{7}}){_RUN_ENDS}",
     re.ASCII,
 )
 _DATA_CENTRE_KEY = re.compile(rf"{_RUN_STARTS}([a-f0-9]{{32}}-us\d{{1,2}}){_RUN_ENDS}")
@@ -66,6 +70,11 @@ _NAMED_TOKEN = re.compile(
     r"(?:key|token|tkn|tok|secret|pat|api|apikey|auth|oauth|pw)"
     rf"[_-](?:(?:live|test|prod|v\d)[_-])?[A-Za-z0-9]{{16,250}}){_RUN_ENDS}",
     re.ASCII,
+)
+_LIKELY = (
+    (SecretKind.MODEL_KEY, _MODEL_KEY),
+    (SecretKind.SERVICE_TOKEN, _MAYBE_PREFIXED),
+    (SecretKind.SERVICE_TOKEN, _NAMED_TOKEN),
 )
 _HOOK = re.compile(
     r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<slack>\w{3,20}/\w{3,20}/\w{8,40})"
@@ -92,16 +101,21 @@ def find_shapes(text: str) -> Iterator[Secret]:
         kind = SecretKind.SLACK_TOKEN if match["slack"] else SecretKind.SERVICE_TOKEN
         group = str(match.lastgroup)
         yield Secret(kind, match.start(group), match.end(group))
-    for match in _MODEL_KEY.finditer(text):
-        if looks_random(match[1], least_bits=3.0):
-            yield Secret(SecretKind.MODEL_KEY, match.start(1), match.end(1))
     for pattern in (_PREFIXED, _DATA_CENTRE_KEY):
         for match in pattern.finditer(text):
             yield Secret(SecretKind.SERVICE_TOKEN, match.start(1), match.end(1))
-    for pattern in (_MAYBE_PREFIXED, _NAMED_TOKEN):
+
+
+def find_likely_tokens(text: str) -> Iterator[Secret]:
+    """Yield what begins like a token and looks random, as some ids do too."""
+    if not has_long_run(text):
+        return
+    for match in _GROUPED.finditer(text):
+        yield Secret(SecretKind.SERVICE_TOKEN, match.start(1), match.end(1))
+    for kind, pattern in _LIKELY:
         for match in pattern.finditer(text):
             if looks_random(match[1], least_bits=3.0):
-                yield Secret(SecretKind.SERVICE_TOKEN, match.start(1), match.end(1))
+                yield Secret(kind, match.start(1), match.end(1))
 
 
 _KEY_BEGINS = re.compile(
