@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 
-from msgspec import Raw
+from psycopg.types.json import Jsonb
 
 from app.api.ndjson import NumberedLines
 from app.api.problems import describe_error
@@ -45,8 +45,8 @@ def _refuse_secrets(row: ExportRow, secrets: SecretRemover) -> None:
         match value:
             case str():
                 text = value
-            case Raw():
-                text = bytes(value).decode()
+            case Jsonb():
+                text = bytes(value.obj).decode()
             case list():
                 text = "\n".join(map(str, value))
             case _:

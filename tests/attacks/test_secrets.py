@@ -149,12 +149,13 @@ def test_a_secret_in_a_name_is_refused(tenant: httpx.Client, door: str, secret: 
     assert tenant.get("/v1/memories").json()["items"] == []
 
 
-def test_an_export_with_a_token_is_refused(tenant: httpx.Client) -> None:
-    tenant.post("/v1/memories", json={"content": "I like tea"})
+@pytest.mark.parametrize(("field", "word"), [("content", "tea"), ("details", "green")])
+def test_an_export_with_a_token_is_refused(tenant: httpx.Client, field: str, word: str) -> None:
+    tenant.post("/v1/memories", json={"content": "I like tea", "details": {"sort": "green"}})
     export = tenant.get("/v1/export").text
     headers = NDJSON | {"X-Agent-Id": f"copy-{uuid4()}"}
-    poisoned = export.replace("I like tea", f"I like {TOKEN}")
+    poisoned = export.replace(word, TOKEN)
     refused = tenant.post("/v1/import", content=poisoned, headers=headers)
     assert (refused.status_code, TOKEN in refused.text) == (422, False)
-    assert "content holds a secret (github_token)" in refused.json()["detail"]
+    assert f"Line 2: {field} holds a secret (github_token)" in refused.json()["detail"]
     assert tenant.post("/v1/import", content=export, headers=headers).status_code == 200
