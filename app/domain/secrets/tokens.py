@@ -31,6 +31,7 @@ _SHAPES = {
         r"|[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}"
         r"|[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}"
     ),
+    SecretKind.MODEL_KEY: r"sk-(?:proj|ant|or|lf|svcacct)-[A-Za-z0-9_-]{16,300}",
     SecretKind.JWT: r"eyJ[\w-]{5,4000}\.eyJ[\w-]{5,8000}\.[\w-]{5,2000}",
 }
 _SHAPE = re.compile(
@@ -47,7 +48,7 @@ _PREFIXED = re.compile(
     r"|dckr_pat_|lin_(?:api|oauth)_|glsa_|glc_|rubygems_|PMAK-|pscale_|sntry[su]_|pcsk_|vercel_"
     r"|sq0[a-z]{3}-|whsec_|[srp]k_(?:live|test)_|AGE-SECRET-KEY-|CFPAT-|HRKU-|NRAK-|tskey-"
     r"|ATATT|ATBB|CCIPAT_|bku[a-z]_|nfp_|napi_|hcaik_|sq[upa]_|lsv2_|shippo_|rdme_|pal_"
-    r"|dp\.[a-z]{2,5}\.|hv[bsr]\.|[ps]k\.eyJ[\w-]{20,300}\.|sk-(?:proj|ant|or|lf|svcacct)-)"
+    r"|dp\.[a-z]{2,5}\.|hv[bsr]\.|[ps]k\.eyJ[\w-]{20,300}\.)"
     rf"[A-Za-z0-9_-]{{16,300}}?){_RUN_ENDS}",
     re.ASCII,
 )
