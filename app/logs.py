@@ -27,7 +27,6 @@ _LOGIN = re.compile(r"(://[^\s:/@]*:)[^\s/]+@|(password=)('(?:[^'\\]|\\.)*'|\S+)
 _ISSUED_KEY = re.compile(r"(pal_[0-9a-f]{16}_)[0-9a-f]{64}")
 # The signatures of tokens.
 _SIGNATURE = re.compile(r"\b(eyJ[\w-]+\.[\w-]+\.)[\w-]+")
-_SHORTEST_KEY = 8  # a shorter key is too likely to be part of an innocent word
 _QUIET_LOGGERS = (
     "httpx",
     "httpcore",
@@ -43,13 +42,7 @@ def build_log_config(settings: Settings) -> dict[str, Any]:
     as_json = settings.log_format == "json" or (
         settings.log_format == "auto" and not sys.stderr.isatty()
     )
-    secrets = (
-        settings.api_key,
-        settings.token_secret,
-        settings.llm_api_key,
-        settings.embedding_api_key,
-    )
-    keys = [key for key in secrets if key and len(key) >= _SHORTEST_KEY]
+    keys = list(settings.own_keys)
     return {
         "version": 1,
         "disable_existing_loggers": False,

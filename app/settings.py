@@ -68,6 +68,9 @@ _Folder = Annotated[Path, BeforeValidator(_parse_folder)]
 _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
 
 
+SHORTEST_KEY = 8  # characters
+
+
 class Settings(BaseSettings):
     """The settings. The environment wins over files of the secrets folder, they over defaults."""
 
@@ -491,10 +494,12 @@ class Settings(BaseSettings):
         description="Trust of the facts that are read from messages. What they would end of higher "
         "trust waits as a review; a stated fact has 50.",
     )
-    secrets: Literal["redact", "refuse"] = Field(
+    secrets: Literal["redact", "refuse", "keep"] = Field(
         "redact",
-        description="Keys, passwords and card numbers in messages: taken out before anything is "
-        "stored, or refused together with the call.",
+        description="Secrets in what callers write (docs/secrets.md). `redact`: a mark takes their "
+        "place in texts before anything is stored; names, ids and exports that hold keys or tokens "
+        "are refused. `refuse`: texts that hold secrets are refused too. `keep`: stored as they "
+        "come.",
     )
     archive_dir: _Folder | None = Field(
         None,
@@ -803,6 +808,12 @@ class Settings(BaseSettings):
     @property
     def archive_folder(self) -> Path:
         return self.archive_dir or self.data_dir / "archive"
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """The keys of the service itself, except those too short to tell from innocent words."""
+        keys = (self.api_key, self.token_secret, self.llm_api_key, self.embedding_api_key)
+        return tuple(key for key in keys if key and len(key) >= SHORTEST_KEY)
 
     @property
     def places(self) -> dict[str, int]:

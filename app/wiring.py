@@ -359,7 +359,6 @@ def _build_services(
             TurnReader(engine, messages),
             queue,
             quiet=timedelta(seconds=settings.capture_quiet_seconds),
-            refuses_secrets=settings.secrets == "refuse",
         ),
         search=search,
         lists=MemoryLister(reads, indexes, half_lives, settings.max_answer_bytes),

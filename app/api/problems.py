@@ -121,8 +121,9 @@ _PROBLEMS = [
         errors.SecretsRefused,
         422,
         "secrets",
-        "The messages hold secrets",
-        "{fact} Take them out, or set PALIMPSEST_SECRETS=redact.",
+        "The request holds a secret",
+        "{fact} Take it out. With PALIMPSEST_SECRETS=redact, secrets in texts are replaced; in "
+        "names, ids and exports keys are refused, unless PALIMPSEST_SECRETS=keep.",
     ),
     _Row(
         errors.NoModel,

@@ -781,6 +781,8 @@ class BriefRevertAnswer(TypedDict):
     """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired[list[str]]
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
@@ -883,6 +885,8 @@ class BriefStoreAnswer(TypedDict):
     """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired[list[str]]
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
@@ -908,6 +912,8 @@ class BriefWriteAnswer(TypedDict):
     """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired[list[str]]
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
@@ -2275,6 +2281,8 @@ class RevertAnswer(TypedDict):
     """What the judges cost."""
     dry_run: bool
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
@@ -2738,6 +2746,8 @@ class StoreAnswer(TypedDict):
     """What the judges cost."""
     dry_run: bool
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
@@ -3173,6 +3183,8 @@ class WriteAnswer(TypedDict):
     """What the judges cost."""
     dry_run: bool
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
