@@ -36,6 +36,7 @@ from app.services.answers import QuestionAnswerer
 from app.services.capture_reading import TurnReader
 from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings
+from app.services.console_sessions import ConsoleSessions
 from app.services.context import ContextComposer
 from app.services.dating import FactDater
 from app.services.deliveries import Deliverer
@@ -134,6 +135,7 @@ class Services:
     import_history: HistoryImporter
     exports: Exports
     events: EventFeed
+    console_sessions: ConsoleSessions
     webhooks: WebhookKeeper
     deliveries: Deliverer
     usage: UsageCounter
@@ -395,6 +397,7 @@ def _build_services(
         import_history=HistoryImporter(engine, embedder, setup),
         exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
         events=EventFeed(engine),
+        console_sessions=ConsoleSessions(engine),
         webhooks=WebhookKeeper(engine, sender),
         deliveries=Deliverer(engine, sender),
         usage=usage,

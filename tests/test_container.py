@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
 CITUS_COMPOSE = (ROOT / "docker-compose.citus.yml").read_text()
-KEY = "a-key-of-the-tests"
+KEY = "a-key-of-the-tests-0123456789abcdef"
 NODES = ("node-1", "node-2")
 
 
