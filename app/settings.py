@@ -282,12 +282,12 @@ class Settings(BaseSettings):
         3, ge=0, le=100, description="How many stored memories one classified store may end."
     )
     max_closures_per_hour: int = Field(
-        300,
+        10,
         ge=0,
         description=(
-            "How many memories of an agent judges may end within an hour, sweeps included, or a "
-            "third of the facts stored in that hour if that is more; beyond, their proposals "
-            "become reviews. What callers and the rules of slots end does not count, nor does "
+            "How many memories of an agent judges may end within an hour, sweeps included, or 5 % "
+            "of its live memories, or a third of the facts stored in that hour, whichever is "
+            "most; beyond, their proposals become reviews. What callers and the rules of slots end does not count, nor does "
             "what a batch with `history: true` ends. 0: no limit."
         ),
     )

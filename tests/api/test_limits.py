@@ -217,7 +217,9 @@ def test_with_a_key_set_every_request_needs_it(database_url: str) -> None:
             assert refused.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("header", [("X-API-Key", ROOT_KEY), ("Authorization", f"Bearer {ROOT_KEY}")])
+@pytest.mark.parametrize(
+    "header", [("X-API-Key", ROOT_KEY), ("Authorization", f"Bearer {ROOT_KEY}")]
+)
 def test_the_key_is_taken_in_either_header(database_url: str, header: tuple[str, str]) -> None:
     with running(load_settings(database_url=database_url, api_key=ROOT_KEY)) as address:
         assert httpx.get(f"{address}/v1/memories", headers=dict([header])).status_code == 200

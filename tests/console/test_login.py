@@ -125,9 +125,7 @@ def test_another_login_of_a_browser_ends_its_session(viewer: httpx.Client, addre
     assert httpx.get(f"{address}/ui", headers=first).status_code == 303
 
 
-def test_a_session_ends_by_itself_and_is_forgotten(
-    viewer: httpx.Client, database_url: str
-) -> None:
+def test_a_session_ends_by_itself_and_is_forgotten(viewer: httpx.Client, database_url: str) -> None:
     log_in(viewer, ROOT_KEY)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("UPDATE console_sessions SET expires_at = now()")
