@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
-from app.classification.local.network import LocalNetwork, is_network_shipped
+from app.classification.local.network import LocalNetwork
 from app.classification.model.check import ModelChecker
 from app.classification.model.judge import ModelJudge
 from app.classification.model.prompt import Form
@@ -288,11 +288,11 @@ async def _open_embedder(
 def _open_local_judge(
     settings: Settings, process: Process, threads: FairThreads
 ) -> LocalJudge | None:
-    """Return the local judge, or None if it is off or was not shipped.
+    """Return the local judge, or None if it is off.
 
     Maintenance judges nothing, so it does not load the network.
     """
-    if not settings.local_judge or process is Process.MAINTENANCE or not is_network_shipped():
+    if not settings.local_judge or process is Process.MAINTENANCE:
         return None
     return LocalJudge(LocalNetwork(threads))
 
