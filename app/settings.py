@@ -287,8 +287,8 @@ class Settings(BaseSettings):
         description=(
             "How many memories of an agent judges may end within an hour, sweeps included, or 5 % "
             "of its live memories, or a third of the facts stored in that hour, whichever is "
-            "most; beyond, their proposals become reviews. What callers and the rules of slots end does not count, nor does "
-            "what a batch with `history: true` ends. 0: no limit."
+            "most; beyond, their proposals become reviews. What callers and the rules of slots end "
+            "does not count, nor does what a batch with `history: true` ends. 0: no limit."
         ),
     )
     core_inheritance: Literal["any", "contradiction"] = Field(
