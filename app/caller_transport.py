@@ -10,8 +10,6 @@ from app.domain.position import PRIMARY_ONLY
 
 POSITION_HEADER = "Palimpsest-Position"
 
-CallerHeaders = Mapping[str, str] | Mapping[bytes, bytes]
-
 _OF_THE_CALLER = ("authorization", "x-api-key", "x-agent-id", "host")
 
 
@@ -22,7 +20,7 @@ class CallerTransport(httpx.ASGITransport):
     call and knows no position of earlier writes, so the primary answers its reads.
     """
 
-    def __init__(self, app: ASGIApp, request: Request, headers: CallerHeaders) -> None:
+    def __init__(self, app: ASGIApp, request: Request, headers: Mapping[str, str]) -> None:
         address = (request.client.host, request.client.port) if request.client else ("", 0)
         super().__init__(app, raise_app_exceptions=False, client=address)
         self._headers = headers

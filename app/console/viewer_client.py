@@ -23,10 +23,7 @@ async def open_viewer_client(
         "x-api-key": key,
         "x-agent-id": request.query_params.get("agent"),
     }
-    # As bytes, any agent can be sent. The API says what is wrong with one that has other letters.
-    headers = {
-        name.encode(): value.encode("utf-8", "replace") for name, value in values.items() if value
-    }
+    headers = {name: value for name, value in values.items() if value}
     transport = CallerTransport(app, request, headers)
     # In the process, a refusal is the viewer's to see.
     retries = Retries(tries=1)
