@@ -50,7 +50,7 @@ def test_a_file_of_which_one_bit_is_another_is_not_opened(folder: Path, name: st
 
 def test_a_missing_file_is_named(folder: Path) -> None:
     (folder / "judge.onnx").unlink()
-    with pytest.raises(DamagedNetwork, match="judge.onnx"):
+    with pytest.raises(DamagedNetwork, match=r"judge\.onnx"):
         check_files()
 
 
