@@ -236,16 +236,16 @@ async def list_entities(client: AsyncClient, room: Room) -> list[dict[str, Any]]
 
 
 async def update(
-    client: AsyncClient, agent: str | None, memory_id: str, asked: Update
+    client: AsyncClient, agent: str | None, memory_id: str, parameters: Update
 ) -> dict[str, Any]:
     """Put another text in the place of a memory, or correct its metadata or its end."""
     memory = await get_current(client, memory_id)
-    text, said_at = asked.text or asked.data, asked.timestamp
+    text, said_at = parameters.text or parameters.data, parameters.timestamp
     changes: dict[str, Any] = {}
-    if asked.metadata:
-        changes["details"] = {**(memory.get("details") or {}), **asked.metadata}
-    if "expiration_date" in asked.model_fields_set:
-        changes["valid_until"] = asked.expiration_date
+    if parameters.metadata:
+        changes["details"] = {**(memory.get("details") or {}), **parameters.metadata}
+    if "expiration_date" in parameters.model_fields_set:
+        changes["valid_until"] = parameters.expiration_date
     if text and text != memory.get("content"):
         lasting = {"details": memory.get("details"), "tags": memory.get("tags")}
         named = {"session_id": memory.get("session_id"), "said_at": said_at}

@@ -34,30 +34,30 @@ class Addition:
     fields: dict[str, Any]
 
 
-def read_addition(asked: NewMemories) -> Addition:
+def read_addition(parameters: NewMemories) -> Addition:
     """Return what a call adds. Raises Unsupported."""
-    owner = _read_plain_owner(asked)
-    end = asked.expiration_date
+    owner = _read_plain_owner(parameters)
+    end = parameters.expiration_date
     fields = {
         "tags": list(owner.tags),
-        "details": asked.metadata,
+        "details": parameters.metadata,
         "valid_until": end and end.isoformat(),
     }
-    at = {"at": asked.timestamp.isoformat()} if asked.timestamp else {}
+    at = {"at": parameters.timestamp.isoformat()} if parameters.timestamp else {}
     return Addition(
         owner=owner,
         messages=[
             message.model_dump(include={"role", "content", "name"}, exclude_none=True) | at
-            for message in asked.messages
+            for message in parameters.messages
         ],
-        infer=asked.infer,
+        infer=parameters.infer,
         fields={name: value for name, value in fields.items() if value},
     )
 
 
-def _read_plain_owner(asked: Ids) -> Owner:
+def _read_plain_owner(parameters: Ids) -> Owner:
     """Return the owner. Ids may stand in the call or in its filters, which name nothing else."""
-    wanted = read_filter(asked)
+    wanted = read_filter(parameters)
     if wanted.metadata or wanted.tags_any or wanted.tags_all:
         raise Unsupported("The filters of an addition may hold ids only.")
     return wanted.owner
@@ -66,11 +66,11 @@ def _read_plain_owner(asked: Ids) -> Owner:
 # --- filters -------------------------------------------------------------------------------------
 
 
-def read_filter(asked: Ids) -> Filter:
+def read_filter(parameters: Ids) -> Filter:
     """Return which memories a call means, by its filters and by its own ids. Raises Unsupported."""
     conditions = _Conditions()
-    conditions.add_all(asked.filters or {})
-    conditions.add_all(asked.model_dump(include={*IDS, "categories"}, exclude_none=True))
+    conditions.add_all(parameters.filters or {})
+    conditions.add_all(parameters.model_dump(include={*IDS, "categories"}, exclude_none=True))
     return Filter(
         owner=find_owner(conditions.ids),
         tags_any=tuple(conditions.tags_any),

@@ -127,8 +127,8 @@ def _build_route(app: ASGIApp, row: _Row) -> Route:
     async def endpoint(request: Request) -> Response:
         request.scope["route"] = route  # for metrics and the log
         try:
-            asked = row.schema.model_validate(await _read_parameters(request))
-            result = await row.answer(_Call(app, request), asked)
+            parameters = row.schema.model_validate(await _read_parameters(request))
+            result = await row.answer(_Call(app, request), parameters)
         except Unsupported as problem:
             return _respond(422, "invalid", "Not supported", str(problem))
         except PalimpsestError as problem:
@@ -184,30 +184,30 @@ async def _ping(_call: _Call, _: AnyParameters) -> dict[str, Any]:
     return {"status": "ok", **names}
 
 
-async def _add(call: _Call, asked: NewMemories) -> dict[str, Any]:
-    addition = read_addition(asked)
+async def _add(call: _Call, parameters: NewMemories) -> dict[str, Any]:
+    addition = read_addition(parameters)
     async with call.open_client(addition.owner.agent) as client:
         return await calls.add(client, addition)
 
 
-async def _search(call: _Call, asked: Question) -> dict[str, Any]:
-    return {"results": await _search_plainly(call, asked)}
+async def _search(call: _Call, parameters: Question) -> dict[str, Any]:
+    return {"results": await _search_plainly(call, parameters)}
 
 
-async def _search_plainly(call: _Call, asked: Question) -> list[dict[str, Any]]:
-    wanted = read_filter(asked)
+async def _search_plainly(call: _Call, parameters: Question) -> list[dict[str, Any]]:
+    wanted = read_filter(parameters)
     async with call.open_client(wanted.owner.agent) as client:
-        return await calls.search(client, wanted, asked)
+        return await calls.search(client, wanted, parameters)
 
 
-async def _list_plainly(call: _Call, asked: Listing) -> Any:
+async def _list_plainly(call: _Call, parameters: Listing) -> Any:
     """Answer as mem0 did before it had pages; its own server names the list."""
-    if asked.page or asked.page_size or asked.cursor:
-        return await _list_page(call, asked)
-    wanted = read_filter(asked)
+    if parameters.page or parameters.page_size or parameters.cursor:
+        return await _list_page(call, parameters)
+    wanted = read_filter(parameters)
     room = call.open_room("ask for pages (page and page_size), or for fewer (limit).")
     memories: list[dict[str, Any]] = []
-    most, cursor = asked.top_k or asked.limit, None
+    most, cursor = parameters.top_k or parameters.limit, None
     async with call.open_client(wanted.owner.agent) as client:
         while True:
             size = most - len(memories) if most else _DEFAULT_PAGE
@@ -219,15 +219,15 @@ async def _list_plainly(call: _Call, asked: Listing) -> Any:
     return memories if call.is_of_platform else {"results": memories}
 
 
-async def _list_page(call: _Call, asked: Listing) -> dict[str, Any]:
+async def _list_page(call: _Call, parameters: Listing) -> dict[str, Any]:
     """Answer a page. `count` is exact on the last one; before it, there are at least as many."""
-    number, size = asked.page or 1, asked.page_size or _DEFAULT_PAGE
+    number, size = parameters.page or 1, parameters.page_size or _DEFAULT_PAGE
     before = (number - 1) * size
-    if asked.cursor is None and before > _DEEPEST:
+    if parameters.cursor is None and before > _DEEPEST:
         raise Unsupported(
             f"Pages by number begin after {_DEEPEST:,} memories at most: follow next."
         )
-    wanted = read_filter(asked)
+    wanted = read_filter(parameters)
     room = call.open_room("choose a smaller page_size.")
     async with call.open_client(wanted.owner.agent) as client:
         page = await calls.list_page(
@@ -235,10 +235,10 @@ async def _list_page(call: _Call, asked: Listing) -> dict[str, Any]:
             wanted,
             room,
             size=size,
-            skip=0 if asked.cursor else before,
-            cursor=asked.cursor,
+            skip=0 if parameters.cursor else before,
+            cursor=parameters.cursor,
         )
-    skipped = before if asked.cursor else page.skipped
+    skipped = before if parameters.cursor else page.skipped
     more = {"page": number + 1, "cursor": page.cursor}
     back = number > 1 and before - size <= _DEEPEST
     return {
@@ -268,10 +268,10 @@ async def _show_history(call: _Call, _: AnyParameters) -> list[dict[str, Any]]:
         return await calls.show_history(client, agent, memory_id, room)
 
 
-async def _update(call: _Call, asked: Update) -> dict[str, Any]:
+async def _update(call: _Call, parameters: Update) -> dict[str, Any]:
     agent, memory_id = call.memory
     async with call.open_client(agent) as client:
-        memory = await calls.update(client, agent, memory_id, asked)
+        memory = await calls.update(client, agent, memory_id, parameters)
     return memory | {"message": "Memory updated successfully!"}
 
 
@@ -282,8 +282,8 @@ async def _delete(call: _Call, _: Parameters) -> dict[str, Any]:
     return _DELETED
 
 
-async def _delete_all(call: _Call, asked: Selection) -> dict[str, Any]:
-    wanted = read_filter(asked)
+async def _delete_all(call: _Call, parameters: Selection) -> dict[str, Any]:
+    wanted = read_filter(parameters)
     async with call.open_client(wanted.owner.agent) as client:
         await calls.delete_all(client, wanted)
     return _ALL_DELETED
@@ -295,8 +295,8 @@ async def _get_event(call: _Call, _: AnyParameters) -> dict[str, Any]:
         return await calls.get_event(client, agent, capture_id)
 
 
-async def _list_entities(call: _Call, asked: AnyParameters) -> dict[str, Any]:
-    entities = await _list_entities_plainly(call, asked)
+async def _list_entities(call: _Call, parameters: AnyParameters) -> dict[str, Any]:
+    entities = await _list_entities_plainly(call, parameters)
     return {"count": len(entities), "next": None, "previous": None, "results": entities}
 
 
@@ -317,20 +317,20 @@ async def _delete_entity(call: _Call, _: AnyParameters) -> dict[str, Any]:
     return {"message": "Entity deleted successfully!"}
 
 
-async def _update_many(call: _Call, asked: Updates) -> dict[str, Any]:
-    for item in asked.memories:
+async def _update_many(call: _Call, parameters: Updates) -> dict[str, Any]:
+    for item in parameters.memories:
         agent, memory_id = read_name(item.memory_id)
         async with call.open_client(agent) as client:
             await calls.update(client, agent, memory_id, item)
-    return {"message": f"Successfully updated {len(asked.memories)} memories"}
+    return {"message": f"Successfully updated {len(parameters.memories)} memories"}
 
 
-async def _delete_many(call: _Call, asked: Deletions) -> dict[str, Any]:
-    for item in asked.memories:
+async def _delete_many(call: _Call, parameters: Deletions) -> dict[str, Any]:
+    for item in parameters.memories:
         agent, memory_id = read_name(item.memory_id)
         async with call.open_client(agent) as client:
             await calls.delete(client, memory_id)
-    return {"message": f"Successfully deleted {len(asked.memories)} memories"}
+    return {"message": f"Successfully deleted {len(parameters.memories)} memories"}
 
 
 async def _refuse(_call: _Call, _: AnyParameters) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.keys import hash_secret
 from app.store import console_sessions
-from app.store.engine import begin_for_keys
+from app.store.engine import begin_for_keys, read_clock
 
 LIFE = timedelta(hours=12)
 # Sessions that one key may have; its oldest one ends with the next login.
@@ -36,6 +36,7 @@ class ConsoleSessions:
                 hash_secret(cookie.decode()),
                 sealed_key=Fernet(cookie).encrypt(key.encode()),
                 actor=actor,
+                now=await read_clock(connection),
                 life=LIFE,
                 most=MOST_SESSIONS,
             )

@@ -1,6 +1,6 @@
 """The sessions of the console. Neither the cookie of a session nor its key can be read here."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -9,13 +9,13 @@ from app.store.engine import fetch_rows
 # Store a new session.
 _INSERT = """
     INSERT INTO console_sessions (cookie_hash, sealed_key, actor, expires_at)
-    VALUES (:cookie_hash, :sealed_key, :actor, clock_timestamp() + CAST(:life AS interval))
+    VALUES (:cookie_hash, :sealed_key, :actor, :expires_at)
 """
 
 # Remove the sessions that are over, and the oldest ones of an actor who has too many.
 _FORGET = """
     DELETE FROM console_sessions
-    WHERE expires_at <= clock_timestamp() OR cookie_hash IN (
+    WHERE expires_at <= :now OR cookie_hash IN (
         SELECT cookie_hash FROM console_sessions WHERE actor = :actor
         ORDER BY expires_at DESC
         OFFSET :most
@@ -37,13 +37,19 @@ async def insert_session(
     *,
     sealed_key: bytes,
     actor: str,
+    now: datetime,
     life: timedelta,
     most: int,
 ) -> None:
-    """Store a session. Its actor keeps the newest `most` sessions."""
-    values = {"cookie_hash": cookie_hash, "sealed_key": sealed_key, "actor": actor, "life": life}
+    """Store a session that begins now. Its actor keeps the newest `most` sessions."""
+    values = {
+        "cookie_hash": cookie_hash,
+        "sealed_key": sealed_key,
+        "actor": actor,
+        "expires_at": now + life,
+    }
     await fetch_rows(connection, _INSERT, values)
-    await fetch_rows(connection, _FORGET, {"actor": actor, "most": most})
+    await fetch_rows(connection, _FORGET, {"actor": actor, "now": now, "most": most})
 
 
 async def find_sealed_key(connection: AsyncConnection, cookie_hash: bytes) -> bytes | None:

@@ -50,19 +50,21 @@ _DELETE = "DELETE FROM webhooks WHERE id = :id"
 _ENABLE = f"""
     UPDATE webhooks SET
         failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL,
-        created_by = CASE WHEN expires_at <= clock_timestamp() THEN :actor ELSE created_by END,
+        created_by = CASE WHEN expires_at <= clock.now THEN :actor ELSE created_by END,
         expires_at = CASE
-            WHEN expires_at <= clock_timestamp() THEN CAST(:actor_expires_at AS timestamptz)
+            WHEN expires_at <= clock.now THEN CAST(:actor_expires_at AS timestamptz)
             ELSE expires_at
         END
+    FROM {CLOCK}
     WHERE id = :id
     RETURNING {_COLUMNS}
 """
 
 # Let the webhooks of an actor be another actor's, and end when that one does.
-_HAND_OVER = """
+_HAND_OVER = f"""
     UPDATE webhooks SET created_by = :new, expires_at = :expires_at
-    WHERE created_by = :old AND (expires_at IS NULL OR expires_at > clock_timestamp())
+    FROM {CLOCK}
+    WHERE created_by = :old AND (expires_at IS NULL OR expires_at > clock.now)
 """
 
 # Let the webhooks of an actor end at a time, unless they end before.

@@ -124,7 +124,9 @@ def test_who_stores_much_within_an_hour_may_see_a_third_of_it_end(
         assert allowed >= ended
 
 
-@pytest.mark.parametrize(("live", "settings", "ended"), [(38, {}, 10), (100, {"cap": 2}, 5)])
+@pytest.mark.parametrize(
+    ("live", "settings", "ended"), [(38, {}, 10), (100, {"max_closures_per_hour": 2}, 5)]
+)
 def test_a_model_ends_ten_memories_of_an_agent_within_an_hour_or_a_twentieth(
     database_url: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -133,8 +135,7 @@ def test_a_model_ends_ten_memories_of_an_agent_within_an_hour_or_a_twentieth(
     ended: int,
 ) -> None:
     monkeypatch.setattr(agent_write, "CLOSURE_SHARE", 0)  # as if all were stored earlier
-    capped = {"max_closures_per_hour": cap for cap in settings.values()}
-    with obeyed(database_url, every("CONTRADICTION"), **capped) as (client, _):
+    with obeyed(database_url, every("CONTRADICTION"), **settings) as (client, _):
         items = [{"content": f"Note {n} of the garden", "classify": False} for n in range(live)]
         client.post("/v1/memories/batch", json={"items": items}).raise_for_status()
         answers = [store(client, f"The garden is over, as of day {n}") for n in range(7)]

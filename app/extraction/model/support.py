@@ -24,7 +24,7 @@ _FRAMES = (SkipReason.QUOTATION, SkipReason.CODE, SkipReason.TABLE, SkipReason.L
 # The shares of a fact's words that must stand in its quotes, and in those or another turn of the
 # user that the model saw: a fact has nouns for the pronouns of its quote.
 LEAST_QUOTED = 0.5
-LEAST_SAID = 0.6
+LEAST_OF_USER = 0.6
 # Words that say little by themselves, and words for an end, which a fact may add: "never mind the
 # appointment" becomes "The appointment is cancelled".
 _SMALL_WORDS = frozenset(
@@ -95,11 +95,11 @@ def _answers_proposal(quote: Quote, proposal: Quote, turns: Sequence[Turn]) -> b
     A text that the assistant shows puts nothing to the user. An answer is a yes or a no, or comes
     first in its turn.
     """
-    asked = _read_sentence(proposal, turns)
+    proposed = _read_sentence(proposal, turns)
     answer = _read_sentence(quote, turns).strip()
     is_first = turns[quote.turn].content.lstrip().startswith(answer)
     is_answer = find_confirmation_end(answer) > 0 or find_denial_end(answer) > 0 or is_first
-    return is_answer and _PUT_TO_USER.search(asked) is not None
+    return is_answer and _PUT_TO_USER.search(proposed) is not None
 
 
 def drop_framed(extraction: Extraction, by_rules: Extraction) -> Extraction:
@@ -156,12 +156,12 @@ def _brings_in_more(fact: str, quotes: Sequence[Quote], turns: Sequence[Turn]) -
         return True
     in_quotes = _list_stems(quoted + " " + _read_sentence(quotes[0], turns))
     by_user = " ".join(turn.content for turn in turns if turn.role is Role.USER)
-    said = in_quotes | _list_stems(by_user) | {name[:STEM] for name in names}
+    of_user = in_quotes | _list_stems(by_user) | {name[:STEM] for name in names}
     words = _list_stems(_NEGATION.sub(" ", _ENDINGS.sub(" ", fact))) - _SMALL_STEMS
     words = words or _list_stems(fact)
     return (
         len(words & (in_quotes | {name[:STEM] for name in names})) < LEAST_QUOTED * len(words)
-        or len(words & said) < LEAST_SAID * len(words)
+        or len(words & of_user) < LEAST_OF_USER * len(words)
         or not (_list_stems(fact) & _list_stems(quoted))
     )
 
@@ -175,10 +175,10 @@ def _denies_another(fact: str, quotes: Sequence[Quote], turns: Sequence[Turn]) -
     clause = _read_clause(quotes[0], turns)
     if _CONDITION.search(clause) and not _CONDITION.search(fact):
         return True
-    said = " ".join([clause, *(read_quote(quote, turns) for quote in quotes[1:])])
-    if _ENDINGS.search(fact) or _ENDINGS.search(said) or _LEADING_NO.match(clause):
+    stated = " ".join([clause, *(read_quote(quote, turns) for quote in quotes[1:])])
+    if _ENDINGS.search(fact) or _ENDINGS.search(stated) or _LEADING_NO.match(clause):
         return False
-    return bool(_NEGATION.search(fact)) is not bool(_NEGATION.search(said))
+    return bool(_NEGATION.search(fact)) is not bool(_NEGATION.search(stated))
 
 
 def _read_sentence(quote: Quote, turns: Sequence[Turn]) -> str:

@@ -8575,7 +8575,8 @@ WHERE id = :id;
 -- POST /v1/keys/{key_id}/rotate
 -- app/store/webhooks.py hand_webhooks_over
 UPDATE webhooks SET created_by = :new, expires_at = :expires_at
-WHERE created_by = :old AND (expires_at IS NULL OR expires_at > clock_timestamp());
+FROM (SELECT clock_timestamp() AS now) AS clock
+WHERE created_by = :old AND (expires_at IS NULL OR expires_at > clock.now);
 
 
 -- ===== DELETE /v1/keys/{key_id} =====
@@ -8649,11 +8650,12 @@ WHERE webhook_id = :webhook AND id <= (
 -- app/store/webhooks.py enable_webhook
 UPDATE webhooks SET
     failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL,
-    created_by = CASE WHEN expires_at <= clock_timestamp() THEN :actor ELSE created_by END,
+    created_by = CASE WHEN expires_at <= clock.now THEN :actor ELSE created_by END,
     expires_at = CASE
-    WHEN expires_at <= clock_timestamp() THEN CAST(:actor_expires_at AS timestamptz)
+    WHEN expires_at <= clock.now THEN CAST(:actor_expires_at AS timestamptz)
     ELSE expires_at
     END
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE id = :id
 RETURNING
     id, agents, url, operations, secret, created_at, created_by, expires_at,
