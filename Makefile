@@ -107,6 +107,7 @@ lock: .venv/.dev ## Pin what is installed
 sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/container.md)
 	mkdir -p build
 	.venv-sbom/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
+	$(PYTHON) scripts/add_networks_to_sbom.py build/palimpsest.cdx.json
 
 # Stamps: an install runs again only when its lock changes.
 .venv/.serve: requirements.lock requirements-build.lock pyproject.toml

@@ -125,6 +125,7 @@ def serve(
     by itself.
     """
     from app.listening import announce_readiness, check_port, end_on_hangup
+    from app.network_files import check_files
 
     settings = _load_settings(**drop_unset(host=host, port=port, workers=workers))
     log_config = _configure_logging(settings)
@@ -137,6 +138,7 @@ def serve(
     with _explain_errors():
         # Before a Postgres is made and migrated for nothing.
         check_port(settings)
+        check_files()
         with _open_database(settings) as opened:
             _prepare_database(opened, migrate=migrate or is_embedded)
             _export_settings(opened)
@@ -579,12 +581,13 @@ def _explain_errors() -> Iterator[None]:
     from app.advice import advise_operator
     from app.domain.errors import PalimpsestError
     from app.listening import PortTaken
+    from app.network_files import DamagedNetwork
     from app.settings import InvalidSettings
     from app.store.unfit import UnfitDatabase
 
     try:
         yield
-    except PortTaken as problem:
+    except (PortTaken, DamagedNetwork) as problem:
         raise Failure(str(problem)) from None
     except (UnfitDatabase, PalimpsestError) as problem:
         raise Failure(advise_operator(problem)) from None

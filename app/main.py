@@ -109,7 +109,9 @@ def create_app(
     app.router.routes.extend(app.state.mcp.routes)
     app.router.routes.extend(mem0_routes.list_routes(app))
     if settings.console:
-        app.router.routes.extend(console_routes.list_routes(app, settings.api_key))
+        app.router.routes.extend(
+            console_routes.list_routes(app, needs_key=settings.api_key is not None)
+        )
     openapi.describe_words(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)

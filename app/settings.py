@@ -21,6 +21,7 @@ from app.domain.fact import Kind
 from app.domain.relation import Classify
 
 LOOPBACK_NAMES = {"localhost"}
+SHORTEST_SECRET = 32
 
 
 class InvalidSettings(Exception):
@@ -167,15 +168,14 @@ class Settings(BaseSettings):
     )
     api_key: str | None = Field(
         None,
-        min_length=1,
         description=(
-            "The root key, sent as `Authorization: Bearer KEY` or `X-API-Key`: it may do "
-            "everything, and issues other keys. If it is set, every request needs a key."
+            "The root key, 32 characters or more, sent as `Authorization: Bearer KEY` or "
+            "`X-API-Key`: it may do everything, and issues other keys. If it is set, every request "
+            "needs a key."
         ),
     )
     token_secret: str | None = Field(
         None,
-        min_length=32,
         description=(
             "Secret that signs short-lived tokens for one agent (docs/keys.md). Unset: none are "
             "taken. It needs PALIMPSEST_API_KEY."
@@ -297,13 +297,13 @@ class Settings(BaseSettings):
         3, ge=0, le=100, description="How many stored memories one classified store may end."
     )
     max_closures_per_hour: int = Field(
-        300,
+        10,
         ge=0,
         description=(
-            "How many memories of an agent judges may end within an hour, sweeps included, or a "
-            "third of the facts stored in that hour if that is more; beyond, their proposals "
-            "become reviews. What callers and the rules of slots end does not count, nor does "
-            "what a batch with `history: true` ends. 0: no limit."
+            "How many memories of an agent judges may end within an hour, sweeps included, or 5 % "
+            "of its live memories, or a third of the facts stored in that hour, whichever is "
+            "most; beyond, their proposals become reviews. What callers and the rules of slots end "
+            "does not count, nor does what a batch with `history: true` ends. 0: no limit."
         ),
     )
     core_inheritance: Literal["any", "contradiction"] = Field(
@@ -788,6 +788,16 @@ class Settings(BaseSettings):
         if url is not None and not url.startswith(("http://", "https://")):
             raise ValueError("must start with http:// or https:// and name a host, up to /v1")
         return url
+
+    @field_validator("api_key", "token_secret")
+    @classmethod
+    def _check_length(cls, secret: str | None) -> str | None:
+        if secret is not None and len(secret.strip()) < SHORTEST_SECRET:
+            raise ValueError(
+                f"must have at least {SHORTEST_SECRET} random characters, so that nobody can guess "
+                "it; `openssl rand -hex 32` prints one"
+            )
+        return secret
 
     @field_validator("llm_api_key", "api_key", "embedding_api_key")
     @classmethod

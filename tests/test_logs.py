@@ -19,7 +19,7 @@ from support.scripted_model import ScriptedModel, Step, fails, knows, says
 from support.service_process import Served, await_model_check, served
 from support.transfers import NDJSON
 
-API_KEY = "api-key-planted-0001"
+API_KEY = "api-key-planted-0001-0123456789abcdef"
 LLM_KEY = "llm-key-planted-0002"
 PASSWORD = "password-planted-0003"
 AGENT = {"X-API-Key": API_KEY, "X-Agent-Id": "ann"}

@@ -369,9 +369,11 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("name", Erasure.NAME),
         OtherColumn("agents", Erasure.NAME),
     ),
+    "console_sessions": _list_plain("cookie_hash", "sealed_key", "actor", "expires_at"),
     "webhooks": (
         *_list_plain("id", "url", "operations", "secret", "created_at", "created_by", "failures"),
         *_list_plain("next_try_at", "disabled_at", "disabled_because", "runner", "alive_at"),
+        *_list_plain("expires_at"),
         OtherColumn("agents", Erasure.NAME),
     ),
     "webhook_positions": (

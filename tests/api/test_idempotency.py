@@ -26,6 +26,7 @@ from app.settings import load_settings
 from support.ages import move_back
 from support.builders import contents, editor, problem, store
 from support.connections import Waiting
+from support.keys import ROOT_KEY
 from support.scripted_model import Answer, Request, ScriptedModel, every
 from support.service import running
 from support.service_process import serve_dying
@@ -379,10 +380,10 @@ def test_without_a_key_no_statement_asks_for_one(unchecked_database_url: str) ->
 
 
 def test_a_stored_answer_is_not_shown_without_the_services_key(database_url: str) -> None:
-    with of_its_own(database_url, api_key="s3cret") as client:
-        assert STORE.send(client, "", "a", **{"X-API-Key": "s3cret"}).status_code == 201
+    with of_its_own(database_url, api_key=ROOT_KEY) as client:
+        assert STORE.send(client, "", "a", **{"X-API-Key": ROOT_KEY}).status_code == 201
         problem(STORE.send(client, "", "a"), 401)
-        assert replayed(STORE.send(client, "", "a", **{"X-API-Key": "s3cret"}))
+        assert replayed(STORE.send(client, "", "a", **{"X-API-Key": ROOT_KEY}))
 
 
 # --- at once -----------------------------------------------------------------------------------------------------------

@@ -301,7 +301,7 @@ def test_a_lock_on_the_data_folder_blocks_nobody(tmp_path: Path) -> None:
 def test_postgres_gets_no_secret_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PALIMPSEST_API_KEY", "a-secret-of-the-service")
+    monkeypatch.setenv("PALIMPSEST_API_KEY", "a-secret-of-the-service-0123456789abcdef")
     with embedded_postgres(tmp_path):
         environment = find_postmaster(tmp_path).environ()
-    assert "a-secret-of-the-service" not in str(environment)
+    assert "a-secret-of-the-service-0123456789abcdef" not in str(environment)

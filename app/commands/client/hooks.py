@@ -98,7 +98,7 @@ def _answer_hook(name: str, service: Service, budget: int | None) -> str:
 def _read_event() -> Event:
     try:
         event = json.loads(sys.stdin.read(MOST_INPUT))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Failure("standard input is not JSON. Is it called as a hook?") from None
     if not isinstance(event, dict):
         raise Failure("standard input is no JSON object. Is it called as a hook?")

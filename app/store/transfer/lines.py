@@ -176,7 +176,7 @@ def is_header(raw: bytes) -> bool:
     """Return whether the line says that it is the header of a native export."""
     try:
         return _type_decoder.decode(raw).type == HEADER_TYPE
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
 
 

@@ -2023,6 +2023,8 @@ class NewWebhookOut(TypedDict):
     """When it became known to the service."""
     created_by: str
     """Who created it, as `actor` in the log."""
+    expires_at: str | None
+    """When its key ends, and the webhook with it; null: its key has no end."""
     failures: int
     """How many tries failed in a row."""
     next_try_at: str | None
@@ -3070,6 +3072,8 @@ class WebhookOut(TypedDict):
     """When it became known to the service."""
     created_by: str
     """Who created it, as `actor` in the log."""
+    expires_at: str | None
+    """When its key ends, and the webhook with it; null: its key has no end."""
     failures: int
     """How many tries failed in a row."""
     next_try_at: str | None
@@ -3107,6 +3111,8 @@ class WebhookWithDeliveriesOut(TypedDict):
     """When it became known to the service."""
     created_by: str
     """Who created it, as `actor` in the log."""
+    expires_at: str | None
+    """When its key ends, and the webhook with it; null: its key has no end."""
     failures: int
     """How many tries failed in a row."""
     next_try_at: str | None

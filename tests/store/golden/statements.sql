@@ -8579,6 +8579,12 @@ WHERE id = :id
 UPDATE api_keys SET expires_at = least(expires_at, :at)
 WHERE id = :id;
 
+-- POST /v1/keys/{key_id}/rotate
+-- app/store/webhooks.py hand_webhooks_over
+UPDATE webhooks SET created_by = :new, expires_at = :expires_at
+FROM (SELECT clock_timestamp() AS now) AS clock
+WHERE created_by = :old AND (expires_at IS NULL OR expires_at > clock.now);
+
 
 -- ===== DELETE /v1/keys/{key_id} =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
@@ -8593,6 +8599,11 @@ RETURNING
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at;
 
+-- DELETE /v1/keys/{key_id}
+-- app/store/webhooks.py end_webhooks
+UPDATE webhooks SET expires_at = least(expires_at, :at)
+WHERE created_by = :actor;
+
 
 -- ===== POST /v1/webhooks =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
@@ -8601,10 +8612,11 @@ RETURNING
 -- POST /v1/webhooks
 -- app/store/webhooks.py insert_webhook
 INSERT INTO webhooks (
-    id, agents, url, operations, secret, created_at, created_by, failures
+    id, agents, url, operations, secret, created_at, created_by, expires_at, failures
 )
 VALUES (
-    :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
+    :id, :agents, :url, CAST(:operations AS text[]), :secret,
+    :created_at, :created_by, :expires_at, 0
 );
 
 
@@ -8614,7 +8626,7 @@ VALUES (
 -- POST /v1/webhooks/{webhook_id}/ping
 -- app/store/webhooks.py lock_webhook
 SELECT
-    id, agents, url, operations, secret, created_at, created_by,
+    id, agents, url, operations, secret, created_at, created_by, expires_at,
     failures, next_try_at, disabled_at, disabled_because
 FROM webhooks WHERE id = :id FOR UPDATE;
 
@@ -8644,10 +8656,16 @@ WHERE webhook_id = :webhook AND id <= (
 -- POST /v1/webhooks/{webhook_id}/enable
 -- app/store/webhooks.py enable_webhook
 UPDATE webhooks SET
-    failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL
+    failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL,
+    created_by = CASE WHEN expires_at <= clock.now THEN :actor ELSE created_by END,
+    expires_at = CASE
+    WHEN expires_at <= clock.now THEN CAST(:actor_expires_at AS timestamptz)
+    ELSE expires_at
+    END
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE id = :id
 RETURNING
-    id, agents, url, operations, secret, created_at, created_by,
+    id, agents, url, operations, secret, created_at, created_by, expires_at,
     failures, next_try_at, disabled_at, disabled_because;
 
 
@@ -8657,7 +8675,7 @@ RETURNING
 -- GET /v1/webhooks
 -- app/store/webhooks.py list_webhooks
 SELECT
-    id, agents, url, operations, secret, created_at, created_by,
+    id, agents, url, operations, secret, created_at, created_by, expires_at,
     failures, next_try_at, disabled_at, disabled_because
 FROM webhooks WHERE id > :after ORDER BY id;
 
