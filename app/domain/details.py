@@ -7,24 +7,37 @@ from app.domain.text import is_storable
 
 MAX_DETAILS_DEPTH = 8
 MAX_DETAILS_SIZE = 2_000
+MAX_DETAILS_DIGITS = 30
 MAX_DETAIL_TEXT = 16_000  # characters
+# Postgres writes a number such as 1e300 as an integer.
+_STORED_DIGITS = 309
 
 
-def check_details(details: dict[str, Any], *, most: float = math.inf) -> None:
-    """Raise ValueError if details hold more than `most` values, or what no read could answer.
+def check_details(details: dict[str, Any]) -> None:
+    """Raise ValueError if these are not details that a call may send."""
+    _check_details(details, most=MAX_DETAILS_SIZE, digits=MAX_DETAILS_DIGITS)
 
-    The details of a merged memory are those of all its sources, so that no bound holds for them.
+
+def check_stored_details(details: dict[str, Any]) -> None:
+    """Raise ValueError if these are not details that are stored.
+
+    Those of a merged memory hold the values of all its sources.
     """
+    _check_details(details, most=math.inf, digits=_STORED_DIGITS)
+
+
+def _check_details(details: dict[str, Any], *, most: float, digits: int) -> None:
     layer: list[tuple[int, Any]] = [(1, details)]
     while layer:
         depth, value = layer.pop()
         inner_values = _list_inner_values(value)
         most -= len(inner_values)
-        if depth > MAX_DETAILS_DEPTH:
-            raise ValueError(f"must hold values nested at most {MAX_DETAILS_DEPTH} deep")
-        if most < 1:
-            raise ValueError(f"must hold at most {MAX_DETAILS_SIZE} values")
-        _check_detail(value)
+        if depth > MAX_DETAILS_DEPTH or most < 1:
+            raise ValueError(
+                f"must hold at most {MAX_DETAILS_SIZE} values, "
+                f"nested at most {MAX_DETAILS_DEPTH} deep"
+            )
+        _check_detail(value, digits)
         layer += [(depth + 1, inner) for inner in inner_values]
 
 
@@ -34,14 +47,14 @@ def _list_inner_values(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _check_detail(value: Any) -> None:
+def _check_detail(value: Any, digits: int) -> None:
     """Raise ValueError if Postgres could not hold the value, whatever is nested in it."""
     if isinstance(value, str):
         _check_detail_text(value)
     elif isinstance(value, float) and not math.isfinite(value):
         raise ValueError("must not contain NaN or Infinity")
-    elif isinstance(value, int) and abs(value) >= 10**30:
-        raise ValueError("must not contain integers of more than 30 digits")
+    elif isinstance(value, int) and abs(value) >= 10**digits:
+        raise ValueError(f"must not contain integers of more than {digits} digits")
     elif isinstance(value, dict):
         for name in value:
             _check_detail_text(name)

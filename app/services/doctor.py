@@ -20,6 +20,7 @@ from app.services.agent_write import Call, agent_write
 from app.store.cluster import find_cluster_faults
 from app.store.doctor import reads as doctor_reads
 from app.store.doctor import rules as doctor_rules
+from app.store.doctor.values import stream_value_faults
 from app.store.engine import begin_as_operator, begin_for_agent, open_snapshot, take_role
 from app.store.log import archived as archived_log
 from app.store.log import chain as log_chain
@@ -163,12 +164,14 @@ async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGene
     An agent that cannot be read is checked no further.
     """
     unreadable = False
-    async with aclosing(
-        doctor_rules.stream_faults(connection, agent, doctor_rules.READABLE)
-    ) as faults:
-        async for fault in faults:
-            unreadable = True
-            yield fault
+    for part in (
+        doctor_rules.stream_faults(connection, agent, doctor_rules.READABLE),
+        stream_value_faults(connection, agent),
+    ):
+        async with aclosing(part) as faults:
+            async for fault in faults:
+                unreadable = True
+                yield fault
     if unreadable:
         return
     for part in (

@@ -5,6 +5,7 @@ else, and the doctor reports what is there anyway. The CHECKs of the database ho
 and whether JSON is an array or an object. `tests/store/test_column_values.py` compares them.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -17,7 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from app.domain.agent import Mode
 from app.domain.captures import CaptureState, ExtractBy
 from app.domain.dates.dated_text import Precision
-from app.domain.details import check_details
+from app.domain.details import check_stored_details
 from app.domain.fact import Kind, Lifespan, Tier
 from app.domain.relation import Classify, Judge, Operation, Relation
 from app.domain.relationship import LinkType
@@ -366,7 +367,7 @@ def _check_value(kind: type, value: Any) -> Any:
         return _A_TIME
     if not isinstance(value, dict):
         raise ValueError("Expected `object`")  # noqa: TRY004
-    check_details(value)
+    check_stored_details(value)
     return _SOME_DETAILS
 
 
@@ -390,5 +391,41 @@ _DECODERS = {
 
 
 def check_json(table: str, column: str, text: bytes | str) -> None:
-    """Raise msgspec.DecodeError or RecursionError unless the JSON fits the schema of its column."""
-    _DECODERS[table, column].decode(text)
+    """Raise ValueError unless the JSON fits the schema of its column.
+
+    The message ends with the place in the JSON, as msgspec has it.
+    """
+    try:
+        _DECODERS[table, column].decode(text)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+
+
+def find_wrong_value(table: str, row: Mapping[str, Any]) -> str | None:
+    """Return the place of a value that no write leaves in a row, None if there is none.
+
+    The row has JSON as text. The place is the name of a column, and the path in it. It quotes
+    nothing of what is stored.
+    """
+    for column, enumeration in ENUMERATIONS.get(table, {}).items():
+        if row[column] is not None and row[column] not in {*enumeration}:
+            return column
+    for column in JSON_SCHEMAS.get(table, {}):
+        if row[column] is not None:
+            try:
+                check_json(table, column, row[column])
+            except ValueError as error:
+                return column + split_place(str(error))[1]
+    return None
+
+
+_PLACE = re.compile(r"(.*) - at (?:`key` in )?`\$(.+)`", re.DOTALL)
+
+
+def split_place(message: str) -> tuple[str, str]:
+    """Return what msgspec says is wrong, and the path to it: `.field` or `[index]` for each step.
+
+    The path of the whole is empty.
+    """
+    placed = _PLACE.fullmatch(message)
+    return (placed[1], placed[2]) if placed else (message, "")

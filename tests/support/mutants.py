@@ -115,7 +115,7 @@ _OPTIONS = {
     "/v1/events": ("", "?after=00000000-0000-0000-0000-000000000000&limit=1000"),
     "/v1/insights": ("", "?exact=true"),
 }
-_ELSEWHERE = ("/v1/keys", "/v1/webhooks", "/livez", "/readyz", "/metrics", "/version", "/v1/export")
+_ELSEWHERE = ("/v1/keys", "/v1/webhooks", "/livez", "/readyz", "/metrics", "/version")
 # The lines whose ids a path takes, and the page of the console for one of them.
 _IDS = {
     "memory_id": ("memory", "facts"),
@@ -125,12 +125,15 @@ _IDS = {
 }
 
 
-def list_reads(client: httpx.Client, export: bytes, agent: str) -> list[str]:
-    """Return the path of every read of an agent that was made from this export."""
+def list_reads(client: httpx.Client, export: bytes, agent: str, *, near: str) -> list[str]:
+    """Return the path of every read of an agent that was made from this export.
+
+    Of reads of one thing, those of the ids in `near`, and of one more of each kind.
+    """
     ids: dict[str, list[str]] = {name: [] for name in _IDS}
     for line in lines_of(export):
         for name, (kind, _) in _IDS.items():
-            if line["type"] == kind:
+            if line["type"] == kind and (line["id"] in near or not ids[name]):
                 ids[name].append(line["id"])
     document = client.get("/openapi.json").json()
     paths: list[str] = []

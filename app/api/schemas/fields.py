@@ -122,7 +122,7 @@ def _check_worded(text: str) -> str:
 
 
 def _check_details(details: dict[str, Any]) -> dict[str, Any]:
-    check_details(details, most=MAX_DETAILS_SIZE)
+    check_details(details)
     return details
 
 

@@ -22,7 +22,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMES
 
 from app.domain.dates.zones import find_zone
 from app.domain.errors import BadImportLine
-from app.store.column_values import ENUMERATIONS, check_json
+from app.store.column_values import ENUMERATIONS, check_json, split_place
 from app.store.transfer.format import AGENT_COLUMNS, FORMAT, SECTIONS, TableSection, is_vector
 
 _Line = TypeVar("_Line")
@@ -115,7 +115,7 @@ def _build_field(name: str, column: sa.Column[object]) -> tuple[Any, ...]:
     """Return the field of a column. One that may be NULL may be left out, and so may a vector."""
     values = ENUMERATIONS.get(column.table.name, {}).get(column.name)
     if values is not None:
-        kind: Any = Literal[tuple(values)]
+        kind: Any = Literal[tuple(member.value for member in values)]
     else:
         kind = bytes if is_vector(column) else _choose_type(column.type)
     if not column.nullable and not is_vector(column):
@@ -226,18 +226,9 @@ def _decode(decoder: "msgspec.json.Decoder[_Line]", number: int, raw: bytes) -> 
         raise BadImportLine(number, f"Invalid JSON: {error}.") from None
 
 
-_PLACE = re.compile(r"(.*) - at (?:`key` in )?`\$(.+)`", re.DOTALL)
-
-
-def _split_place(message: str) -> tuple[str, str]:
-    """Return what is wrong, and where: `.field` or `[index]` for each step, empty for the whole."""
-    placed = _PLACE.fullmatch(message)
-    return (placed[1], placed[2]) if placed else (message, "")
-
-
 def _place_first(message: str) -> str:
     """Return the message with the name of the field before what is wrong with it."""
-    reason, place = _split_place(message)
+    reason, place = split_place(message)
     if place == ".type":
         return f"Its type is none of {_TYPES}"
     return f"{place.removeprefix('.')}: {reason}" if place else message
@@ -315,8 +306,8 @@ def _keep_as_text(number: int, name: str, column: sa.Column[object], raw: msgspe
     text = bytes(raw)
     try:
         check_json(column.table.name, column.name, text)
-    except (msgspec.DecodeError, RecursionError) as error:
-        message, place = _split_place(str(error))
+    except ValueError as error:
+        message, place = split_place(str(error))
         _refuse(number, name + place, message)
     return Jsonb(text, dumps=bytes)
 
