@@ -161,25 +161,31 @@ async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGene
     """Run all checks: rules in SQL, then each memory, each chain, reverts and stored answers,
     the chain of the log.
 
-    An agent that cannot be read is checked no further.
+    If a time of the agent cannot be read, nothing else is checked. If another value cannot be
+    read, only the chain of the log is.
     """
-    unreadable = False
-    for part in (
-        doctor_rules.stream_faults(connection, agent, doctor_rules.READABLE),
-        stream_value_faults(connection, agent),
-    ):
-        async with aclosing(part) as faults:
-            async for fault in faults:
-                unreadable = True
-                yield fault
-    if unreadable:
+    readable_times = readable_values = True
+    async with aclosing(
+        doctor_rules.stream_faults(connection, agent, doctor_rules.READABLE)
+    ) as faults:
+        async for fault in faults:
+            readable_times = False
+            yield fault
+    if not readable_times:
         return
-    for part in (
-        doctor_rules.stream_faults(connection, agent, doctor_rules.RULES),
-        _check_memories(connection, agent),
-        _check_reverts_and_answers(connection, agent),
-        _check_log_chain(connection, agent),
-    ):
+    async with aclosing(stream_value_faults(connection, agent)) as faults:
+        async for fault in faults:
+            readable_values = False
+            yield fault
+    parts = [_check_log_chain(connection, agent)]
+    if readable_values:
+        parts = [
+            doctor_rules.stream_faults(connection, agent, doctor_rules.RULES),
+            _check_memories(connection, agent),
+            _check_reverts_and_answers(connection, agent),
+            *parts,
+        ]
+    for part in parts:
         async with aclosing(part) as faults:
             async for fault in faults:
                 yield fault

@@ -6,7 +6,7 @@ and whether JSON is an array or an object. `tests/store/test_column_values.py` c
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -320,8 +320,8 @@ class _Quote(_Object):
 
 
 class _SweptSlot(_Object):
-    entity: str
-    category: str
+    entity: str | None
+    category: str | None
     key: str
 
 
@@ -401,22 +401,20 @@ def check_json(table: str, column: str, text: bytes | str) -> None:
         raise ValueError(str(error)) from None
 
 
-def find_wrong_value(table: str, row: Mapping[str, Any]) -> str | None:
-    """Return the place of a value that no write leaves in a row, None if there is none.
+def find_wrong_values(table: str, row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the columns of a row whose values no write leaves, each with the path in its JSON.
 
-    The row has JSON as text. The place is the name of a column, and the path in it. It quotes
-    nothing of what is stored.
+    The row has JSON as text. A path quotes nothing of what is stored.
     """
     for column, enumeration in ENUMERATIONS.get(table, {}).items():
         if row[column] is not None and row[column] not in {*enumeration}:
-            return column
+            yield column, ""
     for column in JSON_SCHEMAS.get(table, {}):
         if row[column] is not None:
             try:
                 check_json(table, column, row[column])
             except ValueError as error:
-                return column + split_place(str(error))[1]
-    return None
+                yield column, split_place(str(error))[1]
 
 
 _PLACE = re.compile(r"(.*) - at (?:`key` in )?`\$(.+)`", re.DOTALL)

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.store.column_values import ENUMERATIONS, JSON_SCHEMAS, check_json, find_wrong_value
+from app.store.column_values import ENUMERATIONS, JSON_SCHEMAS, check_json, find_wrong_values
 from app.store.tables import metadata
 
 # `signal_names` is computed. `archived_log` is empty but for the transaction of an erasure.
@@ -80,8 +80,8 @@ def test_the_place_of_a_wrong_value_is_named_without_the_value(
 ) -> None:
     row = dict.fromkeys(JSON_SCHEMAS["consolidation_log"])
     row |= {"operation": "ADD", "relation": "NONE", "decided_by": "rule", column: text}
-    assert find_wrong_value("consolidation_log", row) == column + place
-    assert find_wrong_value("consolidation_log", row | {column: None}) is None
+    assert list(find_wrong_values("consolidation_log", row)) == [(column, place)]
+    assert not list(find_wrong_values("consolidation_log", row | {column: None}))
 
 
 def test_what_a_write_leaves_out_may_be_missing() -> None:

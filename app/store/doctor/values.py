@@ -1,16 +1,13 @@
-"""Reads of the doctor for values that cannot be read: no member of their enumeration, other JSON."""
+"""What the doctor says of values that no write leaves."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.planning.audit.faults import Fault
-from app.store.column_values import ENUMERATIONS, JSON_SCHEMAS, find_wrong_value
-from app.store.engine import stream_rows
-from app.store.tables import metadata
+from app.store.wrong_values import WrongValue, stream_wrong_values
 
 # What a row of a table is called, by the table.
 _NAMES = {
@@ -31,37 +28,17 @@ _NAMES = {
 }
 
 
-def build_values_statement(table: str) -> str:
-    """Return the statement that reads the checked columns of a table, and the ids of its rows."""
-    columns = [f"CAST({column} AS text) AS {column}" for column in JSON_SCHEMAS.get(table, ())]
-    columns += ENUMERATIONS.get(table, ())
-    ids = [
-        f"CAST({column.name} AS text)"
-        for column in metadata.tables[table].primary_key
-        if column.name in ("id", "memory_id", "source_id")
-    ]
-    return f"""
-        SELECT CAST(ARRAY[{", ".join(ids)}] AS text[]) AS ids, {", ".join(columns)}
-        FROM {table}
-        WHERE agent_id = :agent
-    """
-
-
 async def stream_value_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:
-    """Yield a fault for each row with a value that no write leaves."""
+    """Yield a fault for each value of the agent that no write leaves."""
     for table, name in _NAMES.items():
-        statement = build_values_statement(table)
-        async with aclosing(stream_rows(connection, statement, {"agent": agent})) as rows:
-            async for row in rows:
-                place = find_wrong_value(table, row)
-                if place is not None:
-                    yield _build_fault(name, row, place)
+        async with aclosing(stream_wrong_values(connection, agent, table)) as values:
+            async for value in values:
+                yield _build_fault(name, value)
 
 
-def _build_fault(name: str, row: Mapping[str, Any], place: str) -> Fault:
-    ids = tuple(row["ids"])
+def _build_fault(name: str, value: WrongValue) -> Fault:
     sentence = (
-        f"{' '.join([name, *ids])} has a value in {place} that no write leaves there. Nothing else "
-        "of this agent was checked."
+        f"{' '.join([name, *value.ids])} has a value in {value.column}{value.path} that no write "
+        "leaves there. Of the rest of this agent, only the chain of the log was checked."
     )
-    return Fault("values", ids, sentence)
+    return Fault("values", value.ids, sentence)

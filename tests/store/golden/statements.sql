@@ -5183,6 +5183,780 @@ SELECT CAST(ARRAY[] AS text[]) AS ids, CAST(stats AS text) AS stats, CAST(insigh
     insights
 FROM agent_indexes
 WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id, l.created_at AS told,
+    a.last_known_at AS stated
+FROM agents a
+CROSS JOIN LATERAL (
+    (
+        SELECT id, created_at
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        ORDER BY created_at DESC, id DESC
+        LIMIT 1
+    )
+    UNION ALL
+        (
+            SELECT id, created_at
+            FROM folded_operations
+            WHERE agent_id = :agent
+            ORDER BY created_at DESC
+            LIMIT 1
+        )
+    UNION ALL
+        (
+            SELECT id, created_at
+            FROM reviews
+            WHERE agent_id = :agent
+            ORDER BY created_at DESC
+            LIMIT 1
+        )
+    ORDER BY created_at DESC
+    LIMIT 1
+) AS l
+WHERE a.agent_id = :agent AND l.created_at > a.last_known_at;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT CAST('{}' AS text[]) AS ids, l.told, a.last_erased_at AS stated
+FROM agents a
+CROSS JOIN LATERAL (
+    SELECT max(created_at) AS told
+    FROM (
+        SELECT created_at
+        FROM consolidation_log
+        WHERE agent_id = :agent AND operation = 'ERASE'
+        UNION ALL
+        SELECT created_at
+        FROM folded_operations
+        WHERE agent_id = :agent AND operation = 'ERASE'
+    ) AS erasures
+) AS l
+WHERE a.agent_id = :agent AND l.told IS DISTINCT FROM a.last_erased_at;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id, what, at
+FROM (
+    SELECT id, 'Memory' AS what,
+        greatest(created_at, asserted_at, superseded_at, known_from, erased_at) AS at
+    FROM memories
+    WHERE agent_id = :agent
+    UNION ALL
+    SELECT memory_id, 'A past belief of memory',
+        greatest(asserted_at, superseded_at, known_until)
+    FROM memory_beliefs
+    WHERE agent_id = :agent
+    UNION ALL
+    SELECT memory_id, 'A confirmation of memory', last_reinforced_at
+    FROM memory_usage
+    WHERE agent_id = :agent
+) AS dated
+WHERE at > (
+    SELECT greatest(a.last_known_at, (
+        SELECT max(created_at) FROM consolidation_log WHERE agent_id = :agent
+    ))
+    FROM agents a
+    WHERE a.agent_id = :agent
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT array_agg(CAST(id AS text)) AS ids, string_agg(CAST(id AS text), ', ') AS listed,
+    created_at
+FROM (
+    SELECT id, created_at FROM consolidation_log WHERE agent_id = :agent
+    UNION
+    SELECT id, created_at FROM folded_operations WHERE agent_id = :agent
+) AS operations
+GROUP BY created_at
+HAVING count(DISTINCT id) > 1;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text), CAST(next_id AS text)] AS ids, id, next_id
+FROM (
+    SELECT id, valid_until, lead(id) OVER w AS next_id, lead(valid_from) OVER w AS next_from
+    FROM memories
+    WHERE agent_id = :agent AND NOT void AND NOT temporary
+        AND valid_until IS DISTINCT FROM valid_from
+    WINDOW w AS (PARTITION BY chain_id ORDER BY valid_from, asserted_at)
+) AS line
+WHERE next_id IS NOT NULL AND (valid_until IS NULL OR valid_until > next_from);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id, known_from, due
+FROM (
+    SELECT id, known_from,
+        coalesce(
+            lag(known_until) OVER (
+                PARTITION BY id ORDER BY known_from, known_until NULLS LAST
+            ),
+            created_at
+        ) AS due
+    FROM (
+        SELECT id, created_at, known_from, CAST(NULL AS timestamptz) AS known_until
+        FROM memories
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT m.id, m.created_at, b.known_from, b.known_until
+        FROM memory_beliefs b
+        JOIN memories m ON m.agent_id = :agent AND m.id = b.memory_id
+        WHERE b.agent_id = :agent
+    ) AS spans
+) AS beliefs
+WHERE known_from <> due;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text), CAST(ref AS text)] AS ids, id, name, ref
+FROM (
+    SELECT m.id, r.name, r.ref
+    FROM memories m
+    CROSS JOIN LATERAL (
+        SELECT * FROM (VALUES
+            ('chain_id', m.chain_id),
+            ('superseded_by', m.superseded_by),
+            ('ended_by', m.ended_by),
+            ('contradicted_by', m.contradicted_by)
+        ) AS named
+        UNION ALL
+        SELECT 'merged_from', unnest(m.merged_from)
+    ) AS r (name, ref)
+    WHERE m.agent_id = :agent
+    UNION ALL
+    SELECT b.memory_id, r.name, r.ref
+    FROM memory_beliefs b
+    CROSS JOIN LATERAL (VALUES
+        ('superseded_by of a past belief', b.superseded_by),
+        ('ended_by of a past belief', b.ended_by),
+        ('contradicted_by of a past belief', b.contradicted_by)
+    ) AS r (name, ref)
+    WHERE b.agent_id = :agent
+) AS named
+WHERE ref IS NOT NULL AND NOT EXISTS (
+    SELECT FROM memories o WHERE o.agent_id = :agent AND o.id = named.ref
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+WITH RECURSIVE walk AS (
+    SELECT m.id AS origin, o.id
+    FROM memories m
+    JOIN memories o ON o.agent_id = :agent AND o.id = m.ended_by
+    WHERE m.agent_id = :agent AND NOT m.void AND NOT o.void AND o.valid_from <= m.valid_from
+    UNION
+    SELECT w.origin, o.id
+    FROM walk w
+    JOIN memories m ON m.agent_id = :agent AND m.id = w.id
+    JOIN memories o ON o.agent_id = :agent AND o.id = m.ended_by
+    WHERE NOT o.void
+)
+SELECT DISTINCT array_agg(CAST(id AS text) ORDER BY id) AS ids,
+    string_agg(CAST(id AS text), ', ' ORDER BY id) AS listed
+FROM walk
+GROUP BY origin
+HAVING bool_or(id = origin);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(l.id AS text), CAST(ref AS text)] AS ids, l.id, ref
+FROM consolidation_log l
+CROSS JOIN LATERAL (SELECT unnest(l.source_memory_ids || l.target_memory_id)) AS named (ref)
+WHERE l.agent_id = :agent AND ref IS NOT NULL AND NOT EXISTS (
+    SELECT FROM memories o WHERE o.agent_id = :agent AND o.id = named.ref
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ARRAY[CAST(l.id AS text)] AS ids, l.id
+FROM consolidation_log l
+CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state, '$[*]') AS state
+WHERE l.agent_id = :agent AND NOT state ?| CAST('{id,links,review,settled}' AS text[]);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(r.source_id AS text), CAST(r.target_id AS text)] AS ids,
+    r.source_id, r.target_id, r.type
+FROM memory_relationships r
+WHERE r.agent_id = :agent AND (
+    NOT EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = r.source_id)
+    OR NOT EXISTS (SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = r.target_id)
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+WITH logged AS (
+    SELECT DISTINCT ON (source, target, type) source, target, type, log_id, made
+    FROM (
+        SELECT link ->> 'source' AS source, link ->> 'target' AS target,
+            link ->> 'type' AS type, l.id AS log_id, made, l.created_at AS at
+        FROM consolidation_log l
+        CROSS JOIN LATERAL (VALUES (false, l.before_state), (true, l.after_state))
+            AS side (made, states)
+        CROSS JOIN LATERAL jsonb_path_query(side.states, '$[*].links[*]') AS link
+        WHERE l.agent_id = :agent AND l.created_at > coalesce(
+            (SELECT log_folded_until FROM agents WHERE agent_id = :agent),
+            timestamptz '0001-01-01 00:00:00+00'
+        )
+        UNION ALL
+        SELECT CAST(c.memory_id AS text), link ->> 'target', link ->> 'type',
+            CASE WHEN pg_input_is_valid(link ->> 'log_id', 'uuid')
+            THEN CAST(link ->> 'log_id' AS uuid) END,
+            true, timestamptz '0001-01-01 00:00:00+00'
+        FROM log_checkpoints c
+        CROSS JOIN LATERAL jsonb_path_query(c.told, '$.links[*]') AS link
+        WHERE c.agent_id = :agent
+    ) AS changes
+    ORDER BY source, target, type, at DESC, made DESC
+), stored AS (
+    SELECT CAST(source_id AS text) AS source, CAST(target_id AS text) AS target, type, log_id
+    FROM memory_relationships
+    WHERE agent_id = :agent
+)
+SELECT array_remove(ARRAY[source, target, CAST(CASE
+    WHEN s.type IS NULL OR NOT t.made THEN t.log_id
+    ELSE s.log_id
+    END AS text)], NULL) AS ids,
+    source, target, type,
+    CASE
+    WHEN s.type IS NULL
+    THEN 'was made by operation ' || t.log_id || ', but is not stored'
+    WHEN t.made IS FALSE
+    THEN 'was undone by operation ' || t.log_id || ', but is stored'
+    WHEN s.log_id IS NULL
+    THEN 'is of no operation'
+    ELSE 'is said to be of operation ' || s.log_id || ', which does not tell of it'
+    END AS what
+FROM logged t
+FULL JOIN stored s USING (source, target, type)
+WHERE CASE
+    WHEN s.type IS NULL THEN t.made
+    ELSE t.made IS NOT TRUE OR t.log_id IS DISTINCT FROM s.log_id
+    END;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(r.id AS text), ref] AS ids, r.id, what, ref
+FROM reviews r
+CROSS JOIN LATERAL (
+    SELECT 'memory', CAST(r.memory_id AS text), EXISTS (
+        SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = r.memory_id
+    )
+    UNION ALL
+    SELECT 'operation', CAST(log_id AS text),
+        EXISTS (SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = log_id)
+        OR EXISTS (
+            SELECT FROM folded_operations f
+            WHERE f.agent_id = :agent AND f.id = log_id AND f.archive_id IS NOT NULL
+        )
+    FROM unnest(ARRAY[r.log_id, r.decision_log_id]) AS log_id
+    UNION ALL
+    SELECT 'memory', relied,
+        CASE WHEN pg_input_is_valid(relied, 'uuid') THEN EXISTS (
+            SELECT FROM memories m
+            WHERE m.agent_id = :agent AND m.id = CAST(relied AS uuid)
+        ) ELSE false END
+    FROM jsonb_path_query(r.relied_on, '$.keyvalue().key', '{}', true) AS key
+    CROSS JOIN LATERAL (SELECT key #>> '{}') AS k (relied)
+    WHERE r.status = 'pending'
+) AS named (what, ref, is_there)
+WHERE r.agent_id = :agent AND ref IS NOT NULL AND NOT is_there;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
+FROM (
+    SELECT id
+    FROM consolidation_log
+    WHERE agent_id = :agent AND jsonb_path_exists(after_state, '$[*].review')
+    UNION
+    SELECT id
+    FROM folded_operations
+    WHERE agent_id = :agent AND proposed
+) AS l
+WHERE NOT EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.log_id = l.id);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+WITH folded AS (
+    SELECT coalesce(
+        (SELECT log_folded_until FROM agents WHERE agent_id = :agent),
+        timestamptz '0001-01-01 00:00:00+00'
+    ) AS until
+), last AS (
+    SELECT DISTINCT ON (review_id) settled ->> 'review_id' AS review_id,
+        settled ->> 'after' AS status, l.id AS log_id
+    FROM consolidation_log l
+    CROSS JOIN LATERAL jsonb_path_query(l.after_state, '$[*].settled') AS settled
+    WHERE l.agent_id = :agent AND l.created_at > (SELECT until FROM folded)
+    ORDER BY review_id, l.created_at DESC
+)
+SELECT array_remove(ARRAY[CAST(r.id AS text), CAST(last.log_id AS text)], NULL) AS ids,
+    r.id, r.status,
+    CASE
+    WHEN r.decision_log_id IS NULL AND r.status <> 'pending'
+    THEN 'names no operation that decided it'
+    WHEN last.log_id IS NULL THEN 'no operation says so'
+    ELSE 'operation ' || last.log_id || ' says ' || last.status
+    END AS what
+FROM reviews r
+LEFT JOIN last ON last.review_id = CAST(r.id AS text)
+WHERE r.agent_id = :agent AND CASE
+    WHEN r.status = 'pending' THEN last.status <> 'pending'
+    WHEN r.status IN ('expired', 'overtaken') THEN last.status IN ('accepted', 'rejected')
+    ELSE r.decision_log_id IS NULL OR last.status <> r.status
+    OR last.status IS NULL
+    AND coalesce(r.decided_at > (SELECT until FROM folded), true)
+    END;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text), CAST(decision_log_id AS text)] AS ids, id, decision_log_id
+FROM reviews
+WHERE agent_id = :agent AND status = 'pending' AND decision_log_id IS NOT NULL;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what
+FROM memories m
+LEFT JOIN encoder e ON true
+CROSS JOIN LATERAL (
+    SELECT CASE
+        WHEN e.name IS NULL
+        THEN 'a vector of a model that the database does not name'
+        WHEN m.embedding IS NULL
+        THEN CASE
+        WHEN m.erased_at IS NULL THEN 'no vector, so that no search by meaning finds it'
+        END
+        WHEN vector_dims(m.embedding) <> e.dimensions
+        THEN 'a vector of ' || vector_dims(m.embedding) || ' dimensions; those of '
+        || e.name || ' have ' || e.dimensions
+        WHEN NOT abs(vector_norm(m.embedding) - 1) < 0.001
+        THEN 'a vector of length ' || vector_norm(m.embedding) || '; it must be 1'
+        WHEN m.embedding_next IS NOT NULL
+        AND vector_dims(m.embedding_next) IS DISTINCT FROM e.next_dimensions
+        THEN 'a vector for the change of the model that does not fit the next model'
+        END
+) AS w (what)
+WHERE m.agent_id = :agent AND what IS NOT NULL;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id, what
+FROM memories m
+CROSS JOIN LATERAL (
+    SELECT concat_ws(
+        ', ',
+        CASE
+        WHEN m.content IS DISTINCT FROM ''
+        OR m.value IS DISTINCT FROM NULL
+        OR m.details IS DISTINCT FROM '{}'
+        OR m.dated_by IS DISTINCT FROM NULL
+        OR m.tags IS DISTINCT FROM '{}'
+        OR m.entities IS DISTINCT FROM '{}'
+        OR m.sources IS DISTINCT FROM '{}'
+        OR m.source IS DISTINCT FROM NULL
+        OR m.session_id IS DISTINCT FROM NULL
+        OR m.project IS DISTINCT FROM NULL
+        OR m.derived_entity IS DISTINCT FROM NULL
+        OR m.derived_key IS DISTINCT FROM NULL
+        OR m.derived_value IS DISTINCT FROM NULL
+        OR m.look_again IS DISTINCT FROM NULL
+        OR (m.slot_hash = :nowhere AND (m.entity IS DISTINCT FROM ''
+            OR m.category IS DISTINCT FROM ''
+            OR m.key IS DISTINCT FROM NULL
+            OR m.single_valued IS DISTINCT FROM NULL
+            OR m.slot_entity IS DISTINCT FROM ''
+            OR m.slot_category IS DISTINCT FROM ''
+            OR m.slot_key IS DISTINCT FROM NULL
+            OR m.slot_hash IS DISTINCT FROM :nowhere))
+        OR (m.slot_hash <> :nowhere AND
+            NOT EXISTS (
+                SELECT FROM memories o
+                WHERE o.agent_id = :agent AND o.chain_id = m.chain_id AND o.erased_at IS NULL
+            )
+        )
+        THEN 'words'
+        END,
+        CASE WHEN m.embedding IS DISTINCT FROM NULL
+        OR m.embedding_next IS DISTINCT FROM NULL THEN 'a vector' END,
+        CASE WHEN m.content_hash IS DISTINCT FROM ''
+        OR m.fuzzy_hash IS DISTINCT FROM ''
+        OR m.folded_hash IS DISTINCT FROM ''
+        OR m.value_hash IS DISTINCT FROM NULL
+        OR m.derived_hash IS DISTINCT FROM NULL THEN 'hashes' END
+    )
+) AS w (what)
+WHERE m.agent_id = :agent AND m.erased_at IS NOT NULL AND what <> '';
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+FROM consolidation_log l
+CROSS JOIN LATERAL jsonb_path_query(l.before_state || l.after_state, '$[*]') AS state
+JOIN memories m
+    ON m.agent_id = :agent AND m.erased_at IS NOT NULL AND CAST(m.id AS text) = state ->> 'id'
+WHERE l.agent_id = :agent AND (
+    state ?| CAST(:texts AS text[])
+    OR state -> 'metadata' ?| CAST(:texts AS text[])
+    OR (m.slot_hash = :nowhere AND state ?| CAST(:slot_words AS text[]))
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ON (l.id)
+    ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+FROM memories m
+JOIN consolidation_log l
+    ON l.agent_id = :agent
+    AND l.created_at < m.erased_at
+    AND (l.target_memory_id = m.id OR l.source_memory_ids @> ARRAY[m.id])
+WHERE m.agent_id = :agent
+    AND m.erased_at IS NOT NULL
+    AND l.incoming IS NOT NULL
+    AND NOT EXISTS (
+        SELECT FROM jsonb_path_query(
+            l.after_state, '$[*] ? (exists(@.kind) && !exists(@.content))'
+        ) AS state
+        JOIN memories o
+            ON o.agent_id = :agent AND o.erased_at IS NULL AND CAST(o.id AS text) = state ->> 'id'
+    );
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ARRAY[CAST(l.id AS text), CAST(m.id AS text)] AS ids, l.id, m.id AS memory_id
+FROM consolidation_log l
+CROSS JOIN LATERAL jsonb_path_query(coalesce(l.opinions, l.vetoed), '$[*]') AS judged
+JOIN memories m
+    ON m.agent_id = :agent AND m.erased_at IS NOT NULL
+    AND CAST(m.id AS text) = judged ->> 'memory_id'
+WHERE l.agent_id = :agent AND coalesce(opinions, vetoed) <> '[]';
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(m.id AS text), CAST(o.id AS text)] AS ids, m.id, o.id AS source
+FROM memories m
+JOIN memories o
+    ON o.agent_id = :agent AND o.id = ANY(m.merged_from) AND o.erased_at IS NOT NULL
+WHERE m.agent_id = :agent AND m.erased_at IS NULL;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM memories
+WHERE agent_id = :agent AND cold
+    AND (valid_until IS NULL OR valid_until > clock_timestamp());
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT CAST('{}' AS text[]) AS ids, f.told, a.log_folded_until AS stated
+FROM agents a
+CROSS JOIN LATERAL (
+    SELECT max(created_at) AS told FROM folded_operations WHERE agent_id = :agent
+) AS f
+WHERE a.agent_id = :agent AND f.told IS DISTINCT FROM a.log_folded_until;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id
+FROM consolidation_log l
+JOIN agents a ON a.agent_id = :agent
+WHERE l.agent_id = :agent AND l.created_at <= a.log_folded_until AND NOT EXISTS (
+    SELECT FROM folded_operations f
+    WHERE f.agent_id = :agent AND f.id = l.id AND f.archive_id IS NULL
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(f.id AS text)] AS ids, f.id
+FROM folded_operations f
+WHERE f.agent_id = :agent AND f.archive_id IS NULL AND NOT EXISTS (
+    SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = f.id
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(a.id AS text)] AS ids, a.id, a.operations AS stated, f.known
+FROM log_archives a
+CROSS JOIN LATERAL (
+    SELECT count(*) AS known
+    FROM folded_operations
+    WHERE agent_id = :agent AND archive_id = a.id
+) AS f
+WHERE a.agent_id = :agent AND a.operations <> f.known;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(f.id AS text), CAST(ref AS text)] AS ids, f.id, ref
+FROM folded_operations f
+CROSS JOIN LATERAL unnest(f.memory_ids) AS ref
+WHERE f.agent_id = :agent AND NOT EXISTS (
+    SELECT FROM memories m WHERE m.agent_id = :agent AND m.id = ref
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
+FROM log_checkpoints c
+JOIN memories m ON m.agent_id = :agent AND m.id = c.memory_id
+WHERE c.agent_id = :agent AND m.erased_at IS NOT NULL AND c.sealed <> '{}';
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM (
+    SELECT id, previous_hash, lag(hash) OVER (ORDER BY created_at, id) AS before
+    FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links
+) AS pairs
+WHERE previous_hash <> coalesce(before,
+    decode('0000000000000000000000000000000000000000000000000000000000000000', 'hex'));
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM (
+    SELECT id, hash, count(hash) OVER (ORDER BY created_at, id) AS linked_before
+    FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links
+) AS counted
+WHERE hash IS NULL AND linked_before > 0;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT CAST('{}' AS text[]) AS ids
+FROM agents a
+WHERE a.agent_id = :agent AND a.log_head IS DISTINCT FROM (
+    SELECT hash FROM (
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM consolidation_log
+        WHERE agent_id = :agent
+        UNION ALL
+        SELECT id, operation, created_at, previous_hash, hash
+        FROM folded_operations
+        WHERE agent_id = :agent AND archive_id IS NOT NULL
+    ) AS links ORDER BY created_at DESC, id DESC LIMIT 1
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(id AS text)] AS ids, id
+FROM consolidation_log
+WHERE agent_id = :agent AND hash IS NOT NULL AND content_salt IS NULL
+    AND created_at >= coalesce(
+        (SELECT max(created_at) FROM (
+            SELECT id, operation, created_at, previous_hash, hash
+            FROM consolidation_log
+            WHERE agent_id = :agent
+            UNION ALL
+            SELECT id, operation, created_at, previous_hash, hash
+            FROM folded_operations
+            WHERE agent_id = :agent AND archive_id IS NOT NULL
+        ) AS links WHERE operation = 'ERASE'),
+        '-infinity'
+    );
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(c.id AS text), CAST(c.log_id AS text)] AS ids, c.id, c.log_id
+FROM captured_facts c
+WHERE c.agent_id = :agent AND c.log_id IS NOT NULL
+    AND NOT EXISTS (
+        SELECT FROM consolidation_log l WHERE l.agent_id = :agent AND l.id = c.log_id
+    )
+    AND NOT EXISTS (
+        SELECT FROM folded_operations f
+        WHERE f.agent_id = :agent AND f.id = c.log_id AND f.archive_id IS NOT NULL
+    );
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ARRAY[CAST(c.id AS text)] AS ids, c.id
+FROM captures c
+JOIN turns t ON t.agent_id = :agent AND t.capture_id = c.id
+WHERE c.agent_id = :agent AND c.state = 'done' AND NOT t.done;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(c.id AS text), CAST(m.id AS text)] AS ids, c.id, m.id AS memory_id
+FROM captured_facts c
+JOIN memories m
+    ON m.agent_id = :agent AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+WHERE c.agent_id = :agent AND c.content IS NOT NULL;
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT DISTINCT ARRAY[CAST(t.id AS text), CAST(m.id AS text)] AS ids, t.id, m.id AS memory_id
+FROM captured_facts c
+JOIN memories m
+    ON m.agent_id = :agent AND m.id = c.memory_id AND m.erased_at IS NOT NULL
+CROSS JOIN LATERAL jsonb_to_recordset(c.quotes)
+    AS q (turn_id uuid, "start" integer, "end" integer)
+JOIN turns t ON t.agent_id = :agent AND t.id = q.turn_id
+WHERE c.agent_id = :agent AND substr(t.content, q.start + 1, q.end - q.start) ~ '[^ ]';
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(m.id AS text)] AS ids, m.id
+FROM agent_indexes a
+JOIN memories m ON m.agent_id = :agent
+    AND (m.created_at, m.id) <= (a.covers_until, a.covers_id)
+WHERE a.agent_id = :agent AND m.erased_at IS NULL AND NOT EXISTS (
+    SELECT FROM indexed_memories i WHERE i.agent_id = :agent AND i.id = m.id
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT ARRAY[CAST(i.id AS text)] AS ids, i.id
+FROM indexed_memories i
+WHERE i.agent_id = :agent AND NOT EXISTS (
+    SELECT FROM memories m
+    WHERE m.agent_id = :agent AND m.id = i.id AND m.erased_at IS NULL
+);
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT CAST('{}' AS text[]) AS ids, min(unreadable_since) AS since
+FROM webhook_positions
+WHERE agent = :agent AND unreadable_since IS NOT NULL
+HAVING count(*) > 0;
+
+-- GET /v1/doctor
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT log_folded_until FROM agents WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT CAST(id AS text) AS memory_id, created_at, revision, erased_at, entity, category, key,
+    single_valued, slot_entity, slot_category, slot_key, slot_hash, content, value, details,
+    dated_by, tags, entities, sources, source, session_id, project, kind, importance, confidence,
+    trust, lifespan, merged_from, said_at, said_in, content_hash, fuzzy_hash, folded_hash,
+    value_hash, derived_hash, look_again, cold, chain_id, valid_from, asserted_at, said_until,
+    retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered, valid_until,
+    superseded_by, superseded_at, known_from,
+    CASE WHEN derived_key IS NOT NULL THEN jsonb_build_object(
+        'entity', derived_entity, 'key', derived_key, 'value', derived_value
+    ) END AS derived
+FROM memories
+WHERE agent_id = :agent
+ORDER BY id;
+
+-- GET /v1/doctor
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT *, CAST(memory_id AS text) AS memory_id
+FROM memory_beliefs b
+WHERE agent_id = :agent
+ORDER BY b.memory_id, known_from;
+
+-- GET /v1/doctor
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT *, CAST(memory_id AS text) AS memory_id
+FROM memory_usage u
+WHERE agent_id = :agent
+ORDER BY u.memory_id;
+
+-- GET /v1/doctor
+-- app/store/doctor/reads.py stream_stored_memories
+WITH RECURSIVE confirmed AS (
+    SELECT id, operation, target_memory_id, created_at, 1 AS times
+    FROM consolidation_log
+    WHERE agent_id = :agent AND operation = 'NOOP' AND relation = 'DUPLICATE'
+        AND target_memory_id IS NOT NULL AND created_at <= :until
+    UNION
+    SELECT l.id, l.operation, c.target_memory_id, l.created_at, -c.times
+    FROM confirmed c
+    JOIN consolidation_log l ON l.agent_id = :agent AND l.reverts = c.id
+)
+SELECT * FROM (
+    SELECT state ->> 'id' AS memory_id, l.id AS log_id, l.operation, l.created_at AS at,
+        state, before, place, 0 AS confirmed, l.incoming ->> 'content' AS content
+    FROM consolidation_log l
+    CROSS JOIN LATERAL (
+        SELECT true, b.*
+        FROM jsonb_path_query(l.before_state, '$[*]') WITH ORDINALITY AS b
+        UNION ALL
+        SELECT false, a.*
+        FROM jsonb_path_query(l.after_state, '$[*]') WITH ORDINALITY AS a
+    ) AS states (before, state, place)
+    WHERE l.agent_id = :agent AND l.created_at > :after AND l.created_at <= :until
+        AND state ->> 'id' IS NOT NULL
+    UNION ALL
+    SELECT CAST(target_memory_id AS text), id, operation, created_at,
+        '{}', false, 0, times, NULL
+    FROM confirmed
+    WHERE created_at > :after AND created_at <= :until
+) AS steps
+ORDER BY memory_id COLLATE "C", at, log_id, before DESC, place;
+
+-- GET /v1/doctor
+-- app/store/doctor/reads.py stream_stored_memories
+SELECT *, CAST(memory_id AS text) AS memory_id
+FROM log_checkpoints c
+WHERE agent_id = :agent
+ORDER BY c.memory_id;
+
+-- GET /v1/doctor
+-- app/store/doctor/reads.py stream_chains
+SELECT id, created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
+    slot_category, slot_key, session_id, project, kind, importance, trust, lifespan, said_at,
+    content_hash, fuzzy_hash, folded_hash, value_hash, chain_id, valid_from, asserted_at,
+    said_until, retracted_at, void, ended_by, contradicted_by, merged, temporary, tier, covered,
+    valid_until, superseded_by, superseded_at, known_from, dated_by ->> 'from' IS NOT NULL AS
+    has_dated_start
+FROM memories
+WHERE agent_id = :agent
+ORDER BY chain_id, created_at, id;
+
+-- GET /v1/doctor
+-- app/store/doctor/reads.py list_reverts
+SELECT id, operation, reverts, reverted_by
+FROM consolidation_log l
+WHERE agent_id = :agent AND (
+    reverts IS NOT NULL OR reverted_by IS NOT NULL OR operation = 'REVERT'
+    OR EXISTS (
+        SELECT FROM consolidation_log u WHERE u.agent_id = :agent AND u.reverts = l.id
+    )
+)
+ORDER BY created_at DESC, id DESC;
+
+-- GET /v1/doctor
+-- app/store/engine.py
+SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
+    SELECT CAST(m.id AS text)
+    FROM memories m
+    WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
+) AS erased
+FROM idempotency_keys k
+WHERE k.agent_id = :agent
+ORDER BY k.key;
+
+-- GET /v1/doctor
+-- app/store/engine.py
+SELECT actor, confidence, created_at, decided_by, duration_ms, id, model, operation,
+    prompt_version, relation, request_id, reverts, source_memory_ids, target_memory_id,
+    after_state, before_state, incoming, opinions, reasoning, session_id, signals, usage, vetoed,
+    previous_hash, hash, content_digest, content_salt
+FROM consolidation_log
+WHERE agent_id = :agent AND hash IS NOT NULL
+ORDER BY created_at, id;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- GET /v1/doctor
@@ -8203,39 +8977,7 @@ FROM consolidation_log l
 WHERE agent_id = :agent AND created_at <= :until
     AND NOT EXISTS (SELECT FROM needed WHERE needed.id = l.id)
 ORDER BY created_at, id;
-
--- a worker: retention
--- app/store/log/retention.py fold_log
-WITH RECURSIVE confirmed AS (
-    SELECT id, operation, target_memory_id, created_at, 1 AS times
-    FROM consolidation_log
-    WHERE agent_id = :agent AND operation = 'NOOP' AND relation = 'DUPLICATE'
-        AND target_memory_id IS NOT NULL AND created_at <= :until
-    UNION
-    SELECT l.id, l.operation, c.target_memory_id, l.created_at, -c.times
-    FROM confirmed c
-    JOIN consolidation_log l ON l.agent_id = :agent AND l.reverts = c.id
-)
-SELECT * FROM (
-    SELECT state ->> 'id' AS memory_id, l.id AS log_id, l.operation, l.created_at AS at,
-        state, before, place, 0 AS confirmed, l.incoming ->> 'content' AS content
-    FROM consolidation_log l
-    CROSS JOIN LATERAL (
-        SELECT true, b.*
-        FROM jsonb_path_query(l.before_state, '$[*]') WITH ORDINALITY AS b
-        UNION ALL
-        SELECT false, a.*
-        FROM jsonb_path_query(l.after_state, '$[*]') WITH ORDINALITY AS a
-    ) AS states (before, state, place)
-    WHERE l.agent_id = :agent AND l.created_at > :after AND l.created_at <= :until
-        AND state ->> 'id' IS NOT NULL
-    UNION ALL
-    SELECT CAST(target_memory_id AS text), id, operation, created_at,
-        '{}', false, 0, times, NULL
-    FROM confirmed
-    WHERE created_at > :after AND created_at <= :until
-) AS steps
-ORDER BY memory_id COLLATE "C", at, log_id, before DESC, place;
+-- app/store/log/retention.py fold_log: as for GET /v1/doctor
 
 -- a worker: retention
 -- app/store/log/retention.py fold_log
