@@ -18,8 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from app.domain.agent import Mode
 from app.domain.captures import CaptureState, ExtractBy
 from app.domain.dates.dated_text import Precision
-from app.domain.details import check_stored_details
-from app.domain.fact import Kind, Lifespan, Tier
+from app.domain.fact import MAX_DETAILS_DEPTH, Kind, Lifespan, Tier
 from app.domain.relation import Classify, Judge, Operation, Relation
 from app.domain.relationship import LinkType
 from app.domain.talk import Role, SkipReason
@@ -50,10 +49,15 @@ class _Time:
     """A time as writes have it: in UTC, to the microsecond."""
 
 
-class _Details:
-    """The free JSON of a memory."""
+def _build_details_type() -> Any:
+    """Return the type of the free JSON of a memory."""
+    value = scalar = str | int | float | bool | None
+    for _ in range(MAX_DETAILS_DEPTH):
+        value = scalar | list[value] | dict[str, value]  # type: ignore[valid-type]
+    return dict[str, value]  # type: ignore[valid-type]  # msgspec reads it at run time
 
 
+_Details: Any = _build_details_type()
 _Id = Annotated[str, Meta(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")]
 _Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 _Share = Annotated[float, Meta(ge=0, le=1)]
@@ -358,21 +362,17 @@ JSON_SCHEMAS: Mapping[str, Mapping[str, Any]] = {
 _UTC = timedelta(0)
 
 
-def _check_value(kind: type, value: Any) -> Any:
-    """Raise ValueError unless the value fits a type that msgspec does not know itself."""
-    if kind is _Time:
-        if not isinstance(value, str):
-            raise ValueError("Expected a time")  # noqa: TRY004 - msgspec reports a ValueError only
-        _check_time(value)
-        return _A_TIME
-    if not isinstance(value, dict):
-        raise ValueError("Expected `object`")  # noqa: TRY004
-    check_stored_details(value)
-    return _SOME_DETAILS
+def _read_time(kind: type, text: Any) -> Any:
+    """Return a time for msgspec. Raise ValueError unless it is one as writes have it."""
+    assert kind is _Time
+    if not isinstance(text, str):
+        raise ValueError("Expected a time")  # noqa: TRY004 - msgspec reports a ValueError only
+    _check_time(text)
+    return _A_TIME
 
 
 # Nobody reads what was decoded.
-_A_TIME, _SOME_DETAILS = _Time(), _Details()
+_A_TIME = _Time()
 
 
 @lru_cache(maxsize=1024)  # most times of an operation are one and the same
@@ -384,7 +384,7 @@ def _check_time(text: str) -> None:
 
 
 _DECODERS = {
-    (table, column): msgspec.json.Decoder(schema, dec_hook=_check_value)
+    (table, column): msgspec.json.Decoder(schema, dec_hook=_read_time)
     for table, schemas in JSON_SCHEMAS.items()
     for column, schema in schemas.items()
 }

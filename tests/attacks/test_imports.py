@@ -178,9 +178,7 @@ def test_an_agent_whose_log_cannot_be_read_stops_no_other_agents_events(
         path = f"/v1/webhooks/{create_webhook(client, receiver.url)}"
         store_as(client, "evil", "Plays chess")
         drop_rules(unchecked_database_url)
-        poison_agent(
-            unchecked_database_url, "evil", POISON["a state with another id"]
-        )
+        poison_agent(unchecked_database_url, "evil", POISON["a state with another id"])
         for number in range(2):
             expected = store_as(client, "victim", f"Has {number} dogs")
             deliver(settings)

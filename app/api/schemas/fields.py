@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from app.domain.dates.zones import find_zone
-from app.domain.details import MAX_DETAILS_DEPTH, MAX_DETAILS_SIZE, check_details
+from app.domain.fact import MAX_DETAILS_DEPTH
 from app.domain.text import INVISIBLE, is_storable, is_visible
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ Target = TypeVar("Target", bound="DataclassInstance")
 MAX_CONTENT = 16_000
 MAX_ITEMS = 1_000
 MAX_LIST = 100
+MAX_DETAILS_SIZE = 2_000
 MAX_LIMIT = 1_000
 MAX_FIELDS = 100  # more than any request has
 
@@ -122,7 +123,20 @@ def _check_worded(text: str) -> str:
 
 
 def _check_details(details: dict[str, Any]) -> dict[str, Any]:
-    check_details(details)
+    """Raise ValueError unless depth and size are within bounds and Postgres can hold everything."""
+    remaining = MAX_DETAILS_SIZE
+    layer: list[tuple[int, Any]] = [(1, details)]
+    while layer:
+        depth, value = layer.pop()
+        inner_values = _list_inner_values(value)
+        remaining -= len(inner_values)
+        if depth > MAX_DETAILS_DEPTH or remaining < 1:
+            raise ValueError(
+                f"must hold at most {MAX_DETAILS_SIZE} values, "
+                f"nested at most {MAX_DETAILS_DEPTH} deep"
+            )
+        _check_detail(value)
+        layer += [(depth + 1, inner) for inner in inner_values]
     return details
 
 
@@ -139,6 +153,31 @@ def _list_ids(value: Any) -> Any:
         return [UUID(value)]
     except (ValueError, AttributeError):
         raise ValueError("give the id of a memory, or a list of ids") from None
+
+
+def _check_detail(value: Any) -> None:
+    """Raise ValueError if Postgres could not hold the value, whatever is nested in it."""
+    if isinstance(value, str):
+        _check_detail_text(value)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must not contain NaN or Infinity")
+    elif isinstance(value, int) and abs(value) >= 10**30:
+        raise ValueError("must not contain integers of more than 30 digits")
+    elif isinstance(value, dict):
+        for name in value:
+            _check_detail_text(name)
+
+
+def _check_detail_text(text: str) -> None:
+    check_text(text)
+    if len(text) > MAX_CONTENT:
+        raise ValueError(f"must not contain texts of more than {MAX_CONTENT} characters")
+
+
+def _list_inner_values(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def _check_timezone(name: str) -> str:
