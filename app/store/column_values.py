@@ -231,7 +231,7 @@ class _Review(_Object):
     relation: Relation
     relied_on: list[tuple[_Id, _Count]]
     judgments: list[_Judgment] | UnsetType = UNSET
-    said: _Corrections | UnsetType | None = UNSET
+    corrections: _Corrections | UnsetType | None = msgspec.field(name="said", default=UNSET)
     successor: _Id | UnsetType | None = UNSET
     sentence: str | UnsetType = UNSET
 

@@ -111,7 +111,8 @@ def _to_webhook(row: Mapping[str, Any]) -> Webhook:
 # --- what is due ---------------------------------------------------------------------------------
 
 # Find the webhooks that may be tried now and that no living runner has, with the agents that were
-# written to since they were served last and can be read. `agents` is an id, a beginning and a star, or a star.
+# written to since they were served last and can be read. `agents` is an id, a beginning and a
+# star, or a star.
 _DUE = """
     SELECT w.id AS webhook_id, a.agent_id, a.last_known_at
     FROM webhooks w

@@ -1,6 +1,5 @@
 """Answers of the routes of webhooks."""
 
-from collections.abc import Iterable
 from typing import Any, Self
 from uuid import UUID
 
