@@ -20,6 +20,7 @@ from app.services.metrics import (
     update_model_gauge,
     update_pool_gauges,
     update_replica_gauges,
+    update_webhooks_gauge,
 )
 from app.store.reads import Replica
 
@@ -161,6 +162,7 @@ async def metrics(services: ServicesDep) -> Response:
     update_pool_gauges(services.engine)
     update_replica_gauges(services.reads)
     update_model_gauge(services.model_checker)
+    await update_webhooks_gauge(services.webhooks)
     return Response(render_metrics(), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -79,8 +79,8 @@ async def list_webhooks(
 )
 async def get_webhook(services: ServicesDep, actor: ActorDep, webhook_id: WebhookPath) -> Response:
     """A webhook, whether it works, and what became of its last messages."""
-    webhook, deliveries = await services.webhooks.get_webhook(actor, WebhookId(webhook_id))
-    return respond_with_answer(WebhookWithDeliveriesOut.from_deliveries(webhook, deliveries))
+    state = await services.webhooks.get_webhook(actor, WebhookId(webhook_id))
+    return respond_with_answer(WebhookWithDeliveriesOut.from_state(state))
 
 
 @router.delete(

@@ -12,6 +12,9 @@ from uuid import UUID
 from app.domain.dates.dated_text import DatedBy
 from app.domain.text import fold, hash_text, hash_text_loosely, hash_value
 
+MAX_DETAILS_DEPTH = 8
+"""How deep the free JSON of a memory (`details`) may be nested."""
+
 _SPACE_BEFORE_MARK = re.compile(r" (?=[.,;:!?])")
 
 

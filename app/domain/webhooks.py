@@ -26,6 +26,8 @@ DELAYS = (
     timedelta(hours=20),
     timedelta(hours=24),
 )
+# How long after events could not be read they are read again.
+UNREADABLE_DELAY = timedelta(minutes=10)
 # The answer by which a receiver says that it wants nothing more.
 GONE = 410
 
@@ -87,6 +89,15 @@ class Delivery:
     attempt: int
     at: datetime
     answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableAgent:
+    """An agent whose events a webhook does not get, because they cannot be read."""
+
+    agent: str
+    since: datetime
+    next_try_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

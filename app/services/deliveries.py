@@ -2,7 +2,8 @@
 
 A worker looks every second which webhooks are due, and claims each as captures are claimed. Sweeps
 run for hours in the one place for jobs, so these do not wait there. Each event that is taken is
-noted before the next one is sent; one that is not taken stops its webhook until the next try.
+noted before the next one is sent; one that is not taken stops its webhook until the next try. An
+agent whose log cannot be read is noted too, and holds up no other agent.
 """
 
 import asyncio
@@ -93,7 +94,7 @@ class Deliverer:
         try:
             async with self._claim(webhook_id) as service:
                 for agent, last_known_at in agents:
-                    await service.send_events(agent, last_known_at)
+                    await service.serve_agent(agent, last_known_at)
         except Stopped:
             return
         except Exception as problem:
@@ -126,7 +127,20 @@ class _Service:
         self._runner = runner
         self._failures = webhook.failures
 
-    async def send_events(self, agent: AgentId, last_known_at: datetime) -> None:
+    async def serve_agent(self, agent: AgentId, last_known_at: datetime) -> None:
+        """Send the events of an agent. If they cannot be read, note that and try again later."""
+        try:
+            await self._send_events(agent, last_known_at)
+        except Stopped:
+            raise
+        except Exception as problem:
+            extra = {"webhook_id": str(self._webhook.id), "unreadable_agent": agent}
+            kind = type(problem).__name__
+            logger.warning("the events of an agent cannot be read: %s", kind, extra=extra)
+            async with begin_for_keys(self._engine) as connection:
+                await webhooks.note_unreadable(connection, self._webhook, self._runner, agent)
+
+    async def _send_events(self, agent: AgentId, last_known_at: datetime) -> None:
         """Send the events of an agent, at least up to a known time that was seen.
 
         Everything up to that time is seen now, as writes are seen in the order of their times.

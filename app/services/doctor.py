@@ -20,6 +20,7 @@ from app.services.agent_write import Call, agent_write
 from app.store.cluster import find_cluster_faults
 from app.store.doctor import reads as doctor_reads
 from app.store.doctor import rules as doctor_rules
+from app.store.doctor.values import stream_value_faults
 from app.store.engine import begin_as_operator, begin_for_agent, open_snapshot, take_role
 from app.store.log import archived as archived_log
 from app.store.log import chain as log_chain
@@ -160,23 +161,31 @@ async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGene
     """Run all checks: rules in SQL, then each memory, each chain, reverts and stored answers,
     the chain of the log.
 
-    An agent that cannot be read is checked no further.
+    If a time of the agent cannot be read, nothing else is checked. If another value cannot be
+    read, only the chain of the log is.
     """
-    unreadable = False
+    readable_times = readable_values = True
     async with aclosing(
         doctor_rules.stream_faults(connection, agent, doctor_rules.READABLE)
     ) as faults:
         async for fault in faults:
-            unreadable = True
+            readable_times = False
             yield fault
-    if unreadable:
+    if not readable_times:
         return
-    for part in (
-        doctor_rules.stream_faults(connection, agent, doctor_rules.RULES),
-        _check_memories(connection, agent),
-        _check_reverts_and_answers(connection, agent),
-        _check_log_chain(connection, agent),
-    ):
+    async with aclosing(stream_value_faults(connection, agent)) as faults:
+        async for fault in faults:
+            readable_values = False
+            yield fault
+    parts = [_check_log_chain(connection, agent)]
+    if readable_values:
+        parts = [
+            doctor_rules.stream_faults(connection, agent, doctor_rules.RULES),
+            _check_memories(connection, agent),
+            _check_reverts_and_answers(connection, agent),
+            *parts,
+        ]
+    for part in parts:
         async with aclosing(part) as faults:
             async for fault in faults:
                 yield fault

@@ -3,8 +3,10 @@
 All processes share the folder that PROMETHEUS_MULTIPROC_DIR names, if it is set.
 """
 
+import asyncio
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -15,8 +17,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.classification.model.check import ModelChecker
 from app.domain.relation import ModelCost
 from app.planning.plan import Plan
+from app.services.webhooks import WebhookKeeper
 from app.store.engine import Pool
 from app.store.reads import Reads
+
+# Seconds that figures wait for the database.
+_PATIENCE = 1.0
 
 REGISTRY = CollectorRegistry()
 _OPERATIONS = Counter(
@@ -148,6 +154,21 @@ def update_model_gauge(checker: ModelChecker | None) -> None:
     """Set the gauge of the model to its latest check. Without a check there is none."""
     if checker and checker.report:
         _MODEL_USABLE.labels(checker.model).set(checker.report.is_usable)
+
+
+_WEBHOOKS_UNREADABLE = Gauge(
+    "palimpsest_webhooks_unreadable_agents",
+    "Agents whose events cannot be read, so that no webhook gets them",
+    registry=REGISTRY,
+    multiprocess_mode="livemostrecent",
+)
+
+
+async def update_webhooks_gauge(keeper: WebhookKeeper) -> None:
+    """Set the gauge of agents that webhooks cannot read. Without the database it stays as it is."""
+    with suppress(Exception):
+        async with asyncio.timeout(_PATIENCE):
+            _WEBHOOKS_UNREADABLE.set(await keeper.count_unreadable_agents())
 
 
 def update_pool_gauges(engine: AsyncEngine) -> None:

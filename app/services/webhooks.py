@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 from app.domain.errors import AddressNotAllowed, AgentForbidden, KeyEnded, UnknownWebhook
 from app.domain.keys import Actor
 from app.domain.relation import Operation
-from app.domain.webhooks import PING, Delivery, Webhook, WebhookId
+from app.domain.webhooks import PING, Delivery, UnreadableAgent, Webhook, WebhookId
 from app.remote.webhooks import AddressRefused, WebhookSender
 from app.store import keys, webhooks
 from app.store.engine import begin_for_keys, read_clock
@@ -24,7 +24,7 @@ from app.store.engine import begin_for_keys, read_clock
 logger = logging.getLogger(__name__)
 
 SECRET_BYTES = 32
-# Tries that are shown with a webhook.
+# Tries, and agents that cannot be read, that are shown with a webhook.
 SHOWN = 20
 
 
@@ -34,6 +34,15 @@ class NewWebhook:
 
     webhook: Webhook
     secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookState:
+    """A webhook, its last tries, newest first, and agents whose events cannot be read."""
+
+    webhook: Webhook
+    deliveries: Sequence[Delivery]
+    unreadable: Sequence[UnreadableAgent]
 
 
 class WebhookKeeper:
@@ -82,12 +91,17 @@ class WebhookKeeper:
             listed = await webhooks.list_webhooks(connection, after=after)
         return [one for one in listed if actor.rights.allows_agent(one.agents)][:limit]
 
-    async def get_webhook(
-        self, actor: Actor, webhook_id: WebhookId
-    ) -> tuple[Webhook, Sequence[Delivery]]:
-        """Return a webhook and its last tries, newest first. Raises UnknownWebhook."""
+    async def get_webhook(self, actor: Actor, webhook_id: WebhookId) -> WebhookState:
+        """Return a webhook and how it fares. Raises UnknownWebhook."""
         async with self._lock_webhook(actor, webhook_id) as (connection, webhook):
-            return webhook, await webhooks.list_deliveries(connection, webhook_id, limit=SHOWN)
+            deliveries = await webhooks.list_deliveries(connection, webhook_id, limit=SHOWN)
+            unreadable = await webhooks.list_unreadable(connection, webhook_id, limit=SHOWN)
+            return WebhookState(webhook, deliveries, unreadable)
+
+    async def count_unreadable_agents(self) -> int:
+        """Return how many agents have events that some webhook cannot read."""
+        async with begin_for_keys(self._engine) as connection:
+            return await webhooks.count_unreadable(connection)
 
     async def delete_webhook(self, actor: Actor, webhook_id: WebhookId) -> Webhook:
         """Remove a webhook. Raises UnknownWebhook."""

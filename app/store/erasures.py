@@ -22,6 +22,7 @@ from app.store.recent_stats import forget_erased
 from app.store.redactions import NOWHERE, Redaction, redact_log
 from app.store.rows import LOG_TYPES, CallInfo, erasure_row
 from app.store.sweeps.runs import FORGET_SLOTS_OF_SWEEPS
+from app.store.wrong_values import empty_wrong_json
 
 CHUNK = 5_000
 
@@ -208,6 +209,8 @@ async def erase_memories(
         "ids": list(texts),
         "everything": everything,
     }
+    if everything:
+        await empty_wrong_json(connection, agent)
     await forget_erased(connection, agent, list(texts))
     swept = await _fetch_ids(connection, FORGET_SLOTS_OF_SWEEPS, parameters)
     await fetch_rows(connection, _ERASE, parameters)

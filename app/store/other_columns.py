@@ -377,7 +377,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("agents", Erasure.NAME),
     ),
     "webhook_positions": (
-        *_list_plain("webhook_id", "at", "id"),
+        *_list_plain("webhook_id", "at", "id", "unreadable_since", "next_try_at"),
         OtherColumn("agent", Erasure.NAME),
     ),
     "webhook_deliveries": (

@@ -5,6 +5,9 @@ alike. `other_columns` declares what becomes of each column and JSON field.
 
 An operation that lost words loses its salt too: its digest then gives no words away, and nobody
 expects its content to match the digest.
+
+Erasing must not fail because JSON is not what a write makes. So its items are selected by
+`_list_objects`, and ids in it are read by `_read_id`.
 """
 
 from collections.abc import Sequence
@@ -116,6 +119,17 @@ def _list_redactions(log: str) -> tuple[str, ...]:
     )
 
 
+def _list_objects(array: str) -> str:
+    """Return the SQL of a row for each object in a JSON array. What else it holds is left out."""
+    return f"""jsonb_path_query({array}, '$[*] ? (@.type() == "object")')"""
+
+
+def _read_id(value: str, key: str) -> str:
+    """Return the SQL of an id in a JSON object, NULL if it is none."""
+    text = f"{value} ->> '{key}'"
+    return f"CASE WHEN pg_input_is_valid({text}, 'uuid') THEN CAST({text} AS uuid) END"
+
+
 # The words of an operation that can quote a text.
 _WORDS = "lower(l.reasoning || CAST(l.signals AS text) || coalesce(CAST(l.usage AS text), ''))"
 
@@ -175,10 +189,10 @@ _WITHOUT_CORRECTED_TEXTS = "".join(
 
 # Joins to a state `s` its memory. An operation has few states. The planner expects a hundred, and
 # would read every memory of the agent for each operation, if LIMIT did not keep it from that.
-_MEMORY_OF_STATE = """
+_MEMORY_OF_STATE = f"""
     LEFT JOIN LATERAL (
         SELECT id, erased_at, slot_hash FROM memories
-        WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+        WHERE agent_id = :agent AND id = {_read_id("s", "id")}
         LIMIT 1
     ) AS m ON true
 """
@@ -199,9 +213,9 @@ def _redacted_states_sql(states: str) -> str:
                 s
             ELSE
                 (CASE
-                    WHEN s ? 'metadata'
+                    WHEN jsonb_typeof(s -> 'metadata') = 'object'
                     THEN jsonb_set(s, '{{metadata}}', (s -> 'metadata') - CAST(:texts AS text[]))
-                    ELSE s
+                    ELSE s - 'metadata'
                 END)
                 - CAST(:texts AS text[])
                 - CASE
@@ -209,7 +223,7 @@ def _redacted_states_sql(states: str) -> str:
                     ELSE '{{}}'
                 END
             END ORDER BY place), '[]')
-        FROM jsonb_array_elements({states}) WITH ORDINALITY AS e (s, place)
+        FROM {_list_objects(states)} WITH ORDINALITY AS e (s, place)
         {_MEMORY_OF_STATE}
     )"""
 
@@ -223,14 +237,14 @@ def _redact_operations_sql(log: str) -> str:
     return f"""
         WITH stands AS (
             SELECT l.id, EXISTS (
-                SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
+                SELECT 1 FROM {_list_objects("l.after_state")} AS s
                 {_MEMORY_OF_STATE}
                 WHERE m.id IS NOT NULL
                   AND m.erased_at IS NULL
                   AND s ? 'belief'
                   AND NOT s ? 'content'
                   AND NOT EXISTS (
-                      SELECT 1 FROM jsonb_array_elements(l.before_state) AS b
+                      SELECT 1 FROM {_list_objects("l.before_state")} AS b
                       WHERE b ->> 'id' = s ->> 'id'
                   )
             ) AS incoming
@@ -248,7 +262,7 @@ def _redact_operations_sql(log: str) -> str:
             END,
             signals = (
                 SELECT coalesce(jsonb_agg(f || '{{"explanation": ""}}'), '[]')
-                FROM jsonb_array_elements(l.signals) AS f
+                FROM {_list_objects("l.signals")} AS f
             ),
             opinions = NULL,
             vetoed = '[]',
@@ -284,7 +298,7 @@ def _redact_opinions_sql(log: str) -> str:
         WHERE l.agent_id = :agent
           AND {HAS_OPINIONS}
           AND EXISTS (
-              SELECT 1 FROM jsonb_array_elements(coalesce(l.opinions, l.vetoed)) AS o
+              SELECT 1 FROM {_list_objects("coalesce(l.opinions, l.vetoed)")} AS o
               WHERE {_QUOTING_OPINION}
           )
     """
@@ -293,7 +307,7 @@ def _redact_opinions_sql(log: str) -> str:
 def _list_other_opinions_sql(opinions: str) -> str:
     return f"""
                 SELECT jsonb_agg(o ORDER BY place)
-                FROM jsonb_array_elements({opinions}) WITH ORDINALITY AS e (o, place)
+                FROM {_list_objects(opinions)} WITH ORDINALITY AS e (o, place)
                 WHERE NOT ({_QUOTING_OPINION})
             """
 
@@ -321,13 +335,13 @@ _WAITS_ON = """
 """
 
 # A question whose fact stands waits on for the candidates that are left.
-_HAS_CANDIDATES_LEFT = """
+_HAS_CANDIDATES_LEFT = f"""
     NOT :everything
     AND source IN ('low_confidence', 'judges_disagree')
     AND NOT coalesce(memory_id = ANY(:ids), false)
     AND EXISTS (
-        SELECT FROM jsonb_array_elements(judgments) AS j
-        JOIN memories m ON m.agent_id = :agent AND m.id = CAST(j ->> 'memory_id' AS uuid)
+        SELECT FROM {_list_objects("judgments")} AS j
+        JOIN memories m ON m.agent_id = :agent AND m.id = {_read_id("j", "memory_id")}
         WHERE m.erased_at IS NULL
     )
 """
@@ -367,7 +381,7 @@ _REDACT_REVIEWS = f"""
                 ),
                 '[]'
             )
-            FROM jsonb_array_elements(judgments) AS j
+            FROM {_list_objects("judgments")} AS j
         )
     WHERE agent_id = :agent AND ({_QUOTING_REVIEW})
 """

@@ -726,6 +726,13 @@ webhook_positions = sa.Table(
     sa.Column("agent", sa.Text, primary_key=True),
     sa.Column("at", _TIME, nullable=False),
     sa.Column("id", UUID, nullable=False),
+    sa.Column("unreadable_since", _TIME),
+    sa.Column("next_try_at", _TIME),
+    sa.Index(
+        "webhook_positions_unreadable",
+        "agent",
+        postgresql_where=sa.text("unreadable_since IS NOT NULL"),
+    ),
 )
 
 webhook_deliveries = sa.Table(

@@ -11,7 +11,15 @@ from app.domain.agent import AgentId
 from app.domain.events import Position
 from app.domain.keys import Actor
 from app.domain.relation import Operation
-from app.domain.webhooks import Answer, Delivery, DeliveryProblem, Webhook, WebhookId
+from app.domain.webhooks import (
+    UNREADABLE_DELAY,
+    Answer,
+    Delivery,
+    DeliveryProblem,
+    UnreadableAgent,
+    Webhook,
+    WebhookId,
+)
 from app.store.engine import fetch_rows
 from app.store.fragments import CLOCK, CLOCK_AND_LEASE
 
@@ -109,6 +117,7 @@ async def delete_webhook(connection: AsyncConnection, webhook_id: WebhookId) -> 
 async def enable_webhook(
     connection: AsyncConnection, webhook_id: WebhookId, actor: Actor
 ) -> Webhook:
+    await fetch_rows(connection, _READ_AGAIN, {"webhook": webhook_id})
     values = {"id": webhook_id, "actor": actor.name, "actor_expires_at": actor.expires_at}
     [row] = await fetch_rows(connection, _ENABLE, values)
     return _to_webhook(row)
@@ -138,7 +147,8 @@ def _to_webhook(row: Mapping[str, Any]) -> Webhook:
 # --- what is due ---------------------------------------------------------------------------------
 
 # Find the webhooks that may be tried now and that no living runner has, with the agents that were
-# written to since they were served last. `agents` is an id, a beginning and a star, or a star.
+# written to since they were served last and can be read. `agents` is an id, a beginning and a
+# star, or a star.
 _DUE = """
     SELECT w.id AS webhook_id, a.agent_id, a.last_known_at
     FROM webhooks w
@@ -156,6 +166,7 @@ _DUE = """
       AND (w.next_try_at IS NULL OR w.next_try_at <= clock_timestamp())
       AND (w.alive_at IS NULL OR w.alive_at <= clock_timestamp() - CAST(:lease AS interval))
       AND a.last_known_at > coalesce(p.at, w.created_at)
+      AND (p.next_try_at IS NULL OR p.next_try_at <= clock_timestamp())
     ORDER BY a.last_known_at
     LIMIT 1000
 """
@@ -221,7 +232,8 @@ _FIND_POSITION = """
 _SET_POSITION = """
     INSERT INTO webhook_positions (webhook_id, agent, at, id)
     SELECT id, :agent, :at, :last_id FROM webhooks WHERE id = :webhook AND runner = :runner
-    ON CONFLICT (webhook_id, agent) DO UPDATE SET at = excluded.at, id = excluded.id
+    ON CONFLICT (webhook_id, agent) DO UPDATE SET
+        at = excluded.at, id = excluded.id, unreadable_since = NULL, next_try_at = NULL
 """
 
 
@@ -248,6 +260,76 @@ async def set_position(
         "last_id": position.id,
     }
     await fetch_rows(connection, _SET_POSITION, values)
+
+
+# Note that the events of an agent cannot be read, and when to try again.
+_NOTE_UNREADABLE = """
+    INSERT INTO webhook_positions (webhook_id, agent, at, id, unreadable_since, next_try_at)
+    SELECT w.id, :agent, :at, :last_id, clock.now, clock.next_try
+    FROM webhooks w
+    CROSS JOIN (
+        SELECT clock_timestamp() AS now, clock_timestamp() + CAST(:delay AS interval) AS next_try
+    ) AS clock
+    WHERE w.id = :webhook AND w.runner = :runner
+    ON CONFLICT (webhook_id, agent) DO UPDATE SET
+        unreadable_since = coalesce(
+            webhook_positions.unreadable_since, excluded.unreadable_since
+        ),
+        next_try_at = excluded.next_try_at
+"""
+
+# List the agents whose events a webhook cannot read.
+_LIST_UNREADABLE = """
+    SELECT agent, unreadable_since AS since, next_try_at
+    FROM webhook_positions
+    WHERE webhook_id = :webhook AND unreadable_since IS NOT NULL
+    ORDER BY unreadable_since, agent
+    LIMIT :limit
+"""
+
+# Let a webhook read the events of such agents at once.
+_READ_AGAIN = """
+    UPDATE webhook_positions SET next_try_at = NULL
+    WHERE webhook_id = :webhook AND unreadable_since IS NOT NULL
+"""
+
+# Count the agents whose events some webhook cannot read.
+_COUNT_UNREADABLE = """
+    SELECT count(DISTINCT agent) AS agents
+    FROM webhook_positions
+    WHERE unreadable_since IS NOT NULL
+"""
+
+
+async def note_unreadable(
+    connection: AsyncConnection, webhook: Webhook, runner: UUID, agent: AgentId
+) -> None:
+    """Note that the events of the agent cannot be read, if this runner still has the webhook."""
+    values = {
+        "webhook": webhook.id,
+        "runner": runner,
+        "agent": agent,
+        "at": webhook.beginning.at,
+        "last_id": webhook.beginning.id,
+        "delay": UNREADABLE_DELAY,
+    }
+    await fetch_rows(connection, _NOTE_UNREADABLE, values)
+
+
+async def list_unreadable(
+    connection: AsyncConnection, webhook_id: WebhookId, *, limit: int
+) -> Sequence[UnreadableAgent]:
+    """Return the agents whose events the webhook cannot read, the longest unread first."""
+    values = {"webhook": webhook_id, "limit": limit}
+    rows = await fetch_rows(connection, _LIST_UNREADABLE, values)
+    return [UnreadableAgent(**row) for row in rows]
+
+
+async def count_unreadable(connection: AsyncConnection) -> int:
+    """Return how many agents have events that some webhook cannot read."""
+    [row] = await fetch_rows(connection, _COUNT_UNREADABLE, {})
+    agents: int = row["agents"]
+    return agents
 
 
 # --- tries ---------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("a NUL", changed("memory", content="a\u0000b"), "NUL"),
     ("a text too long", changed("memory", content="x" * 200_000), "content"),
     ("an empty text", changed("memory", content=""), "memories_erased_check"),
-    ("an unknown kind", changed("memory", kind="rumour"), "memories_kind_check"),
+    ("an unknown kind", changed("memory", kind="rumour"), "kind"),
     ("a number too large", changed("memory", trust=10**6), "trust"),
     ("not a number", changed("memory", importance=float("nan")), "Invalid JSON"),
     ("a number beyond 64 bits", numbered("memory", "importance", b"1e400"), "importance"),

@@ -345,3 +345,28 @@ def test_an_alter_that_changes_a_rule_changes_nothing_else() -> None:
             for alter in ALTER.findall(path.read_text()):
                 changes = CHANGE_OF_RULE.findall(alter)
                 assert len(changes) <= 1, f"{path.name}: {alter}"
+
+
+@needs_one_server  # no version so old knows a cluster
+def test_values_that_no_read_can_answer_are_emptied_before_checks_are_validated(
+    unchecked_database_url: str,
+) -> None:
+    url = unchecked_database_url
+    with (
+        running(load_settings(database_url=url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        client.post("/v1/memories", json={"content": "Has a dog"}).raise_for_status()
+    schema.migrate_down(url, "2026_11_27_a")
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE consolidation_log SET after_state = '-1', usage = '[]'")
+    with plain_owner(url) as owner, schema._open_migration(owner) as (_, config):
+        command.upgrade(config, "2026_11_27_c2")
+    assert list_checks_not_validated(url) == []
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT before_state, after_state, usage FROM consolidation_log")
+        assert rows.fetchall() == [([], [], None)]
+        forced = connection.execute(
+            "SELECT relforcerowsecurity FROM pg_class WHERE relname = 'consolidation_log'"
+        )
+        assert forced.fetchall() == [(True,)]

@@ -1,6 +1,5 @@
 """Answers of the routes of webhooks."""
 
-from collections.abc import Iterable
 from typing import Any, Self
 from uuid import UUID
 
@@ -10,7 +9,7 @@ from app.api.answers.base import AnswerBase
 from app.api.times import Time
 from app.domain.relation import Operation
 from app.domain.webhooks import Delivery, Webhook
-from app.services.webhooks import NewWebhook
+from app.services.webhooks import NewWebhook, WebhookState
 
 
 class DeliveryOut(AnswerBase):
@@ -75,15 +74,34 @@ class NewWebhookOut(WebhookOut):
         return cls.model_construct(**_collect_values(new.webhook), secret=new.secret)
 
 
+class UnreadableAgentOut(AnswerBase):
+    """An agent whose events the webhook does not get, because they cannot be read."""
+
+    agent_id: str
+    since: Time = Field(description="When they could not be read for the first time.")
+    next_try_at: Time | None = Field(description="When they are read again; null: at once.")
+
+
 class WebhookWithDeliveriesOut(WebhookOut):
-    """A webhook, and its last tries."""
+    """A webhook, its last tries, and the agents whose events it does not get."""
 
     deliveries: list[DeliveryOut] = Field(description="The last 20 tries, newest first.")
+    unreadable_agents: list[UnreadableAgentOut] = Field(
+        description="The first 20 agents whose events cannot be read. `palimpsest doctor` says "
+        "what is wrong with an agent; the webhook gets the events of all others."
+    )
 
     @classmethod
-    def from_deliveries(cls, webhook: Webhook, deliveries: Iterable[Delivery]) -> Self:
-        tries = [DeliveryOut.from_delivery(delivery) for delivery in deliveries]
-        return cls.model_construct(**_collect_values(webhook), deliveries=tries)
+    def from_state(cls, state: WebhookState) -> Self:
+        tries = [DeliveryOut.from_delivery(delivery) for delivery in state.deliveries]
+        unreadable = [
+            UnreadableAgentOut.model_construct(
+                agent_id=one.agent, since=one.since, next_try_at=one.next_try_at
+            )
+            for one in state.unreadable
+        ]
+        values = _collect_values(state.webhook)
+        return cls.model_construct(**values, deliveries=tries, unreadable_agents=unreadable)
 
 
 class WebhooksAnswer(AnswerBase):

@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from app.domain.dates.zones import find_zone
+from app.domain.fact import MAX_DETAILS_DEPTH
 from app.domain.text import INVISIBLE, is_storable, is_visible
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ Target = TypeVar("Target", bound="DataclassInstance")
 MAX_CONTENT = 16_000
 MAX_ITEMS = 1_000
 MAX_LIST = 100
-MAX_DETAILS_DEPTH = 8
 MAX_DETAILS_SIZE = 2_000
 MAX_LIMIT = 1_000
 MAX_FIELDS = 100  # more than any request has

@@ -22,6 +22,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMES
 
 from app.domain.dates.zones import find_zone
 from app.domain.errors import BadImportLine
+from app.store.column_values import ENUMERATIONS, check_json, split_place
 from app.store.transfer.format import AGENT_COLUMNS, FORMAT, SECTIONS, TableSection, is_vector
 
 _Line = TypeVar("_Line")
@@ -112,7 +113,11 @@ def _choose_type(kind: Any) -> Any:
 
 def _build_field(name: str, column: sa.Column[object]) -> tuple[Any, ...]:
     """Return the field of a column. One that may be NULL may be left out, and so may a vector."""
-    kind = bytes if is_vector(column) else _choose_type(column.type)
+    values = ENUMERATIONS.get(column.table.name, {}).get(column.name)
+    if values is not None:
+        kind: Any = Literal[tuple(member.value for member in values)]
+    else:
+        kind = bytes if is_vector(column) else _choose_type(column.type)
     if not column.nullable and not is_vector(column):
         return (name, kind)
     return (name, kind, _NULL) if kind is msgspec.Raw else (name, kind | None, None)
@@ -166,7 +171,6 @@ _any_line: Any = reduce(or_, _SECTION_TYPES, _EndLine)
 _header_decoder = msgspec.json.Decoder(_HeaderLine)
 _line_decoder = msgspec.json.Decoder(_any_line)
 _type_decoder = msgspec.json.Decoder(_TypedLine)
-_document_decoder = msgspec.json.Decoder()
 
 
 # --- lines ---------------------------------------------------------------------------------------
@@ -222,15 +226,12 @@ def _decode(decoder: "msgspec.json.Decoder[_Line]", number: int, raw: bytes) -> 
         raise BadImportLine(number, f"Invalid JSON: {error}.") from None
 
 
-_PLACE = re.compile(r"(.*) - at `\$\.?(.+)`", re.DOTALL)
-
-
 def _place_first(message: str) -> str:
     """Return the message with the name of the field before what is wrong with it."""
-    placed = _PLACE.fullmatch(message)
-    if placed and placed[2] == "type":
+    reason, place = split_place(message)
+    if place == ".type":
         return f"Its type is none of {_TYPES}"
-    return f"{placed[2]}: {placed[1]}" if placed else message
+    return f"{place.removeprefix('.')}: {reason}" if place else message
 
 
 def _refuse(number: int, name: str, reason: str) -> NoReturn:
@@ -248,12 +249,11 @@ class _Conversions:
     lists_of_times: list[str]
     hashes: list[str]
     vectors: list[str]
-    documents: list[str]
-    optional_documents: list[str]
+    documents: list[tuple[str, sa.Column[object]]]
 
 
 def _list_conversions(columns: Mapping[str, sa.Column[object]]) -> _Conversions:
-    conversions = _Conversions([], [], [], [], [], [])
+    conversions = _Conversions([], [], [], [], [])
     for name, column in columns.items():
         match column.type:
             case TIMESTAMP():
@@ -263,8 +263,7 @@ def _list_conversions(columns: Mapping[str, sa.Column[object]]) -> _Conversions:
             case BYTEA():
                 conversions.hashes.append(name)
             case JSONB():
-                names = conversions.optional_documents if column.nullable else conversions.documents
-                names.append(name)
+                conversions.documents.append((name, column))
         if is_vector(column):
             conversions.vectors.append(name)
     return conversions
@@ -285,12 +284,11 @@ def _convert_values(number: int, conversions: _Conversions, values: dict[str, An
     for name in conversions.hashes:
         if values[name] is not None:
             values[name] = bytes.fromhex(values[name])
-    for name in conversions.optional_documents:
-        if values[name] == _NULL:
+    for name, column in conversions.documents:
+        if column.nullable and values[name] == _NULL:
             values[name] = None
-    for name in (*conversions.documents, *conversions.optional_documents):
-        if values[name] is not None:
-            values[name] = _keep_as_text(number, name, values[name])
+        else:
+            values[name] = _keep_as_text(number, name, column, values[name])
     for name in conversions.vectors:
         if values[name] is not None:
             values[name] = _read_vector(number, name, values[name])
@@ -303,18 +301,14 @@ def _convert_to_utc(number: int, name: str, time: datetime) -> datetime:
         _refuse(number, name, "lies outside of the years 1 to 9999")
 
 
-def _keep_as_text(number: int, name: str, raw: msgspec.Raw) -> Jsonb:
+def _keep_as_text(number: int, name: str, column: sa.Column[object], raw: msgspec.Raw) -> Jsonb:
     """Return JSON that stays text until it is written: its numbers stay as they are written."""
     text = bytes(raw)
-    if text == b"null":
-        _refuse(number, name, "must not be null")
-    if name == "details" and not text.startswith(b"{"):
-        _refuse(number, name, "must be an object")
     try:
-        # Refuses 1e100000, of which Postgres would write out all the zeros.
-        _document_decoder.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
-        _refuse(number, name, str(error))
+        check_json(column.table.name, column.name, text)
+    except ValueError as error:
+        message, place = split_place(str(error))
+        _refuse(number, name + place, message)
     return Jsonb(text, dumps=bytes)
 
 

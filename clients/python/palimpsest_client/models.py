@@ -176,6 +176,7 @@ __all__ = [
     "SweptSlotOut",
     "Tier",
     "UndoRequest",
+    "UnreadableAgentOut",
     "UsageOut",
     "ValueOut",
     "Version",
@@ -3024,6 +3025,17 @@ class UndoRequest(TypedDict):
     """true: answer with what would be undone and write nothing."""
 
 
+class UnreadableAgentOut(TypedDict):
+    """An agent whose events the webhook does not get, because they cannot be read."""
+
+    agent_id: str
+    """Whose memories these are: the value of X-Agent-Id."""
+    since: str
+    """When they could not be read for the first time."""
+    next_try_at: str | None
+    """When they are read again; null: at once."""
+
+
 class UsageOut(TypedDict):
     """What asking a model took; zeros where none was asked."""
 
@@ -3097,7 +3109,7 @@ class WebhookRequest(TypedDict):
 
 
 class WebhookWithDeliveriesOut(TypedDict):
-    """A webhook, and its last tries."""
+    """A webhook, its last tries, and the agents whose events it does not get."""
 
     id: str
     """Its id."""
@@ -3123,6 +3135,9 @@ class WebhookWithDeliveriesOut(TypedDict):
     """Why it was disabled."""
     deliveries: "list[DeliveryOut]"
     """The last 20 tries, newest first."""
+    unreadable_agents: "list[UnreadableAgentOut]"
+    """The first 20 agents whose events cannot be read. `palimpsest doctor` says what is wrong
+    with an agent; the webhook gets the events of all others."""
 
 
 class WebhooksAnswer(TypedDict):

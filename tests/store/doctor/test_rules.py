@@ -317,11 +317,11 @@ LEFT = {
     "states lost": Damage(of_log("after_state = '[]'", "falcon"), "log", ("falcon",)),
     "half a state": Damage(
         of_log("after_state = after_state #- '{{0,belief,tier}}'", "falcon"),
-        "log",
-        ("falcon", "falcon_log"),
+        "values",
+        ("falcon_log",),
     ),
     "a state that says nothing": Damage(
-        of_log("after_state = after_state || '[7]'", "falcon"), "log", ("falcon_log",)
+        of_log("after_state = after_state || '[7]'", "falcon"), "values", ("falcon_log",)
     ),
     "another end in the log": Damage(
         of_log(
@@ -468,7 +468,7 @@ LEFT = {
     ),
     "an opinion on an erased memory": Damage(
         of_log(
-            "opinions = jsonb_build_array(jsonb_build_object('memory_id', '{secret}'))",
+            'opinions = \'[{{"memory_id": "{secret}", "opinions": [], "signals": [], "vetoes": []}}]\'',
             "secret",
         ),
         "erased",

@@ -5093,6 +5093,99 @@ WHERE agent_id = :agent AND (
 );
 
 -- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[] AS text[]) AS ids, mode
+FROM agents
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(id AS text)] AS text[]) AS ids, CAST(details AS text) AS details,
+    CAST(dated_by AS text) AS dated_by, kind, tier, lifespan
+FROM memories
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(memory_id AS text)] AS text[]) AS ids, tier
+FROM memory_beliefs
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(id AS text)] AS text[]) AS ids, CAST(signals AS text) AS signals,
+    CAST(incoming AS text) AS incoming, CAST(before_state AS text) AS before_state,
+    CAST(after_state AS text) AS after_state, CAST(usage AS text) AS usage, CAST(opinions AS text)
+    AS opinions, CAST(vetoed AS text) AS vetoed, operation, relation, decided_by
+FROM consolidation_log
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(id AS text)] AS text[]) AS ids, operation, decided_by
+FROM folded_operations
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(source_id AS text)] AS text[]) AS ids, type
+FROM memory_relationships
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(id AS text)] AS text[]) AS ids, CAST(judgments AS text) AS judgments,
+    CAST(relied_on AS text) AS relied_on, CAST(said AS text) AS said, CAST(incoming AS text) AS
+    incoming, status, source, relation
+FROM reviews
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(memory_id AS text)] AS text[]) AS ids, CAST(told AS text) AS told,
+    CAST(sealed AS text) AS sealed
+FROM log_checkpoints
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(id AS text)] AS text[]) AS ids, state, extract, extractor
+FROM captures
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(id AS text)] AS text[]) AS ids, CAST(skipped AS text) AS skipped, role
+FROM turns
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(id AS text)] AS text[]) AS ids, CAST(quotes AS text) AS quotes, operation
+FROM captured_facts
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[CAST(id AS text)] AS text[]) AS ids, CAST(slot AS text) AS slot, CAST(counts AS
+    text) AS counts, CAST(findings AS text) AS findings, status, origin
+FROM sweeps
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[] AS text[]) AS ids, CAST(headers AS text) AS headers
+FROM idempotency_keys
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
+-- app/store/doctor/values.py stream_value_faults
+SELECT CAST(ARRAY[] AS text[]) AS ids, CAST(stats AS text) AS stats, CAST(insights AS text) AS
+    insights
+FROM agent_indexes
+WHERE agent_id = :agent;
+
+-- GET /v1/doctor
 -- app/store/doctor/rules/__init__.py stream_faults
 SELECT ARRAY[CAST(l.id AS text)] AS ids, l.id, l.created_at AS told,
     a.last_known_at AS stated
@@ -5739,6 +5832,13 @@ WHERE i.agent_id = :agent AND NOT EXISTS (
     SELECT FROM memories m
     WHERE m.agent_id = :agent AND m.id = i.id AND m.erased_at IS NULL
 );
+
+-- GET /v1/doctor
+-- app/store/doctor/rules/__init__.py stream_faults
+SELECT CAST('{}' AS text[]) AS ids, min(unreadable_since) AS since
+FROM webhook_positions
+WHERE agent = :agent AND unreadable_since IS NOT NULL
+HAVING count(*) > 0;
 
 -- GET /v1/doctor
 -- app/store/doctor/reads.py stream_stored_memories
@@ -6857,7 +6957,13 @@ SELECT current_setting('transaction_read_only')::boolean AS is_read_only;
 
 
 -- ===== GET /metrics =====
--- no statement
+-- app/store/engine.py: as for POST /v1/memories (a first fact)
+
+-- GET /metrics
+-- app/store/webhooks.py count_unreadable
+SELECT count(DISTINCT agent) AS agents
+FROM webhook_positions
+WHERE unreadable_since IS NOT NULL;
 
 
 -- ===== GET /version =====
@@ -8234,8 +8340,9 @@ UPDATE reviews SET
         AND source IN ('low_confidence', 'judges_disagree')
         AND NOT coalesce(memory_id = ANY(:ids), false)
         AND EXISTS (
-            SELECT FROM jsonb_array_elements(judgments) AS j
-            JOIN memories m ON m.agent_id = :agent AND m.id = CAST(j ->> 'memory_id' AS uuid)
+            SELECT FROM jsonb_path_query(judgments, '$[*] ? (@.type() == "object")') AS j
+            JOIN memories m ON m.agent_id = :agent AND m.id = CASE WHEN pg_input_is_valid(j ->>
+                'memory_id', 'uuid') THEN CAST(j ->> 'memory_id' AS uuid) END
             WHERE m.erased_at IS NULL
         )
     )
@@ -8262,7 +8369,7 @@ UPDATE reviews SET
             ),
             '[]'
         )
-        FROM jsonb_array_elements(judgments) AS j
+        FROM jsonb_path_query(judgments, '$[*] ? (@.type() == "object")') AS j
     )
 WHERE agent_id = :agent AND (
     :everything
@@ -8280,10 +8387,11 @@ WHERE agent_id = :agent AND (
 -- app/store/erasures.py erase_memories
 WITH stands AS (
     SELECT l.id, EXISTS (
-        SELECT 1 FROM jsonb_array_elements(l.after_state) AS s
+        SELECT 1 FROM jsonb_path_query(l.after_state, '$[*] ? (@.type() == "object")') AS s
         LEFT JOIN LATERAL (
             SELECT id, erased_at, slot_hash FROM memories
-            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            WHERE agent_id = :agent AND id = CASE WHEN pg_input_is_valid(s ->> 'id', 'uuid') THEN
+                CAST(s ->> 'id' AS uuid) END
             LIMIT 1
         ) AS m ON true
         WHERE m.id IS NOT NULL
@@ -8291,7 +8399,8 @@ WITH stands AS (
             AND s ? 'belief'
             AND NOT s ? 'content'
             AND NOT EXISTS (
-                SELECT 1 FROM jsonb_array_elements(l.before_state) AS b
+                SELECT 1 FROM jsonb_path_query(l.before_state, '$[*] ? (@.type() == "object")') AS
+                    b
                 WHERE b ->> 'id' = s ->> 'id'
             )
     ) AS incoming
@@ -8321,9 +8430,9 @@ UPDATE consolidation_log l SET
             s
             ELSE
             (CASE
-                WHEN s ? 'metadata'
+                WHEN jsonb_typeof(s -> 'metadata') = 'object'
                 THEN jsonb_set(s, '{metadata}', (s -> 'metadata') - CAST(:texts AS text[]))
-                ELSE s
+                ELSE s - 'metadata'
                 END)
             - CAST(:texts AS text[])
             - CASE
@@ -8331,10 +8440,12 @@ UPDATE consolidation_log l SET
             ELSE '{}'
             END
             END ORDER BY place), '[]')
-        FROM jsonb_array_elements(l.before_state) WITH ORDINALITY AS e (s, place)
+        FROM jsonb_path_query(l.before_state, '$[*] ? (@.type() == "object")') WITH ORDINALITY AS e
+            (s, place)
         LEFT JOIN LATERAL (
             SELECT id, erased_at, slot_hash FROM memories
-            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            WHERE agent_id = :agent AND id = CASE WHEN pg_input_is_valid(s ->> 'id', 'uuid') THEN
+                CAST(s ->> 'id' AS uuid) END
             LIMIT 1
         ) AS m ON true
     ),
@@ -8360,9 +8471,9 @@ UPDATE consolidation_log l SET
             s
             ELSE
             (CASE
-                WHEN s ? 'metadata'
+                WHEN jsonb_typeof(s -> 'metadata') = 'object'
                 THEN jsonb_set(s, '{metadata}', (s -> 'metadata') - CAST(:texts AS text[]))
-                ELSE s
+                ELSE s - 'metadata'
                 END)
             - CAST(:texts AS text[])
             - CASE
@@ -8370,10 +8481,12 @@ UPDATE consolidation_log l SET
             ELSE '{}'
             END
             END ORDER BY place), '[]')
-        FROM jsonb_array_elements(l.after_state) WITH ORDINALITY AS e (s, place)
+        FROM jsonb_path_query(l.after_state, '$[*] ? (@.type() == "object")') WITH ORDINALITY AS e
+            (s, place)
         LEFT JOIN LATERAL (
             SELECT id, erased_at, slot_hash FROM memories
-            WHERE agent_id = :agent AND id = CAST(s ->> 'id' AS uuid)
+            WHERE agent_id = :agent AND id = CASE WHEN pg_input_is_valid(s ->> 'id', 'uuid') THEN
+                CAST(s ->> 'id' AS uuid) END
             LIMIT 1
         ) AS m ON true
     ),
@@ -8385,7 +8498,7 @@ UPDATE consolidation_log l SET
     END,
     signals = (
         SELECT coalesce(jsonb_agg(f || '{"explanation": ""}'), '[]')
-        FROM jsonb_array_elements(l.signals) AS f
+        FROM jsonb_path_query(l.signals, '$[*] ? (@.type() == "object")') AS f
     ),
     opinions = NULL,
     vetoed = '[]',
@@ -8398,7 +8511,8 @@ WHERE l.agent_id = :agent AND l.id = stands.id;
 UPDATE consolidation_log l SET
     opinions = (
         SELECT jsonb_agg(o ORDER BY place)
-        FROM jsonb_array_elements(l.opinions) WITH ORDINALITY AS e (o, place)
+        FROM jsonb_path_query(l.opinions, '$[*] ? (@.type() == "object")') WITH ORDINALITY AS e (o,
+            place)
         WHERE NOT (
             o ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
             OR EXISTS (
@@ -8411,7 +8525,8 @@ UPDATE consolidation_log l SET
     ),
     vetoed = coalesce((
         SELECT jsonb_agg(o ORDER BY place)
-        FROM jsonb_array_elements(l.vetoed) WITH ORDINALITY AS e (o, place)
+        FROM jsonb_path_query(l.vetoed, '$[*] ? (@.type() == "object")') WITH ORDINALITY AS e (o,
+            place)
         WHERE NOT (
             o ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
             OR EXISTS (
@@ -8426,7 +8541,8 @@ UPDATE consolidation_log l SET
 WHERE l.agent_id = :agent
     AND coalesce(opinions, vetoed) <> '[]'
     AND EXISTS (
-        SELECT 1 FROM jsonb_array_elements(coalesce(l.opinions, l.vetoed)) AS o
+        SELECT 1 FROM jsonb_path_query(coalesce(l.opinions, l.vetoed),
+            '$[*] ? (@.type() == "object")') AS o
         WHERE
             o ->> 'memory_id' = ANY(CAST(CAST(:ids AS uuid[]) AS text[]))
             OR EXISTS (
@@ -8655,6 +8771,11 @@ WHERE webhook_id = :webhook AND id <= (
 
 -- POST /v1/webhooks/{webhook_id}/enable
 -- app/store/webhooks.py enable_webhook
+UPDATE webhook_positions SET next_try_at = NULL
+WHERE webhook_id = :webhook AND unreadable_since IS NOT NULL;
+
+-- POST /v1/webhooks/{webhook_id}/enable
+-- app/store/webhooks.py enable_webhook
 UPDATE webhooks SET
     failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL,
     created_by = CASE WHEN expires_at <= clock.now THEN :actor ELSE created_by END,
@@ -8690,6 +8811,14 @@ SELECT webhook_id, id, message_id, type, agent, attempt, at, status, problem, du
 FROM webhook_deliveries
 WHERE webhook_id = :webhook
 ORDER BY id DESC
+LIMIT :limit;
+
+-- GET /v1/webhooks/{webhook_id}
+-- app/store/webhooks.py list_unreadable
+SELECT agent, unreadable_since AS since, next_try_at
+FROM webhook_positions
+WHERE webhook_id = :webhook AND unreadable_since IS NOT NULL
+ORDER BY unreadable_since, agent
 LIMIT :limit;
 
 

@@ -745,7 +745,7 @@ DAMAGES = {
         ("dog",),
     ),
     "a checkpoint that says nothing": Damage(
-        of_checkpoint("told = '{{}}'", "dog"), "checkpoints", ("dog",)
+        of_checkpoint("told = '{{}}'", "dog"), "values", ("dog",)
     ),
     "a checkpoint with another revision": Damage(
         of_checkpoint("told = jsonb_set(told, '{{row,revision}}', '77')", "dog"), "log", ("dog",)
@@ -754,13 +754,19 @@ DAMAGES = {
         of_checkpoint("told = jsonb_set(told, '{{past}}', '{{}}')", "vim"), "beliefs", ("vim",)
     ),
     "a checkpoint with another seal": Damage(
-        of_checkpoint("sealed = jsonb_set(sealed, '{{content}}', '\"0\"')", "dog"), "log", ("dog",)
+        of_checkpoint(
+            "sealed = jsonb_set(sealed, '{{content}}', to_jsonb(repeat('0', 64)))", "dog"
+        ),
+        "log",
+        ("dog",),
     ),
     "a checkpoint without a link": Damage(
         of_checkpoint("told = jsonb_set(told, '{{links}}', '[]')", "related"), "links", ("related",)
     ),
     "a seal of an erased memory": Damage(
-        of_checkpoint('sealed = \'{{"content": "0"}}\'', "secret"), "erased", ("secret",)
+        of_checkpoint("sealed = jsonb_build_object('content', repeat('0', 64))", "secret"),
+        "erased",
+        ("secret",),
     ),
     "a time of the checkpoints in the past": Damage(
         "UPDATE agents SET log_folded_until = log_folded_until - interval '1 s' WHERE agent_id = 'patient'",

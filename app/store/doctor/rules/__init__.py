@@ -17,12 +17,23 @@ from app.store.doctor.rules.references import REFERENCES
 from app.store.doctor.rules.retention import RETENTION
 from app.store.doctor.rules.rule import Rule
 from app.store.doctor.rules.times import IN_TIME, READABLE
+from app.store.doctor.rules.webhooks import WEBHOOKS
 from app.store.engine import stream_rows
 from app.store.redactions import NOWHERE
 
 __all__ = ["READABLE", "RULES", "stream_faults"]
 
-RULES = (*IN_TIME, *REFERENCES, *VECTORS, *ERASED, *RETENTION, *LOG_CHAIN, *CAPTURES, *INDEXES)
+RULES = (
+    *IN_TIME,
+    *REFERENCES,
+    *VECTORS,
+    *ERASED,
+    *RETENTION,
+    *LOG_CHAIN,
+    *CAPTURES,
+    *INDEXES,
+    *WEBHOOKS,
+)
 
 
 async def stream_faults(
