@@ -6,7 +6,7 @@ The role of keys reads and writes both, as it does keys.
 from alembic import op
 
 revision = "2026_11_27_f"
-down_revision = "2026_11_27_a"
+down_revision = "2026_11_27_c2"
 
 KEYS = "palimpsest_keys"
 OPERATOR = "palimpsest_operator"
