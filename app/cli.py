@@ -205,6 +205,7 @@ def _run_uvicorn(settings: "Settings", log_config: dict[str, Any]) -> None:
         ws="none",
         log_config=log_config,
         access_log=False,
+        server_header=False,
         timeout_graceful_shutdown=settings.shutdown_timeout,
         # A worker that is still starting answers no pings. On a busy machine that takes a while.
         timeout_worker_healthcheck=60,

@@ -7,6 +7,8 @@ _EVERYWHERE = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 # The pages of the documentation start with a script and a style of their own, inline.
 _PAGES = (

@@ -12,6 +12,8 @@ def test_no_answer_is_guessed_at_or_framed(client: httpx.Client, path: str) -> N
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
 def test_no_cache_keeps_memories(client: httpx.Client) -> None:

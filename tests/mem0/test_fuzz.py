@@ -46,11 +46,17 @@ def write_document() -> dict[str, Any]:
         names = [part.partition("}")[0] for part in path.split("{")[1:]]
         schema = row.schema.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas |= schema.pop("$defs", {})
+        if "user_id" in schema.get("properties", {}):  # else most calls name nobody
+            schema["required"] = [*schema.get("required", []), "user_id"]
         fields = schema.get("properties", {}).items()
         described: dict[str, Any] = {
             "parameters": [
                 *({"name": n, "in": "path", "required": True, "schema": TEXT} for n in names),
-                *({"name": n, "in": "query", "schema": field} for n, field in fields),
+                *(
+                    {"name": n, "in": "query", "schema": field, "required": n == "user_id"}
+                    for n, field in fields
+                    if row.method in ("GET", "DELETE")
+                ),
             ],
             "responses": {"default": {"description": "Any"}},
         }

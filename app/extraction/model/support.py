@@ -37,9 +37,8 @@ _SMALL_WORDS = frozenset(
     """.split()
 )
 _ENDINGS = re.compile(
-    r"\b(?:cancel\w*|call(?:ed)? off|end(?:s|ed)?|over|no longer|not any ?more|any ?more|stop\w*"
-    r"|quit\w*|g[ai]ven? up|former\w*|used to|finish\w*|done with|never ?mind|forget|dropp?\w*"
-    r"|left|sold|moved|broke up|divorced|retired)\b",
+    r"\b(?:cancel\w*|call(?:ed)? off|no longer|any ?more|stop\w*|quit\w*|g[ai]ven? up|former\w*"
+    r"|used to|done with|never ?mind|forget|dropp?\w*|over|ended)\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
@@ -59,7 +58,12 @@ _PUT_TO_USER = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"\b(?:if|unless|whether|suppose|imagine|pretend)\b", re.IGNORECASE)
-_LEADING_NO = re.compile(r"\s*(?:no|nope|nah|yes|yeah|yep)\b[\s,.!–—-]*", re.IGNORECASE)
+_YES_OR_NO = re.compile(
+    r"\s*(?:(?P<no>no|nope|nah|nein|non|n[aã]o|nee|nej)|yes|yeah|yep|ja|s[ií]m?|oui)\b[\s,.!–—-]*",
+    re.IGNORECASE,
+)
+# Words behind a yes or a no that say no more than it does: "yes, exactly".
+MOST_IN_ANSWER = 2
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _SUFFIX = re.compile(r"['’](?:s|m|re|ve|ll|d)\b", re.IGNORECASE)
 _COMMON_STARTS = frozenset("the my our we an this there it he she they user".split())
@@ -72,7 +76,7 @@ def find_support(
 
     `places[n - 1]` is the place of turn number n. A fact is supported if its quote stands verbatim
     in a turn of the user, if its proposal stands verbatim in the assistant's last turn before, and
-    if it brings in no number and no name of its own.
+    if it brings in no number, no name and few words of its own, and denies what its quotes deny.
     """
     quote = _find_quote(fact.quote.words, turns, places[fact.quote.number - 1], Role.USER)
     if quote is None or len(fact.text) > MAX_FACT:
@@ -169,16 +173,35 @@ def _brings_in_more(fact: str, quotes: Sequence[Quote], turns: Sequence[Turn]) -
 def _denies_another(fact: str, quotes: Sequence[Quote], turns: Sequence[Turn]) -> bool:
     """Return True if only one of the fact and its quote is denied, or if it is a mere condition.
 
-    The quote may begin behind the "not" or the "if" of its clause. An end counts as either: "I quit
-    smoking", "I do not smoke any more".
+    The quote may begin behind the "not" or the "if" of its clause. An end denies without a "not":
+    "I quit smoking", "I do not smoke any more".
     """
     clause = _read_clause(quotes[0], turns)
     if _CONDITION.search(clause) and not _CONDITION.search(fact):
         return True
-    stated = " ".join([clause, *(read_quote(quote, turns) for quote in quotes[1:])])
-    if _ENDINGS.search(fact) or _ENDINGS.search(stated) or _LEADING_NO.match(clause):
+    proposals = [read_quote(quote, turns) for quote in quotes[1:]]
+    stated = " ".join([clause, *proposals])
+    denied = _NEGATION.search(fact) is not None
+    if denied in _list_senses(clause, proposals):
         return False
-    return bool(_NEGATION.search(fact)) is not bool(_NEGATION.search(stated))
+    plain, other = (stated, fact) if denied else (fact, stated)
+    return not (_list_endings(plain) - _list_endings(other))
+
+
+def _list_senses(clause: str, proposals: Sequence[str]) -> set[bool]:
+    """Return whether the clause denies something, and whether the answer to a proposal does."""
+    lead = _YES_OR_NO.match(clause)
+    rest = clause[lead.end() :] if lead else clause
+    senses = {_NEGATION.search(proposal) is not None for proposal in proposals}
+    if lead and lead["no"]:
+        senses = {True}
+    if not senses or len(_WORD.findall(rest)) > MOST_IN_ANSWER:
+        senses.add(_NEGATION.search(rest) is not None)
+    return senses
+
+
+def _list_endings(text: str) -> set[str]:
+    return {word[:STEM].casefold() for word in _ENDINGS.findall(text)}
 
 
 def _read_sentence(quote: Quote, turns: Sequence[Turn]) -> str:
