@@ -73,7 +73,7 @@ def test_unsound_reverts_are_faults_without_a_remedy(wrong: dict[str, Any]) -> N
 def answer(**more: Any) -> dict[str, Any]:
     """A row of an answer under an idempotency key."""
     row = {
-        "key": "k",
+        "key_hash": "5e",
         "fingerprint": bytes(32),
         "status": 201,
         "headers": {},
