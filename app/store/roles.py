@@ -37,7 +37,9 @@ SERVICE_LOGIN = "palimpsest"
 
 def build_service_url(owner_url: str) -> str:
     """Return the URL by which the service logs in to the embedded database of this URL."""
-    return urlsplit(owner_url)._replace(netloc=f"{SERVICE_LOGIN}@").geturl()
+    parts = urlsplit(owner_url)
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{SERVICE_LOGIN}@{host}").geturl()
 
 
 def ensure_roles(connection: sa.Connection, *, login: str | None, password: str | None) -> None:

@@ -379,4 +379,4 @@ def test_what_the_model_could_not_judge_is_judged_when_it_is_back(database_url: 
             assert place.standing(old, new) == ["superseded", "current"]
             [entry] = place.log(decided_by="sweep")
             assert "sweep (model)" in entry["reasoning"]
-            assert entry["usage"]["llm_calls"] == 1
+            assert entry["usage"]["llm_calls"] == 2  # asked again, for nobody else ends it
