@@ -144,7 +144,8 @@ def test_a_wrong_model_is_told_at_once_and_leaves_the_service_ready(
         lines = [json.loads(line) for line in service.log.read_text().splitlines()]
         assert usable
     events = {line["event"]: line["level"] for line in lines}
-    assert f"docs: {service.address}/docs; model: gpt-4o-mini; " in "".join(events)
+    assert f"docs: {service.address}/docs; data: " in "".join(events)
+    assert "; model: gpt-4o-mini; " in "".join(events)
     if trouble is None:
         assert float(usable[1]) == 1
         assert "gpt-4o-mini, checked" in page

@@ -9,7 +9,7 @@ from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_ra
 _PASSWORDS = (
     r"(?:pass(?:word|wd|phrase|code|key)|pwd|psk|passwort|kennwort|wachtwoord|mot\ de\ passe"
     r"|contrase(?:ñ|n)a|senha|l(?:ö|o)senord|salasana|identified\sby"
-    r"|(?:wi-?fi|wlan|network|router|wireless)\s(?:key|pass|code)"
+    r"|(?:wi-?fi|wlan|network|router|wireless)\s(?:key|pass)"
     r"|(?:backup|recovery|reset|emergency|scratch)\scode)"
 )
 _TOKENS = (
