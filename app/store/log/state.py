@@ -19,9 +19,10 @@ A review keeps `judgments`, `relied_on`, `said` (corrections of claims) and `inc
 that waits).
 
 `store/column_values` declares the type of each value, for imports and the doctor. Some SQL looks
-into this JSON by the same keys. A key that changes here changes there too: the redactions of store/redactions.py, the rules of store/doctor, the steps of store/log/replay.py,
-`links` and `review` in store/log/retention.py and store/log/reverts.py, `judgments` in
-store/insights and store/reviews, and the indexes and checks of store/tables.py.
+into this JSON by the same keys. A key that changes here changes there too: the redactions of
+store/redactions.py, the rules of store/doctor, the steps of store/log/replay.py, `links` and
+`review` in store/log/retention.py and store/log/reverts.py, `judgments` in store/insights and
+store/reviews, and the indexes and checks of store/tables.py.
 """
 
 import json
