@@ -1,6 +1,6 @@
 # The service with its encoder and, for when it runs alone, its own Postgres: docs/container.md.
-# A build pins its base by digest: --build-arg PYTHON_IMAGE=python@sha256:…
-ARG PYTHON_IMAGE=python:3.13-slim-trixie
+# Pinned by digest, so that a tag that moves changes nothing unseen: docs/container.md says how to look up a newer one.
+ARG PYTHON_IMAGE=python:3.13-slim-trixie@sha256:9d2e5553305c7c7b0097999bb17187c69b921ccd6bc9d40e4bb5ebe652c00285
 
 FROM ${PYTHON_IMAGE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1
@@ -25,7 +25,8 @@ RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel . \
     && pip --python /opt/venv/bin/python install --no-compile --no-deps --target /opt/app /wheel/*.whl \
     && python -m compileall -q --invalidation-mode unchecked-hash /opt/app \
     && /opt/sbom/bin/cyclonedx-py environment /opt/venv --pyproject pyproject.toml --output-reproducible \
-        --output-file /opt/app/palimpsest.cdx.json
+        --output-file /opt/app/palimpsest.cdx.json \
+    && python scripts/add_networks_to_sbom.py /opt/app/palimpsest.cdx.json
 
 FROM ${PYTHON_IMAGE}
 LABEL org.opencontainers.image.title="Palimpsest" org.opencontainers.image.licenses="Apache-2.0"

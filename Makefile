@@ -1,4 +1,4 @@
-# Two commands do everything on a machine with Python and make: `make serve` and `make test`.
+# Two commands do everything on a machine with Python and make: `make serve` and `make test`. `make help` lists the others.
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -8,37 +8,45 @@ BIN := .venv/bin
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
-.PHONY: serve test test-adapters test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge measure-judge
+OTHER_PYTHON = or name another Python: make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12
+define CHECK_PYTHON
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Palimpsest needs Python 3.11 or newer, and '$(PYTHON) -V' says '$$($(PYTHON) -V 2>&1)': install a newer one, $(OTHER_PYTHON)" >&2; exit 1; }
+@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
+endef
 
-serve: .venv/.serve
+.PHONY: help serve test test-adapters test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge relevance measure-judge
+
+serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
-test: .venv/.dev
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
+
+test: .venv/.dev ## Install, then run all tests
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 
-# The tests of the adapters with the frameworks that they are for, which `make test` does without.
-test-adapters: .venv-adapters/.ready
+test-adapters: .venv-adapters/.ready ## Run the tests of the adapters with their frameworks, which `make test` does without
 	.venv-adapters/bin/pytest $(SIDE_BY_SIDE) tests/clients
 
-test-deep: .venv/.dev
+test-deep: .venv/.dev ## Run the oracle, the fuzzers and whatever else takes long
 	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_oracle.py tests/api/test_openapi_fuzz.py tests/classification tests/domain tests/planning tests/store tests/jobs
 
 # The Docker client leaves its socket open where no engine answers; pytest would call that a failure.
-test-docker: .venv/.dev
+test-docker: .venv/.dev ## Run all tests, also those that need Docker
 	PALIMPSEST_TEST_DOCKER=1 $(BIN)/pytest $(SIDE_BY_SIDE) -rs -W ignore::pytest.PytestUnraisableExceptionWarning
 
-check: .venv/.dev
+check: .venv/.dev ## Check format, lint, types and imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: .venv/.dev
+format: .venv/.dev ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The service on an empty database of its own, measured by the cases beside the checkout.
-eval: .venv/.dev
+# Each starts the service on an empty database of its own. The cases are beside the checkout.
+eval: .venv/.dev ## Measure which facts a store ends; also eval-asof, eval-replay, eval-sweep, eval-search
 	$(BIN)/python scripts/evaluate.py relations ../shared/eval/relations_*.jsonl.gz
 
 eval-asof: .venv/.dev
@@ -53,62 +61,57 @@ eval-sweep: .venv/.dev
 eval-search: .venv/.dev
 	$(BIN)/python scripts/evaluate.py search ../shared/eval/search_letta.jsonl.gz
 
-# The local judge, trained anew on corpus/ and exported (about an hour on two quiet cores), then measured on writers that were held out.
-judge: .venv-training/.ready
+judge: .venv-training/.ready ## Train the local judge on corpus/ and export it (an hour on two quiet cores)
 	.venv-training/bin/python training/train_judge.py build
 	.venv-training/bin/python training/export_network.py build/judge.pt judge
 
-# The network that drops from messages what is hardly about the user's life (six minutes).
-relevance: .venv-training/.ready
+relevance: .venv-training/.ready ## Train the network that drops what is hardly about the user's life (six minutes)
 	.venv-training/bin/python training/train_relevance.py
 	.venv-training/bin/python training/export_network.py build/relevance.pt relevance
 
-measure-judge: .venv/.dev
+measure-judge: .venv/.dev ## Measure the local judge
 	$(BIN)/python training/measure.py --curve
 
-bench: .venv/.dev
+bench: .venv/.dev ## Measure speed
 	$(BIN)/python -m bench
 
-# A large agent, bulk writes, then many agents; about two hours on a quiet machine. It prints, and writes nothing.
-bench-scale: .venv/.dev
+bench-scale: .venv/.dev ## Measure a large agent, bulk writes and many agents: two hours on a quiet machine
 	$(BIN)/python -m bench.scale --sizes 1000 10000 100000 1000000
 	$(BIN)/python -m bench.bulk
 	$(BIN)/python -m bench.agents --agents 1000
 	$(BIN)/python -m bench.agents --agents 10000 --minutes 30
 
-openapi: .venv/.dev
+openapi: .venv/.dev ## Write the OpenAPI document and the Python client
 	$(BIN)/python scripts/export_openapi.py
 	$(BIN)/python scripts/generate_client.py
 
-# The Python client from the OpenAPI document.
-clients: .venv/.dev
+clients: .venv/.dev ## Write the Python client from the OpenAPI document
 	$(BIN)/python scripts/generate_client.py
 
-# The types of the TypeScript client, and whether they fit; needs npm.
-client-typescript:
+client-typescript: ## Write the types of the TypeScript client and check them; needs npm
 	cd clients/typescript && npm ci --no-audit --no-fund && npm run generate && npm run check
 
-# The SQL of every route, for people to read.
-golden: .venv/.dev
+golden: .venv/.dev ## Write the SQL of every route, for people to read
 	PALIMPSEST_WRITE_GOLDEN=1 $(BIN)/pytest tests/store/test_statements.py
 
-settings-docs: .venv/.dev
+settings-docs: .venv/.dev ## Write docs/settings.md from the settings
 	$(BIN)/python scripts/export_settings.py
 
-lock: .venv/.dev
+lock: .venv/.dev ## Pin what is installed
 	$(COMPILE) pyproject.toml -o requirements.lock
 	echo "hatchling editables" | tr " " "\n" | $(COMPILE) - -o requirements-build.lock
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
 	$(COMPILE) --extra dev --extra adapters pyproject.toml -o requirements-adapters.lock
 	echo cyclonedx-bom | $(COMPILE) - -o requirements-sbom.lock
 
-# What the service is made of, as CycloneDX. The image holds its own: docs/container.md.
-sbom: .venv-sbom/.ready
+sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/container.md)
 	mkdir -p build
 	.venv-sbom/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
+	$(PYTHON) scripts/add_networks_to_sbom.py build/palimpsest.cdx.json
 
 # Stamps: an install runs again only when its lock changes.
 .venv/.serve: requirements.lock requirements-build.lock pyproject.toml
+	$(CHECK_PYTHON)
 	@echo "Installing into .venv; this takes about a minute, once."
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock -r requirements-build.lock
@@ -116,6 +119,7 @@ sbom: .venv-sbom/.ready
 	touch $@
 
 .venv/.dev: requirements-dev.lock pyproject.toml
+	$(CHECK_PYTHON)
 	@echo "Installing into .venv; this takes about a minute, once."
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
@@ -123,17 +127,20 @@ sbom: .venv-sbom/.ready
 	touch $@ .venv/.serve
 
 .venv-sbom/.ready: requirements-sbom.lock
+	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-sbom
 	.venv-sbom/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-sbom.lock
 	touch $@
 
 .venv-adapters/.ready: requirements-adapters.lock pyproject.toml
+	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-adapters
 	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-adapters.lock
 	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
 .venv-training/.ready: training/requirements.txt
+	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-training
 	.venv-training/bin/pip install -q --disable-pip-version-check -r training/requirements.txt
 	touch $@

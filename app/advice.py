@@ -67,8 +67,16 @@ _ADVICE: Mapping[type[Exception], str] = {
         "{fact} Install it, run `ALTER EXTENSION vector UPDATE`, `palimpsest migrate`."
     ),
     unfit.ClusterRefused: "{fact} docs/citus.md says what every node needs.",
+    unfit.PastInUse: (
+        "{fact} End it (see pg_stat_activity, pg_prepared_xacts and pg_replication_slots), "
+        "then run `palimpsest vacuum` again."
+    ),
+    unfit.TableInUse: "{fact} Run `palimpsest vacuum` again in a quiet hour.",
     unfit.DataFolderUnwritable: (
         "PALIMPSEST_DATA_DIR: {reason}: {folder}. Name a folder that this user may write."
+    ),
+    unfit.EmbeddedServerFailed: (
+        "{fact}. Put that right, or name another folder with PALIMPSEST_DATA_DIR."
     ),
     unfit.DataFolderInUse: (
         "PALIMPSEST_DATA_DIR: {fact} Stop that one, or let both use one database with "

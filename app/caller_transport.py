@@ -28,8 +28,9 @@ class CallerTransport(httpx.ASGITransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         for name in _OF_THE_CALLER:
             request.headers.pop(name, None)
-        request.headers.update(self._headers)
-        request.headers[POSITION_HEADER] = str(PRIMARY_ONLY)
+        request.headers.encoding = "utf-8"  # the application refuses other ids of agents itself
+        for name, value in {**self._headers, POSITION_HEADER: str(PRIMARY_ONLY)}.items():
+            request.headers[name] = value
         return await super().handle_async_request(request)
 
 

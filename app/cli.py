@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -35,7 +36,26 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("app.cli")  # as a program, this module has another name
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@cli.callback()
+def _read_common_options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
+
 
 WORKER_PAUSE = 2.0  # seconds before another worker takes the place of one that died
 WORKER_PATIENCE = 15.0  # seconds for a worker to end; another one continues its work
@@ -46,6 +66,7 @@ def main() -> None:
 
     A failure is one line on standard error. The exit status is then 1, or 2 for a wrong call.
     """
+    _accept_any_text()
     try:
         sys.exit(cli(standalone_mode=False))
     except NoArgsIsHelpError as request:
@@ -57,6 +78,14 @@ def main() -> None:
         _exit_with_error("stopped.")
     except Failure as problem:
         _exit_with_error(str(problem))
+
+
+def _accept_any_text() -> None:
+    """Read standard input as UTF-8, and escape what standard output cannot show."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _describe_usage_error(problem: UsageError) -> str:
@@ -96,6 +125,7 @@ def serve(
     by itself.
     """
     from app.listening import announce_readiness, check_port, end_on_hangup
+    from app.network_files import check_files
 
     settings = _load_settings(**drop_unset(host=host, port=port, workers=workers))
     log_config = _configure_logging(settings)
@@ -108,9 +138,12 @@ def serve(
     with _explain_errors():
         # Before a Postgres is made and migrated for nothing.
         check_port(settings)
+        check_files()
         with _open_database(settings) as opened:
             _prepare_database(opened, migrate=migrate or is_embedded)
             _export_settings(opened)
+            if settings.embedding_base_url is None or settings.local_judge:
+                logger.info("Loading the local networks: encoder and judge.")
             with (
                 _share_metrics_if_needed(settings),
                 _run_worker_alongside(settings),
@@ -146,6 +179,7 @@ def _prepare_database(settings: "Settings", *, migrate: bool) -> None:
 
     url = _get_url(settings)
     if migrate:
+        logger.info("Migrating the database.")
         schema.migrate_database(_get_owner_url(settings), url)
     schema.check_schema(url)
     schema.claim_encoder(url, *encoder_of(settings))
@@ -341,6 +375,26 @@ def reembed() -> None:
 
 
 @cli.command()
+def vacuum() -> None:
+    """Rewrite the files of the database, so that none holds a byte of what was erased.
+
+    Tables are locked one by one meanwhile: run it in a quiet hour, with room for the largest one.
+    """
+    from app.store.vacuum import rewrite_files
+
+    with _explain_errors(), _open_checked_database() as settings:
+        is_log_rewritten = rewrite_files(_get_owner_url(settings))
+    print("Every table was rewritten.")
+    if is_log_rewritten:
+        print("The write-ahead log was rewritten.")
+    else:
+        print(
+            "The write-ahead log holds erased bytes until Postgres has reused its files: this "
+            "login may not rewrite them. A superuser may."
+        )
+
+
+@cli.command()
 def doctor(
     agent: Annotated[
         str | None, typer.Option(help="Examine this agent alone.", show_default=False)
@@ -527,23 +581,18 @@ def _explain_errors() -> Iterator[None]:
     from app.advice import advise_operator
     from app.domain.errors import PalimpsestError
     from app.listening import PortTaken
+    from app.network_files import DamagedNetwork
     from app.settings import InvalidSettings
     from app.store.unfit import UnfitDatabase
 
     try:
         yield
-    except PortTaken as problem:
+    except (PortTaken, DamagedNetwork) as problem:
         raise Failure(str(problem)) from None
     except (UnfitDatabase, PalimpsestError) as problem:
         raise Failure(advise_operator(problem)) from None
     except InvalidSettings as problem:
         raise Failure(str(problem)) from None
-
-
-@cli.command()
-def version() -> None:
-    """Print the version."""
-    print(__version__)
 
 
 # --- talking to a running service ----------------------------------------------------------------

@@ -73,7 +73,14 @@ def _announce(settings: Settings, is_over: threading.Event) -> None:
                     pages = f"console: {base}/ui, " if settings.console else ""
                     model = f"model: {settings.llm_model}; " if settings.llm_base_url else ""
                     logger.info(
-                        "Ready: %s (%sdocs: %s/docs; %sCtrl-C stops it)", base, pages, base, model
+                        "Ready: %s (%sdocs: %s/docs; data: %s; %sCtrl-C stops it)",
+                        base,
+                        pages,
+                        base,
+                        settings.data_dir
+                        if settings.database_url is None
+                        else "PALIMPSEST_DATABASE_URL",
+                        model,
                     )
                     return
 

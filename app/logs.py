@@ -11,6 +11,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, MutableMapping
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -18,6 +19,7 @@ import structlog
 from structlog.typing import Processor
 
 from app.database_names import remove_shard
+from app.domain.keys import ANONYMOUS, DEFAULT_AGENT
 from app.settings import Settings
 
 _LOGIN = re.compile(r"(://[^\s:/@]*:)[^\s/]+@|(password=)('(?:[^'\\]|\\.)*'|\S+)")
@@ -25,7 +27,6 @@ _LOGIN = re.compile(r"(://[^\s:/@]*:)[^\s/]+@|(password=)('(?:[^'\\]|\\.)*'|\S+)
 _ISSUED_KEY = re.compile(r"(pal_[0-9a-f]{16}_)[0-9a-f]{64}")
 # The signatures of tokens.
 _SIGNATURE = re.compile(r"\b(eyJ[\w-]+\.[\w-]+\.)[\w-]+")
-_SHORTEST_KEY = 8  # a shorter key is too likely to be part of an innocent word
 _QUIET_LOGGERS = (
     "httpx",
     "httpcore",
@@ -41,13 +42,7 @@ def build_log_config(settings: Settings) -> dict[str, Any]:
     as_json = settings.log_format == "json" or (
         settings.log_format == "auto" and not sys.stderr.isatty()
     )
-    secrets = (
-        settings.api_key,
-        settings.token_secret,
-        settings.llm_api_key,
-        settings.embedding_api_key,
-    )
-    keys = [key for key in secrets if key and len(key) >= _SHORTEST_KEY]
+    keys = list(settings.own_keys)
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -80,8 +75,10 @@ class StartupFilter(logging.Filter):
 def formatter(*, as_json: bool, keys: list[str]) -> logging.Formatter:
     """Return a formatter for records of any logger, with their request. The `keys` become stars."""
     logging.captureWarnings(capture=True)
-    renderer: Processor = (
-        structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    for_format: list[Processor] = (
+        [structlog.processors.JSONRenderer()]
+        if as_json
+        else [_shorten_for_person, structlog.dev.ConsoleRenderer(pad_event_to=0, pad_level=False)]
     )
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[
@@ -96,7 +93,7 @@ def formatter(*, as_json: bool, keys: list[str]) -> logging.Formatter:
             _add_trace_id,
             _add_exception,
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            renderer,
+            *for_format,
             _SecretRedactor(keys),
         ],
     )
@@ -109,6 +106,26 @@ def _keep_first_line(
     if event.get("logger") == "asyncio":
         event["event"] = str(event["event"]).partition("\n")[0]
     event.pop("color_message", None)  # the message of uvicorn a second time
+    return event
+
+
+def _shorten_for_person(
+    _logger: Any, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Describe a request in one phrase, by this machine's clock, without values that are usual."""
+    at = datetime.fromisoformat(event["timestamp"])
+    event["timestamp"] = at.astimezone().strftime("%H:%M:%S")
+    if event["level"] == "info":
+        event.pop("logger", None)
+    if event["event"] == "request":
+        method, route, status = (event.pop(name) for name in ("method", "route", "status"))
+        event["event"] = f"{method} {route} {status} {event.pop('duration_ms'):.0f} ms"
+        usual = {"agent": DEFAULT_AGENT, "actor": ANONYMOUS.name}
+        if status < 500:  # no other line is about the same request
+            usual["request_id"] = event["request_id"]
+        for name, value in usual.items():
+            if event[name] in (value, None):
+                del event[name]
     return event
 
 

@@ -48,6 +48,7 @@ from app.api.position import PositionReport
 from app.api.request_body import TimelyBody
 from app.api.request_id import RequestId
 from app.api.request_monitor import RequestMonitor
+from app.api.secrets import SecretRemover
 from app.api.security_headers import SecurityHeaders
 from app.api.slashes import TrailingSlash
 from app.api.web_pages import NoWebPages, OneHost
@@ -102,12 +103,15 @@ def create_app(
     app.state.settings = settings
     app.state.embedder = embedder
     app.state.draining = False
+    app.state.secrets = SecretRemover.from_settings(settings)
     app.router.routes.extend(_build_routes().routes)
     app.state.mcp = Door(app, settings.max_body_bytes)
     app.router.routes.extend(app.state.mcp.routes)
     app.router.routes.extend(mem0_routes.list_routes(app))
     if settings.console:
-        app.router.routes.extend(console_routes.list_routes(app, settings.api_key))
+        app.router.routes.extend(
+            console_routes.list_routes(app, needs_key=settings.api_key is not None)
+        )
     openapi.describe_words(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)

@@ -21,6 +21,7 @@ from app.domain.fact import Kind
 from app.domain.relation import Classify
 
 LOOPBACK_NAMES = {"localhost"}
+SHORTEST_SECRET = 32
 
 
 class InvalidSettings(Exception):
@@ -56,7 +57,19 @@ def _parse_json(text: str) -> Any:
         return None
 
 
+def _parse_folder(value: Any) -> Path:
+    """Return the folder as an absolute path: a command may run in another folder than a service."""
+    if not str(value):
+        raise ValueError("must name a folder; unset it for the default")
+    return Path(os.path.expanduser(value)).absolute()
+
+
+_Folder = Annotated[Path, BeforeValidator(_parse_folder)]
+
 _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
+
+
+SHORTEST_KEY = 8  # characters
 
 
 class Settings(BaseSettings):
@@ -77,7 +90,7 @@ class Settings(BaseSettings):
         None,
         description=(
             "The same database for the login that owns the tables. `palimpsest migrate`, "
-            "`serve --migrate` and `reembed` use it. Unset: PALIMPSEST_DATABASE_URL."
+            "`serve --migrate`, `reembed` and `vacuum` use it. Unset: PALIMPSEST_DATABASE_URL."
         ),
     )
     replica_urls: str | None = Field(
@@ -113,9 +126,12 @@ class Settings(BaseSettings):
             "is prepared on the server, and a worker looks for work every few seconds."
         ),
     )
-    data_dir: Path = Field(
+    data_dir: _Folder = Field(
         Path(platformdirs.user_data_dir("palimpsest")),
-        description="Folder of the embedded Postgres. Default: the platform's user data folder.",
+        description=(
+            "Folder of the embedded Postgres and of archives. Default: "
+            "`~/.local/share/palimpsest`, on macOS `~/Library/Application Support/palimpsest`."
+        ),
     )
     pool_size: int = Field(
         10, ge=1, le=200, description="Database connections per process, at most."
@@ -152,15 +168,14 @@ class Settings(BaseSettings):
     )
     api_key: str | None = Field(
         None,
-        min_length=1,
         description=(
-            "The root key, sent as `Authorization: Bearer KEY` or `X-API-Key`: it may do "
-            "everything, and issues other keys. If it is set, every request needs a key."
+            "The root key, 32 characters or more, sent as `Authorization: Bearer KEY` or "
+            "`X-API-Key`: it may do everything, and issues other keys. If it is set, every request "
+            "needs a key."
         ),
     )
     token_secret: str | None = Field(
         None,
-        min_length=32,
         description=(
             "Secret that signs short-lived tokens for one agent (docs/keys.md). Unset: none are "
             "taken. It needs PALIMPSEST_API_KEY."
@@ -282,13 +297,13 @@ class Settings(BaseSettings):
         3, ge=0, le=100, description="How many stored memories one classified store may end."
     )
     max_closures_per_hour: int = Field(
-        300,
+        10,
         ge=0,
         description=(
-            "How many memories of an agent judges may end within an hour, sweeps included, or a "
-            "third of the facts stored in that hour if that is more; beyond, their proposals "
-            "become reviews. What callers and the rules of slots end does not count, nor does "
-            "what a batch with `history: true` ends. 0: no limit."
+            "How many memories of an agent judges may end within an hour, sweeps included, or 5 % "
+            "of its live memories, or a third of the facts stored in that hour, whichever is "
+            "most; beyond, their proposals become reviews. What callers and the rules of slots end "
+            "does not count, nor does what a batch with `history: true` ends. 0: no limit."
         ),
     )
     core_inheritance: Literal["any", "contradiction"] = Field(
@@ -395,7 +410,7 @@ class Settings(BaseSettings):
         ),
     )
     capture_quiet_seconds: float = Field(
-        30,
+        60,
         ge=0,
         le=3600,
         description=(
@@ -479,12 +494,14 @@ class Settings(BaseSettings):
         description="Trust of the facts that are read from messages. What they would end of higher "
         "trust waits as a review; a stated fact has 50.",
     )
-    secrets: Literal["redact", "refuse"] = Field(
+    secrets: Literal["redact", "refuse", "keep"] = Field(
         "redact",
-        description="Keys, passwords and card numbers in messages: taken out before anything is "
-        "stored, or refused together with the call.",
+        description="Secrets in what callers write (docs/secrets.md). `redact`: a mark takes their "
+        "place in texts before anything is stored; names, ids and exports that hold keys or tokens "
+        "are refused. `refuse`: texts that hold secrets are refused too. `keep`: stored as they "
+        "come.",
     )
-    archive_dir: Path | None = Field(
+    archive_dir: _Folder | None = Field(
         None,
         description="Folder of the archives of the log, which must be there; all processes need "
         "the "
@@ -772,6 +789,16 @@ class Settings(BaseSettings):
             raise ValueError("must start with http:// or https:// and name a host, up to /v1")
         return url
 
+    @field_validator("api_key", "token_secret")
+    @classmethod
+    def _check_length(cls, secret: str | None) -> str | None:
+        if secret is not None and len(secret.strip()) < SHORTEST_SECRET:
+            raise ValueError(
+                f"must have at least {SHORTEST_SECRET} random characters, so that nobody can guess "
+                "it; `openssl rand -hex 32` prints one"
+            )
+        return secret
+
     @field_validator("llm_api_key", "api_key", "embedding_api_key")
     @classmethod
     def _check_header_value(cls, key: str | None) -> str | None:
@@ -791,6 +818,12 @@ class Settings(BaseSettings):
     @property
     def archive_folder(self) -> Path:
         return self.archive_dir or self.data_dir / "archive"
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """The keys of the service itself, except those too short to tell from innocent words."""
+        keys = (self.api_key, self.token_secret, self.llm_api_key, self.embedding_api_key)
+        return tuple(key for key in keys if key and len(key) >= SHORTEST_KEY)
 
     @property
     def places(self) -> dict[str, int]:

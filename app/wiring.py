@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.classification.cascade import Cascade
 from app.classification.local.judge import LocalJudge
-from app.classification.local.network import LocalNetwork, is_network_shipped
+from app.classification.local.network import LocalNetwork
 from app.classification.model.check import ModelChecker
 from app.classification.model.judge import ModelJudge
 from app.classification.model.prompt import Form
@@ -36,6 +36,7 @@ from app.services.answers import QuestionAnswerer
 from app.services.capture_reading import TurnReader
 from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings
+from app.services.console_sessions import ConsoleSessions
 from app.services.context import ContextComposer
 from app.services.dating import FactDater
 from app.services.deliveries import Deliverer
@@ -134,6 +135,7 @@ class Services:
     import_history: HistoryImporter
     exports: Exports
     events: EventFeed
+    console_sessions: ConsoleSessions
     webhooks: WebhookKeeper
     deliveries: Deliverer
     usage: UsageCounter
@@ -286,11 +288,11 @@ async def _open_embedder(
 def _open_local_judge(
     settings: Settings, process: Process, threads: FairThreads
 ) -> LocalJudge | None:
-    """Return the local judge, or None if it is off or was not shipped.
+    """Return the local judge, or None if it is off.
 
     Maintenance judges nothing, so it does not load the network.
     """
-    if not settings.local_judge or process is Process.MAINTENANCE or not is_network_shipped():
+    if not settings.local_judge or process is Process.MAINTENANCE:
         return None
     return LocalJudge(LocalNetwork(threads))
 
@@ -359,7 +361,6 @@ def _build_services(
             TurnReader(engine, messages),
             queue,
             quiet=timedelta(seconds=settings.capture_quiet_seconds),
-            refuses_secrets=settings.secrets == "refuse",
         ),
         search=search,
         lists=MemoryLister(reads, indexes, half_lives, settings.max_answer_bytes),
@@ -395,6 +396,7 @@ def _build_services(
         import_history=HistoryImporter(engine, embedder, setup),
         exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
         events=EventFeed(engine),
+        console_sessions=ConsoleSessions(engine),
         webhooks=WebhookKeeper(engine, sender),
         deliveries=Deliverer(engine, sender),
         usage=usage,

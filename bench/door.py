@@ -19,7 +19,7 @@ import httpx
 from bench.servers import free_port
 from bench.soak import await_ready
 
-KEY = "key-of-the-measurement"
+KEY = "key-of-the-measurement-0123456789abcdef"
 ROUNDS = 4
 CALLS = 60
 HALF = (

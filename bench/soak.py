@@ -26,7 +26,7 @@ import psutil
 
 from bench.servers import free_port
 
-ROOT_KEY = "root-key-of-the-soak"
+ROOT_KEY = "root-key-of-the-soak-0123456789abcdef"
 AGENTS = [f"soak/{number}" for number in range(1, 7)]
 CALLS_PER_SECOND = 6
 OVERLAP = 20  # seconds for which a replaced key still works

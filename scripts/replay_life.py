@@ -130,6 +130,9 @@ class Life:
         orders = {memory_id: order for order, memory_id in self.ids.items()}
         ended_ids = [each if isinstance(each, str) else each["id"] for each in answer["superseded"]]
         ended = {orders[each] for each in ended_ids if each in orders}
+        if answer["operation"] == "MERGE":  # the merged memory says what both say
+            self.ids |= dict.fromkeys(ended, answer["memory"]["id"])
+            ended = set()
         named = {orders[each] for each in self.list_named(answer) if each in orders}
         self.ended |= ended
         self.counts["told"] += 1

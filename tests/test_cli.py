@@ -74,6 +74,29 @@ def test_a_name_or_key_that_no_header_can_carry_is_refused_in_one_line() -> None
         assert "printable ASCII" in refused.stderr
 
 
+def test_what_a_terminal_cannot_show_is_escaped(service: str, agent: str) -> None:
+    words = ("--url", service, "--agent", agent)
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    fact = "Lives in Kraków – 日本"
+    for command in (
+        ("store", fact),
+        ("search", "home"),
+        ("log",),
+        ("context",),
+        ("insights",),
+        ("demo", "--yes"),
+    ):
+        done = palimpsest(*command, *words[: 2 if command[0] == "demo" else 4], **ascii_only)
+        assert (done.returncode, done.stderr) == (0, ""), command
+    assert r"Krak\xf3w" in palimpsest("search", "home", *words, **ascii_only).stdout
+    answer = palimpsest("search", "home", *words, "--json", **ascii_only).stdout
+    assert answer.isascii()
+    assert json.loads(answer)["results"][0]["memory"]["content"] == fact
+    prompt = json.dumps({"prompt": "Where is Kraków?", "session_id": "é"}, ensure_ascii=False)
+    hooked = palimpsest("hook", "user-prompt", *words, stdin=prompt, **ascii_only)
+    assert (hooked.stderr, fact in json.loads(hooked.stdout)["hookSpecificOutput"]["additionalContext"]) == ("", True)  # fmt: skip
+
+
 def test_the_agent_and_the_address_come_from_the_environment_too(service: str, agent: str) -> None:
     assert (
         palimpsest("store", "Has a dog", PALIMPSEST_URL=service, PALIMPSEST_AGENT=agent).returncode
@@ -111,7 +134,7 @@ def test_no_service_is_said_plainly() -> None:
 def test_version_prints_the_version() -> None:
     from app import __version__
 
-    assert palimpsest("version").stdout.strip() == __version__
+    assert palimpsest("--version").stdout.strip() == __version__
 
 
 @pytest.mark.parametrize(

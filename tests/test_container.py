@@ -19,14 +19,16 @@ import httpx
 import pytest
 import yaml
 
-from app.settings import Settings
+from app.jobs.worker import SHUTDOWN_GRACE
+from app.services.key_reader import PATIENCE
+from app.settings import Settings, load_settings
 from support.containers import POSTGRES_IMAGE, need_docker_engine
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
 CITUS_COMPOSE = (ROOT / "docker-compose.citus.yml").read_text()
-KEY = "a-key-of-the-tests"
+KEY = "a-key-of-the-tests-0123456789abcdef"
 NODES = ("node-1", "node-2")
 
 
@@ -45,7 +47,27 @@ def cluster_service(name: str) -> dict[str, Any]:
 
 def test_both_stages_start_from_one_pinned_image() -> None:
     assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"${PYTHON_IMAGE}"}
-    assert re.search(r"^ARG PYTHON_IMAGE=python:3\.\d+-slim-[a-z]+$", DOCKERFILE, re.MULTILINE)
+    [image] = re.findall(r"^ARG PYTHON_IMAGE=(.+)$", DOCKERFILE, re.MULTILINE)
+    assert re.fullmatch(r"python:3\.\d+-slim-[a-z]+@sha256:[0-9a-f]{64}", image)
+    assert service("palimpsest")["build"]["args"] == {"PYTHON_IMAGE": f"${{PYTHON_IMAGE:-{image}}}"}
+
+
+def test_every_image_is_pinned_by_its_digest() -> None:
+    for name in yaml.safe_load(COMPOSE)["services"]:
+        image = service(name)["image"]
+        assert image == "palimpsest" or re.search(r"@sha256:[0-9a-f]{64}\}$", image), image
+
+
+def test_compose_waits_until_what_is_under_way_has_ended() -> None:
+    grace = {
+        name: float(described.get("stop_grace_period", "10s").removesuffix("s"))
+        for name, described in yaml.safe_load(COMPOSE)["services"].items()
+    }
+    serving = load_settings(host="127.0.0.1")
+    needed = serving.shutdown_delay + serving.shutdown_timeout + PATIENCE
+    assert grace["palimpsest"] >= needed
+    assert grace["worker"] >= SHUTDOWN_GRACE + PATIENCE
+    assert grace["postgres"] >= grace["palimpsest"]
 
 
 def test_the_libraries_are_those_of_the_lock_with_their_hashes() -> None:

@@ -3,14 +3,17 @@
 import json
 import os
 import pty
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -42,8 +45,11 @@ def test_the_last_line_of_a_start_says_where_it_answers(tmp_path: Path, workers:
         assert lines == [
             "PALIMPSEST_CLASIFY is no setting, so it changes nothing. "
             "Did you mean PALIMPSEST_CLASSIFY?",
+            f"Starting Postgres in {tmp_path}/postgres.",
+            "Migrating the database.",
+            "Loading the local networks: encoder and judge.",
             f"Ready: {service.address} (console: {service.address}/ui, "
-            f"docs: {service.address}/docs; Ctrl-C stops it)",
+            f"docs: {service.address}/docs; data: {tmp_path}; Ctrl-C stops it)",
         ]
 
 
@@ -94,6 +100,32 @@ def test_closing_the_terminal_stops_the_service_and_its_postgres(tmp_path: Path)
     os.close(terminal)
     await_end(pid)
     os.waitpid(child, 0)
+
+
+def test_a_terminal_shows_requests_as_phrases(tmp_path: Path, database_url: str) -> None:
+    port = free_port()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["PALIMPSEST_DATABASE_URL"] = database_url
+        command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+        os.execv(sys.executable, command)
+    address = f"http://127.0.0.1:{port}"
+    await_ready(address, _Child(child), tmp_path)
+    httpx.get(f"{address}/v1/search?q=x", headers={"X-Agent-Id": "ada"}).raise_for_status()
+    shown = b""
+    while b"/v1/search" not in shown:
+        shown += os.read(terminal, 4096)
+    os.kill(child, signal.SIGTERM)
+    with suppress(OSError):  # a terminal ends with an error
+        while written := os.read(terminal, 4096):
+            shown += written
+    os.close(terminal)
+    os.waitpid(child, 0)
+    text = re.sub(r"\x1b\[\d+m", "", shown.decode())
+    assert re.search(
+        r"^[\d:]{8} \[info\] GET /v1/search 200 \d+ ms agent=ada\r$", text, re.MULTILINE
+    )
+    assert "data: PALIMPSEST_DATABASE_URL;" in text
 
 
 class _Child(subprocess.Popen[bytes]):

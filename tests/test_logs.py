@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from support.scripted_model import ScriptedModel, Step, fails, knows, says
 from support.service_process import Served, await_model_check, served
 from support.transfers import NDJSON
 
-API_KEY = "api-key-planted-0001"
+API_KEY = "api-key-planted-0001-0123456789abcdef"
 LLM_KEY = "llm-key-planted-0002"
 PASSWORD = "password-planted-0003"
 AGENT = {"X-API-Key": API_KEY, "X-Agent-Id": "ann"}
@@ -200,6 +201,43 @@ def rendered(
     record = logging.LogRecord(logger, logging.ERROR, "", 1, message, words, told)
     line: dict[str, Any] = json.loads(logs.formatter(as_json=True, keys=[API_KEY]).format(record))
     return line
+
+
+def rendered_for_person(message: str, level: int = logging.INFO, **values: object) -> str:
+    record = logging.LogRecord("app", level, "", 1, message, (), None)
+    vars(record).update(values)
+    line = logs.formatter(as_json=False, keys=[]).format(record)
+    return re.sub(r"\x1b\[\d+m", "", line)
+
+
+REQUEST = {
+    "method": "POST",
+    "route": "/v1/memories",
+    "status": 201,
+    "duration_ms": 34.4,
+    "request_id": "5e0f",
+    "agent": "default",
+    "actor": "anonymous",
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({}, "POST /v1/memories 201 34 ms"),
+        ({"agent": "ada", "actor": "root"}, "POST /v1/memories 201 34 ms actor=root agent=ada"),
+        ({"agent": None, "actor": None, "status": 401}, "POST /v1/memories 401 34 ms"),
+        ({"status": 500}, "POST /v1/memories 500 34 ms request_id=5e0f"),
+    ],
+)
+def test_a_person_reads_a_request_in_a_phrase(values: dict[str, object], words: str) -> None:
+    line = rendered_for_person("request", **REQUEST | values)
+    assert re.fullmatch(rf"\d\d:\d\d:\d\d \[info\] {re.escape(words)}", line), line
+
+
+def test_a_person_reads_where_trouble_was_logged() -> None:
+    assert rendered_for_person("Ready").endswith("[info] Ready")
+    assert rendered_for_person("Lost", logging.ERROR).endswith("[error] Lost [app]")
 
 
 def raised(error: BaseException) -> BaseException:

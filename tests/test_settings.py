@@ -12,15 +12,31 @@ from app.settings import (
 )
 
 DOCS = Path(__file__).parent.parent / "docs"
+KEY_OF_A_FILE = "key-of-a-file-0123456789abcdef0123"
 
 
 def test_the_page_of_settings_is_the_codes() -> None:
     assert settings_table() in (DOCS / "settings.md").read_text(), "run `make settings-docs`"
 
 
+@pytest.mark.parametrize("name", ["DATA_DIR", "ARCHIVE_DIR"])
+def test_folders_are_the_same_for_every_working_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/ada")
+    for value, folder in (("~/my data", "/home/ada/my data"), ("a b", f"{tmp_path}/a b")):
+        monkeypatch.setenv(f"PALIMPSEST_{name}", value)
+        settings = load_settings()
+        assert str(getattr(settings, name.lower())) == folder
+        assert settings.archive_folder.is_absolute()
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("DATA_DIR", ""),
+        ("ARCHIVE_DIR", ""),
         ("PORT", "http"),
         ("PORT", "70000"),
         ("POOL_SIZE", "0"),
@@ -28,7 +44,12 @@ def test_the_page_of_settings_is_the_codes() -> None:
         ("DATABASE_URL", "mysql://x"),
         ("CORE_INHERITANCE", "none"),
         ("API_KEY", ""),
-        ("API_KEY", "ä"),
+        ("API_KEY", "ä" * 32),
+        ("API_KEY", "a"),
+        ("API_KEY", " " * 40),
+        ("API_KEY", "a" * 31),
+        ("API_KEY", "a" * 31 + " "),
+        ("TOKEN_SECRET", "a" * 31),
         ("LLM_BASE_URL", "localhost:11434/v1"),
         ("LLM_BASE_URL", ""),
         ("HALF_LIFE_DAYS_CORE", "30"),
@@ -54,7 +75,7 @@ def test_a_wrong_value_is_one_line_that_names_the_variable(
 def test_beyond_loopback_a_key_is_needed(host: str) -> None:
     with pytest.raises(InvalidSettings, match="PALIMPSEST_API_KEY"):
         load_settings(host=host)
-    assert load_settings(host=host, api_key="k").host == host
+    assert load_settings(host=host, api_key="k" * 32).host == host
     assert load_settings(host=host, allow_unauthenticated=True).host == host
 
 
@@ -117,15 +138,15 @@ def test_half_lives_left_out_keep_their_default(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_secret_may_be_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "palimpsest_api_key").write_text("key-of-a-file\n")
+    (tmp_path / "palimpsest_api_key").write_text(f"{KEY_OF_A_FILE}\n")
     (tmp_path / "palimpsest_database_url").write_text("postgresql://user:p%40ss@host/name")
     monkeypatch.delenv("PALIMPSEST_DATABASE_URL", raising=False)
     monkeypatch.setenv("PALIMPSEST_SECRETS_DIR", str(tmp_path))
     settings = load_settings(host="0.0.0.0")
-    assert settings.api_key == "key-of-a-file"
+    assert settings.api_key == KEY_OF_A_FILE
     assert settings.database_url == "postgresql://user:p%40ss@host/name"
-    monkeypatch.setenv("PALIMPSEST_API_KEY", "key-of-the-environment")
-    assert load_settings().api_key == "key-of-the-environment"
+    monkeypatch.setenv("PALIMPSEST_API_KEY", "key-of-the-environment-0123456789abcdef")
+    assert load_settings().api_key == "key-of-the-environment-0123456789abcdef"
 
 
 def test_a_secret_that_cannot_be_had_stops_the_start_in_one_line(

@@ -52,6 +52,9 @@ ALLOWED = {
     ("store/column_values.py", r"headers"): _RECORDED,
     ("store/other_columns.py", r"headers"): _RECORDED,
     ("store/tables.py", r"headers"): _RECORDED,
+    ("store/embedded_server.py", r"--[a-z]+"): "The programs of Postgres take options.",
+    ("domain/secrets/passwords.py", r"--[a-z]+"): "Options of other programs in a caller's text.",
+    ("domain/secrets/vendor_rules.py", r"header"): "The name of a rule that is carried as data.",
     ("classification/signals/tokens.py", r"--force"): "An example of a word in a caller's text.",
 }
 

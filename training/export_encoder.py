@@ -77,6 +77,7 @@ def main() -> None:
     (folder / "tokenizer.json").write_text(build_tokenizer().to_str(), encoding="utf-8")
     for name in ("encoder.onnx", "tokenizer.json"):
         print(sha256(folder / name), (folder / name).stat().st_size, name)
+    print(f"Now write the digests: cd {folder} && sha256sum *.onnx *.json > SHA256SUMS")
 
 
 if __name__ == "__main__":

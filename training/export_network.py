@@ -64,6 +64,7 @@ def main() -> None:
     model = build_network(load_weights(arguments.weights), arguments.name)
     target = arguments.folder / f"{arguments.name}.onnx"
     target.write_bytes(model.SerializeToString(deterministic=True))
+    print(f"Now write the digests: cd {arguments.folder} && sha256sum *.onnx *.json > SHA256SUMS")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from app.api.idempotency import CallerDep
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.captures import CapturesQuery, MessagesRequest, UndoRequest
+from app.api.secrets import RedactedDep, SecretFreeRoute
 from app.api.views import View, ViewDep
 from app.domain.captures import CaptureState
 from app.domain.fact import DEFAULT_TRUST
@@ -27,7 +28,7 @@ from app.services.reverts import RevertedOperation
 from app.store.captures import captures
 from app.store.engine import begin_for_agent
 
-messages_router = APIRouter(prefix="/v1/messages", tags=["messages"])
+messages_router = APIRouter(prefix="/v1/messages", tags=["messages"], route_class=SecretFreeRoute)
 router = APIRouter(prefix="/v1/captures", tags=["messages"])
 
 CapturePath = Annotated[
@@ -62,6 +63,7 @@ async def capture(
     services: ServicesDep,
     caller: CallerDep,
     body: Annotated[MessagesRequest, Body(openapi_examples=examples.MESSAGES)],
+    redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
     render = partial(_render_capture, half_lives=services.half_lives, view=view)
@@ -71,6 +73,7 @@ async def capture(
         trust=min(services.settings.capture_trust, ceiling),
         may_end_stated=ceiling >= DEFAULT_TRUST,
         model_waits=not services.settings.capture_quiet_seconds,
+        redacted=redacted,
     )
     report = await services.captures.capture(caller.build_call(render), request)
     return render(report)

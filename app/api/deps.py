@@ -7,9 +7,8 @@ from fastapi import Depends, Header, Path
 from fastapi import Request as HttpRequest
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from app.api.schemas.agents import AGENT_ID_PATTERN
 from app.api.scopes import find_required_scope
-from app.domain.agent import AgentId
+from app.domain.agent import AGENT_ID_PATTERN, AGENT_ID_RULE, AgentId
 from app.domain.errors import KeysOff
 from app.domain.keys import Actor
 from app.services.explicit import Target
@@ -66,8 +65,8 @@ AgentHeader = Annotated[
         alias="X-Agent-Id",
         pattern=AGENT_ID_PATTERN,
         description=(
-            "Whose memory this is about: 1 to 128 printable ASCII characters. Default: the "
-            "only agent of the key, else `default`."
+            f"Whose memory this is about: {AGENT_ID_RULE}. Default: the only agent of the key, "
+            "else `default`."
         ),
     ),
 ]

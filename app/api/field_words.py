@@ -63,6 +63,7 @@ WORDS = {
     "explanation": "The reason in words.",
     "facts": "The facts that were read from it, and what became of each.",
     "filter": "Decide every waiting review that fits, instead of those named by `ids`.",
+    "due_at": "A worker reads it then, if no further messages of the session come before.",
     "finished_at": "When it ended; null: not yet.",
     "holding": "The memories that hold at that moment.",
     "id": "Its id.",

@@ -2,16 +2,22 @@
 
 from collections.abc import AsyncIterator, Mapping
 
+from psycopg.types.json import Jsonb
+
 from app.api.ndjson import NumberedLines
-from app.domain.errors import BadImportLine
+from app.api.problems import describe_error
+from app.api.secrets import SecretRemover
+from app.domain.errors import BadImportLine, SecretsRefused
 from app.store.transfer.format import SECTIONS
 from app.store.transfer.lines import ExportEnd, ExportRow, decode_line
 
 
-async def read_rows(lines: NumberedLines, *, after: int) -> AsyncIterator[ExportRow]:
+async def read_rows(
+    lines: NumberedLines, secrets: SecretRemover, *, after: int
+) -> AsyncIterator[ExportRow]:
     """Yield the rows of an export whose header is on line `after`.
 
-    Raises BadImportLine for a line that is damaged or in the wrong place.
+    Raises BadImportLine for a line that is damaged, in the wrong place, or holds a key or a token.
     """
     counts = {section.type: 0 for section in SECTIONS}
     async for line in lines:
@@ -23,10 +29,32 @@ async def read_rows(lines: NumberedLines, *, after: int) -> AsyncIterator[Export
             await _check_nothing_follows(lines)
             return
         _check_place(row, counts)
+        _refuse_secrets(row, secrets)
         counts[row.type] += 1
         after = line.number
         yield row
     raise BadImportLine(after + 1, "The `end` line is missing: the export was cut off.")
+
+
+def _refuse_secrets(row: ExportRow, secrets: SecretRemover) -> None:
+    """Raise BadImportLine if a text has a key or a token.
+
+    The log of an export is hashed, so nothing in it can be replaced.
+    """
+    for name, value in row.values.items():
+        match value:
+            case str():
+                text = value
+            case Jsonb():
+                text = bytes(value.obj).decode()
+            case list():
+                text = "\n".join(map(str, value))
+            case _:
+                continue
+        try:
+            secrets.check_name(name, text)
+        except SecretsRefused as error:
+            raise BadImportLine(row.number, describe_error(error)) from None
 
 
 def _check_place(row: ExportRow, counts: Mapping[str, int]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.openapi.constants import REF_TEMPLATE
 from pydantic import ValidationError
+from pydantic_core import from_json
 from starlette.responses import Response, StreamingResponse
 
 from app.api import examples
@@ -20,8 +21,9 @@ from app.api.ndjson import NDJSON, NumberedLine, NumberedLines
 from app.api.openapi import Responses, build_line_schema, document_problems
 from app.api.problems import describe_error, invalid_input, problem_of, respond_with_problem
 from app.api.schemas.import_history import ImportLine
+from app.api.secrets import HEADER, SecretRemover, SecretRemoverDep
 from app.api.times import format_time
-from app.domain.errors import AnswerNotKept, BadImportLine, TrustTooHigh
+from app.domain.errors import AnswerNotKept, BadImportLine, SecretsRefused, TrustTooHigh
 from app.domain.keys import Rights, Scope
 from app.services.agent_write import Call
 from app.services.import_history import HistoryLine, ImportedVersion, Spool
@@ -73,9 +75,11 @@ async def import_history(
     agent: AgentDep,
     origin: OriginDep,
     keyed: KeyedStreamDep,
+    secrets: SecretRemoverDep,
     request: Request,
 ) -> Response:
     _check_media_type(request)
+    secrets.check_name("X-Agent-Id", agent)
     lines = NumberedLines(keyed.fingerprint_stream(_read_body(request)))
     first = await anext(lines, None)
     if first and is_header(first.raw):
@@ -83,13 +87,14 @@ async def import_history(
         actor.rights.require_full_trust()
         lines.longest = MAX_NATIVE_LINE_BYTES
         header = decode_header(first.number, first.raw)
-        rows = read_rows(lines, after=first.number)
+        rows = read_rows(lines, secrets, after=first.number)
         counts_call = Call(agent, origin, keyed.plan_replay(_render_counts))
         return _render_counts(await services.import_agent.import_rows(counts_call, header, rows))
     call = Call(agent, origin, keyed.plan_replay(_render_replay))
-    history = _read_versions(first, lines, actor.rights)
-    versions = await services.import_history.import_lines(call, history)
-    return StreamingResponse(_render_lines(versions), media_type=NDJSON)
+    reader = _VersionReader(actor.rights, secrets)
+    versions = await services.import_history.import_lines(call, reader.read(first, lines))
+    headers = {HEADER: str(reader.redacted)} if reader.redacted else None
+    return StreamingResponse(_render_lines(versions), headers=headers, media_type=NDJSON)
 
 
 async def _read_body(request: Request) -> AsyncIterator[bytes]:
@@ -105,25 +110,41 @@ def _check_media_type(request: Request) -> None:
         raise HTTPException(415, f"Send the lines with `Content-Type: {NDJSON}`.")
 
 
-async def _read_versions(
-    first: NumberedLine | None, rest: NumberedLines, rights: Rights
-) -> AsyncIterator[HistoryLine]:
-    if first:
-        yield _parse_version(first, rights)
-    async for line in rest:
-        yield _parse_version(line, rights)
+class _VersionReader:
+    """Reads the lines of an import, and counts the secrets that it takes out of them."""
 
+    def __init__(self, rights: Rights, secrets: SecretRemover) -> None:
+        self._rights = rights
+        self._secrets = secrets
+        self.redacted = 0
 
-def _parse_version(line: NumberedLine, rights: Rights) -> HistoryLine:
-    try:
-        parsed = ImportLine.model_validate_json(line.raw)
-    except ValidationError as error:
-        raise BadImportLine(line.number, invalid_input(error.errors()).detail + ".") from None
-    try:
-        fact = rights.limit_fact(parsed.to_fact())
-    except TrustTooHigh as error:
-        raise BadImportLine(line.number, describe_error(error)) from None
-    return HistoryLine(line.number, fact, parsed.temporary, parsed.created_at, parsed.client_ref)
+    async def read(
+        self, first: NumberedLine | None, rest: NumberedLines
+    ) -> AsyncIterator[HistoryLine]:
+        if first:
+            yield await self._read_line(first)
+        async for line in rest:
+            yield await self._read_line(line)
+
+    async def _read_line(self, line: NumberedLine) -> HistoryLine:
+        try:
+            parsed = await self._parse(line.raw)
+            fact = self._rights.limit_fact(parsed.to_fact())
+        except ValidationError as error:
+            raise BadImportLine(line.number, invalid_input(error.errors()).detail + ".") from None
+        except (SecretsRefused, TrustTooHigh) as error:
+            raise BadImportLine(line.number, describe_error(error)) from None
+        return HistoryLine(
+            line.number, fact, parsed.temporary, parsed.created_at, parsed.client_ref
+        )
+
+    async def _parse(self, raw: bytes) -> ImportLine:
+        try:
+            fields = from_json(raw)
+        except ValueError:
+            return ImportLine.model_validate_json(raw)  # raises, and says where
+        self.redacted += await self._secrets.remove(fields)
+        return ImportLine.model_validate(fields)
 
 
 def _render_counts(counts: dict[str, int]) -> Response:

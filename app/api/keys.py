@@ -14,12 +14,14 @@ from app.api.deps import ActorDep, ServicesDep, check_keys_on
 from app.api.openapi import BODY, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.keys import KEY_ID_PATTERN, KeyRequest, KeysQuery, RotateRequest
+from app.api.secrets import SecretFreeRoute
 from app.domain.keys import KeyId
 from app.services.keys import IssuedKey
 
 router = APIRouter(
     prefix="/v1/keys",
     tags=["keys"],
+    route_class=SecretFreeRoute,
     dependencies=[Depends(check_keys_on)],
     responses=document_problems(409),
 )

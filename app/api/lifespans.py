@@ -13,11 +13,12 @@ from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.fields import Word
 from app.api.schemas.lifespans import EndRequest
+from app.api.secrets import SecretFreeRoute
 from app.domain.fact import Lifespan
 from app.planning.lifespans import NamedLifespan
 from app.services.lifespans import EndedLifespan, LifespanEnder
 
-router = APIRouter(prefix="/v1", tags=["lifespans"])
+router = APIRouter(prefix="/v1", tags=["lifespans"], route_class=SecretFreeRoute)
 
 
 _RESPONSES: dict[int | str, dict[str, Any]] = {

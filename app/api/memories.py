@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -44,8 +44,9 @@ from app.api.schemas.memories import (
     SupersedeRequest,
 )
 from app.api.schemas.reads import HistoryQuery, ListQuery, MemoryQuery
+from app.api.secrets import RedactedDep, SecretFreeRoute, SecretRemover, SecretRemoverDep
 from app.api.views import View, ViewDep
-from app.domain.errors import InvalidFact, PalimpsestError, TrustTooHigh
+from app.domain.errors import InvalidFact, PalimpsestError, SecretsRefused, TrustTooHigh
 from app.domain.keys import Rights, Scope
 from app.domain.strength import HalfLives
 from app.services.agent_write import Outcome
@@ -58,15 +59,17 @@ from app.services.remember import BatchRefused
 from app.turns import iterate_in_turns
 from app.wiring import Services
 
-router = APIRouter(prefix="/v1/memories", tags=["memories"])
+router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=SecretFreeRoute)
 
 
-def render_outcome(outcome: Outcome, half_lives: HalfLives, view: View) -> Response:
+def render_outcome(
+    outcome: Outcome, half_lives: HalfLives, view: View, redacted: int = 0
+) -> Response:
     """Return what a write answers, with the ETag of the memory in the answer.
 
     The status is 201 if the write inserted something, 202 if it waits as a review, otherwise 200.
     """
-    answer = WriteAnswer.from_outcome(outcome, half_lives)
+    answer = WriteAnswer.from_outcome(outcome, half_lives, redacted)
     return respond_with_answer(answer, _get_status(outcome), _build_headers(outcome), view)
 
 
@@ -141,21 +144,24 @@ async def store(
     services: ServicesDep,
     caller: CallerDep,
     body: Annotated[StoreRequest, Body(openapi_examples=examples.STORE)],
+    redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(_render_text, half_lives=services.half_lives, view=view)
+    render = partial(_render_text, half_lives=services.half_lives, view=view, redacted=redacted)
     outcome = await services.texts.store(
         caller.build_call(render), _build_command(body, caller.rights), dry_run=body.dry_run
     )
     return render(outcome)
 
 
-def _render_text(outcome: TextOutcome, half_lives: HalfLives, view: View) -> Response:
+def _render_text(
+    outcome: TextOutcome, half_lives: HalfLives, view: View, redacted: int
+) -> Response:
     """Return what a store answers, with the ETag of the memory in the answer.
 
     The status is 201 if a part of the text was inserted.
     """
-    answer = StoreAnswer.from_text_outcome(outcome, half_lives)
+    answer = StoreAnswer.from_text_outcome(outcome, half_lives, redacted)
     status = max(map(_get_status, outcome.outcomes))
     return respond_with_answer(answer, status, _build_headers(outcome.first), view)
 
@@ -180,15 +186,16 @@ async def store_batch(
     services: ServicesDep,
     caller: CallerDep,
     body: Annotated[BatchRequest, Body(openapi_examples=examples.BATCH)],
+    secrets: SecretRemoverDep,
     view: ViewDep = View.FULL,
 ) -> Response:
     if body.history:
         caller.rights.require_full_trust()
-    items = await _parse_items(body.items, caller.rights)
+    items = await _parse_items(body.items, caller.rights, secrets)
     if body.atomic:
         _refuse_bad_items(items)
     render = partial(_render_batch, items=items, half_lives=services.half_lives, view=view)
-    commands = [item for item in items if isinstance(item, StoreCommand)]
+    commands = [item.command for item in items if isinstance(item, _Item)]
     if not commands:
         return render([])
     outcomes = await services.texts.store_all(
@@ -219,24 +226,34 @@ _NO_DRY_RUN = {
 }
 
 
-async def _parse_items(items: Sequence[Any], rights: Rights) -> list[StoreCommand | _BadItem]:
-    return [_parse_item(item, rights) async for item in iterate_in_turns(items)]
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A valid item of a batch, and how many secrets were taken out of it."""
+
+    command: StoreCommand
+    redacted: int
 
 
-def _parse_item(item: Any, rights: Rights) -> StoreCommand | _BadItem:
+async def _parse_items(
+    items: Sequence[Any], rights: Rights, secrets: SecretRemover
+) -> list[_Item | _BadItem]:
+    return [await _parse_item(item, rights, secrets) async for item in iterate_in_turns(items)]
+
+
+async def _parse_item(item: Any, rights: Rights, secrets: SecretRemover) -> _Item | _BadItem:
     try:
+        redacted = await secrets.remove(item)
         body = StoreRequest.model_validate(item)
+        if body.dry_run:
+            return _BadItem(invalid_input([_NO_DRY_RUN]))
+        return _Item(_build_command(body, rights), redacted)
     except ValidationError as error:
         return _BadItem(invalid_input(error.errors(), StoreRequest))
-    if body.dry_run:
-        return _BadItem(invalid_input([_NO_DRY_RUN]))
-    try:
-        return _build_command(body, rights)
-    except TrustTooHigh as error:
+    except (SecretsRefused, TrustTooHigh) as error:
         return _BadItem(problem_of(error))
 
 
-def _refuse_bad_items(items: Sequence[StoreCommand | _BadItem]) -> None:
+def _refuse_bad_items(items: Sequence[_Item | _BadItem]) -> None:
     """Raise BatchRefused if an item is no valid store request."""
     bad_items = {i: item for i, item in enumerate(items) if isinstance(item, _BadItem)}
     if bad_items:
@@ -245,7 +262,7 @@ def _refuse_bad_items(items: Sequence[StoreCommand | _BadItem]) -> None:
 
 def _render_batch(
     outcomes: TextOutcomes,
-    items: Sequence[StoreCommand | _BadItem],
+    items: Sequence[_Item | _BadItem],
     half_lives: HalfLives,
     view: View,
 ) -> Response:
@@ -256,17 +273,17 @@ def _render_batch(
         if isinstance(item, _BadItem):
             results.append(item.problem)
         else:
-            results.append(_answer_outcome(next(stored), half_lives))
+            results.append(_answer_outcome(next(stored), half_lives, item.redacted))
     answer = BatchAnswer.model_construct(waiting=count_waiting(outcomes), results=results)
     return respond_with_answer(answer, view=view)
 
 
 def _answer_outcome(
-    outcome: TextOutcome | PalimpsestError, half_lives: HalfLives
+    outcome: TextOutcome | PalimpsestError, half_lives: HalfLives, redacted: int
 ) -> StoreAnswer | Problem:
     if isinstance(outcome, PalimpsestError):
         return problem_of(outcome)
-    return StoreAnswer.from_text_outcome(outcome, half_lives)
+    return StoreAnswer.from_text_outcome(outcome, half_lives, redacted)
 
 
 @router.get(
@@ -367,11 +384,12 @@ async def amend(
     caller: CallerDep,
     target: TargetDep,
     body: Annotated[PatchRequest, Body(openapi_examples=examples.PATCH)],
+    redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
     """Correct metadata, `valid_from` or the stated end; never content."""
     caller.rights.limit_trust(body.trust)
-    render = partial(render_outcome, half_lives=services.half_lives, view=view)
+    render = partial(render_outcome, half_lives=services.half_lives, view=view, redacted=redacted)
     outcome = await services.explicit.amend(
         caller.build_call(render),
         target,
@@ -392,10 +410,11 @@ async def supersede(
     caller: CallerDep,
     target: TargetDep,
     body: Annotated[SupersedeRequest, Body(openapi_examples=examples.SUPERSEDE)],
+    redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
     """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
-    render = partial(render_outcome, half_lives=services.half_lives, view=view)
+    render = partial(render_outcome, half_lives=services.half_lives, view=view, redacted=redacted)
     call = caller.build_call(render)
     if body.by is not None:
         return render(await services.explicit.supersede_by_stored(call, target, body.by))

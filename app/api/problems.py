@@ -19,6 +19,7 @@ from app.api.field_hints import explain_unknown_field
 from app.api.times import format_time
 from app.database_names import find_rule, remove_shard
 from app.domain import errors
+from app.domain.agent import AGENT_ID_RULE
 from app.services.remember import BatchRefused
 
 logger = logging.getLogger(__name__)
@@ -120,8 +121,9 @@ _PROBLEMS = [
         errors.SecretsRefused,
         422,
         "secrets",
-        "The messages hold secrets",
-        "{fact} Take them out, or set PALIMPSEST_SECRETS=redact.",
+        "The request holds a secret",
+        "{fact} Take it out. With PALIMPSEST_SECRETS=redact, secrets in texts are replaced; in "
+        "names, ids and exports keys are refused, unless PALIMPSEST_SECRETS=keep.",
     ),
     _Row(
         errors.NoModel,
@@ -564,7 +566,7 @@ def _explain_error(error: Mapping[str, Any], taker: Taker) -> str:
     if is_whole_body and error["type"] in ("missing", "model_attributes_type"):
         return "send a JSON object as the body, with `Content-Type: application/json`"
     if error["type"] == "string_pattern_mismatch" and error["loc"][-1] in _AGENT_PLACES:
-        return "give 1 to 128 printable ASCII characters without blanks"
+        return f"give {AGENT_ID_RULE}"
     return str(error["msg"]).removeprefix("Value error, ")
 
 

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import respond_unexpected
-from app.api.schemas.agents import AGENT_ID_PATTERN
+from app.domain.agent import AGENT_ID_PATTERN
 from app.services.metrics import REGISTRY
 
 logger = logging.getLogger(__name__)

@@ -46,6 +46,7 @@ from app.api.schemas.reviews import (
     ReviewFilterFields,
     ReviewsQuery,
 )
+from app.api.secrets import SecretFreeRoute
 from app.api.views import View, ViewDep
 from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError, UnknownReview
@@ -56,7 +57,7 @@ from app.services.reviews import Decided, OutdatedReview, ReviewDecider
 from app.store.engine import begin_for_agent
 from app.store.reviews import reviews
 
-router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
+router = APIRouter(prefix="/v1/reviews", tags=["reviews"], route_class=SecretFreeRoute)
 shadow_router = APIRouter(prefix="/v1/shadow", tags=["reviews"])
 
 ReviewPath = Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 import jwt
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from app.api.schemas.agents import AGENT_ID_PATTERN
+from app.domain.agent import AGENT_ID_PATTERN
 from app.domain.fact import DEFAULT_TRUST
 from app.domain.keys import MAX_TRUST, Actor, Rights, Scope, is_pattern
 

@@ -36,11 +36,12 @@ _LEADS_TO = document_links("id", "webhook_id", "get_webhook", "ping_webhook", "d
 @router.post(
     "",
     status_code=201,
-    responses={201: {"model": NewWebhookOut, "links": _LEADS_TO}, **document_problems(*BODY)},
+    responses={201: {"model": NewWebhookOut, "links": _LEADS_TO}, **document_problems(*BODY, 409)},
     response_model=None,
     description=(
         "Have events sent to an address, from now on, signed as Standard Webhooks says. The secret "
-        "is shown only in this answer. The key of the call must be for the agents."
+        "is shown only in this answer. The key of the call must be for the agents, and the webhook "
+        "ends with it."
     ),
 )
 async def create_webhook(
@@ -108,12 +109,13 @@ async def ping_webhook(services: ServicesDep, actor: ActorDep, webhook_id: Webho
 
 @router.post(
     "/{webhook_id}/enable",
-    responses={200: {"model": WebhookOut}, **document_problems(404)},
+    responses={200: {"model": WebhookOut}, **document_problems(404, 409)},
     response_model=None,
 )
 async def enable_webhook(
     services: ServicesDep, actor: ActorDep, webhook_id: WebhookPath
 ) -> Response:
-    """Let a disabled webhook, or one that waits for its next try, go on at once."""
+    """Let a disabled webhook, or one that waits for its next try, go on at once. One that ended
+    with its key goes on with the key of the call."""
     webhook = await services.webhooks.enable_webhook(actor, WebhookId(webhook_id))
     return respond_with_answer(WebhookOut.from_webhook(webhook))

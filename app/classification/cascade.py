@@ -110,8 +110,7 @@ class Cascade:
     async def _hear(self, read: ReadFact, by_model: ModelVerdict) -> Verdict:
         changed = [j.memory_id for j in by_model.judgments if j.relation.effect.changes_stored]
         readings = await self._local.read_more(read.fact, read.local, changed)
-        local = replace(read.local, readings=readings)
-        return hear_model(read.fact, read.candidates, local, by_model, self._trust)
+        return hear_model(read.fact, read.candidates, read.local, readings, by_model, self._trust)
 
 
 def _split_groups(places: Sequence[int]) -> Iterator[Sequence[int]]:

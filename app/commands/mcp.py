@@ -15,7 +15,7 @@ from mcp.server.stdio import stdio_server
 
 from app.commands.client.calling import Failure
 from app.mcp.server import Context, build_server
-from palimpsest_client import AsyncClient
+from palimpsest_client import AsyncClient, Client
 
 START_PATIENCE = 180.0  # seconds; the first start makes a database
 END_PATIENCE = 30.0
@@ -25,8 +25,17 @@ def serve_stdio(url: str | None, agent: str | None, api_key: str | None) -> None
     """Speak MCP until standard input ends. Without `url`, start an embedded service meanwhile."""
     # As an exit, the signal lets the embedded service be stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    _check_caller(agent, api_key)
     with nullcontext(url) if url else _run_service() as address:
         asyncio.run(_speak(address, agent, api_key))
+
+
+def _check_caller(agent: str | None, api_key: str | None) -> None:
+    """Raise Failure for an id or a key that no header can carry, before a service is started."""
+    try:
+        Client(agent=agent, api_key=api_key).close()
+    except ValueError as problem:
+        raise Failure(f"{problem}.") from None
 
 
 async def _speak(url: str, agent: str | None, api_key: str | None) -> None:

@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp
 
 from app.console.rendering import render_template
-from app.console.session import MOST_BYTES, PATH, Seal, end_session
+from app.console.session import PATH, begin_session, end_session
 from app.console.viewer_client import open_viewer_client
 from palimpsest_client import PalimpsestError
 
@@ -18,40 +18,38 @@ OWN_PATH = re.compile(r"/ui(/[A-Za-z0-9_-]+)*")
 
 
 class Login:
-    """The page that takes a key; `seal` is None if the service asks nobody for one."""
+    """The page that takes a key; it leads on if the service needs none."""
 
-    def __init__(self, app: ASGIApp, seal: Seal | None) -> None:
+    def __init__(self, app: ASGIApp, *, needs_key: bool) -> None:
         self._app = app
-        self._seal = seal
+        self._needs_key = needs_key
 
     async def show(self, request: Request) -> Response:
-        if self._seal is None:
+        if not self._needs_key:
             return RedirectResponse(PATH, 303)
         return _show_form(read_destination(request))
 
     async def log_in(self, request: Request) -> Response:
         """Begin a session if the key is right, and lead to the page that was wanted."""
-        if self._seal is None:
+        if not self._needs_key:
             return RedirectResponse(PATH, 303)
         destination = read_destination(request)
         form = dict(parse_qsl((await request.body()).decode(errors="replace")))
         key = form.get("key", "").strip()
         if not key or not (key.isascii() and key.isprintable()):
             return _show_form(destination, "Enter a key of this service.", 422)
-        if len(self._seal.close(key)) > MOST_BYTES:
-            return _show_form(destination, "This is too long for a key of this service.", 422)
         try:
             async with open_viewer_client(self._app, request, key) as client:
-                await client.get_actor()
+                viewer = await client.get_actor()
         except PalimpsestError as problem:
             return _show_form(destination, problem.detail, problem.status or 503)
         response = RedirectResponse(destination, 303)
-        self._seal.begin_session(request, response, key)
+        await begin_session(request, response, key, viewer["actor"])
         return response
 
-    async def log_out(self, _: Request) -> Response:
+    async def log_out(self, request: Request) -> Response:
         response = RedirectResponse(_LOGIN, 303)
-        end_session(response)
+        await end_session(request, response)
         return response
 
 

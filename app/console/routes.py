@@ -31,7 +31,7 @@ from app.console.pages import (
     undo,
 )
 from app.console.rendering import ASSETS
-from app.console.session import PATH, Seal, end_session
+from app.console.session import PATH, end_session, find_session_key
 from app.console.times import BadTime
 from app.console.viewer_client import open_viewer_client
 from palimpsest_client import AsyncClient, PalimpsestError, Unauthorized
@@ -74,11 +74,10 @@ _ELSEWHERE = "/{rest:path}"
 _STRANGER: Mapping[str, Any] = {"actor": "", "scopes": [], "agents": [], "agent": None}
 
 
-def list_routes(app: ASGIApp, root_key: str | None) -> list[BaseRoute]:
-    """Return the routes. Without a root key nobody is asked to log in."""
-    seal = Seal(root_key) if root_key else None
-    login = Login(app, seal)
-    console = _Console(app, seal)
+def list_routes(app: ASGIApp, *, needs_key: bool) -> list[BaseRoute]:
+    """Return the routes. A service that needs no key asks nobody to log in."""
+    login = Login(app, needs_key=needs_key)
+    console = _Console(app, needs_key=needs_key)
     return [
         *(console.build_route(*page) for page in _PAGES),
         _build_route("/login", "GET", login.show),
@@ -92,14 +91,14 @@ def list_routes(app: ASGIApp, root_key: str | None) -> list[BaseRoute]:
 class _Console:
     """Answers pages: finds out who looks, and shows what the API refuses."""
 
-    def __init__(self, app: ASGIApp, seal: Seal | None) -> None:
+    def __init__(self, app: ASGIApp, *, needs_key: bool) -> None:
         self._app = app
-        self._seal = seal
+        self._needs_key = needs_key
 
     def build_route(self, path: str, method: str, answer: Answer) -> Route:
         async def endpoint(request: Request) -> Response:
-            key = self._seal.find_key(request) if self._seal else None
-            if self._seal and key is None:
+            key = await find_session_key(request) if self._needs_key else None
+            if self._needs_key and key is None:
                 return ask_for_key(request)
             async with open_viewer_client(self._app, request, key) as client:
                 return await self._answer(request, client, answer)
@@ -118,7 +117,7 @@ class _Console:
             return await answer(call)
         except Unauthorized:
             response = ask_for_key(request)
-            end_session(response)
+            await end_session(request, response)
             return response
         except BadTime as problem:
             return call.render_problem(422, "Not a time", str(problem))
@@ -134,7 +133,7 @@ class _Console:
             client=client,
             viewer=viewer,
             form=form,
-            needs_key=self._seal is not None,
+            needs_key=self._needs_key,
             now=read_now(),
         )
 

@@ -1,57 +1,42 @@
-"""The session of a viewer: the key, sealed in a cookie that scripts cannot read.
+"""The session of a viewer: a random cookie that scripts cannot read, for a key that they logged in
+with. The service has the sessions, so one is over for every holder of its cookie at the logout."""
 
-The seal is made with the root key, so every process of the service can open it, nobody else can
-use what the cookie holds, and a new root key ends all sessions.
-"""
-
-import base64
-
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.services.console_sessions import LIFE, ConsoleSessions
+
 COOKIE = "palimpsest_session"
 PATH = "/ui"
-LIFE = 12 * 3600  # seconds
-# Browsers drop a cookie that is longer than this.
-MOST_BYTES = 3_800
 
 
-class Seal:
-    """Seals keys for cookies, and opens them for as long as a session lasts."""
-
-    def __init__(self, root_key: str) -> None:
-        derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"palimpsest console")
-        secret = derivation.derive(root_key.encode())
-        self._fernet = Fernet(base64.urlsafe_b64encode(secret))
-
-    def close(self, key: str) -> str:
-        return self._fernet.encrypt(key.encode()).decode()
-
-    def open(self, sealed: str) -> str | None:
-        """Return the key, None if the session is over or the cookie is not of this service."""
-        try:
-            return self._fernet.decrypt(sealed.encode(), ttl=LIFE).decode()
-        except (InvalidToken, UnicodeError):
-            return None
-
-    def find_key(self, request: Request) -> str | None:
-        sealed = request.cookies.get(COOKIE)
-        return self.open(sealed) if sealed else None
-
-    def begin_session(self, request: Request, response: Response, key: str) -> None:
-        response.set_cookie(
-            COOKIE,
-            self.close(key),
-            max_age=LIFE,
-            path=PATH,
-            secure=request.url.scheme == "https",
-            httponly=True,
-            samesite="strict",
-        )
+def get_sessions(request: Request) -> ConsoleSessions:
+    sessions: ConsoleSessions = request.app.state.services.console_sessions
+    return sessions
 
 
-def end_session(response: Response) -> None:
+async def find_session_key(request: Request) -> str | None:
+    """Return the key that the viewer logged in with; None if there is no session, or it is over."""
+    cookie = request.cookies.get(COOKIE)
+    return await get_sessions(request).find_key(cookie) if cookie else None
+
+
+async def begin_session(request: Request, response: Response, key: str, actor: str) -> None:
+    """Begin a session with the key of an actor, in the place of the one that the browser has."""
+    await end_session(request, response)
+    response.set_cookie(
+        COOKIE,
+        await get_sessions(request).begin_session(key, actor),
+        max_age=int(LIFE.total_seconds()),
+        path=PATH,
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+
+
+async def end_session(request: Request, response: Response) -> None:
+    """End the session of the cookie, if there is one, and take the cookie from the browser."""
+    if cookie := request.cookies.get(COOKIE):
+        await get_sessions(request).end_session(cookie)
     response.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="strict")

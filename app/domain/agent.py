@@ -5,6 +5,12 @@ from typing import NewType
 
 AgentId = NewType("AgentId", str)
 
+# One rule for every door, because some carry ASCII only.
+AGENT_ID_PATTERN = r"^[\x21-\x7e]{1,128}$"
+AGENT_ID_RULE = (
+    "1 to 128 printable ASCII characters without blanks; percent-encode others, as in Zo%C3%AB"
+)
+
 
 class Mode(StrEnum):
     """The way in which changes are handled (reference 001).

@@ -45,6 +45,7 @@ class CaptureRequest:
     every fact, 0 to 100. If the facts `may_end_stated` ones, they end what was stated with ordinary
     trust where that is very sure. A call that does not wait for its facts is answered at once, and
     a worker reads the messages together with those that follow. A dry run writes nothing.
+    `redacted` counts the secrets that were taken out of the messages.
     """
 
     session_id: str
@@ -55,3 +56,4 @@ class CaptureRequest:
     may_end_stated: bool
     waits: bool = True
     dry_run: bool = False
+    redacted: int = 0

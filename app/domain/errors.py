@@ -169,11 +169,12 @@ class CaptureUnfinished(Conflict):
 
 
 class SecretsRefused(PalimpsestError):
-    """The messages hold secrets, and the settings refuse such messages."""
+    """A field holds a secret, and the settings refuse it or nothing can take its place."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__(f"The messages hold secrets: {count}. Nothing was stored.")
-        self.count = count
+    def __init__(self, place: str, kind: str) -> None:
+        super().__init__(f"{place} holds a secret ({kind}). Nothing was stored.")
+        self.place = place
+        self.kind = kind
 
 
 # --- erasing -------------------------------------------------------------------------------------

@@ -135,11 +135,15 @@ EVERYTHING = Rights(scopes=frozenset(Scope), agents=(EVERY_AGENT,))
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who calls: a name for the log, the rights, and the time at which they end, if they do."""
+    """Who calls: a name for the log, the rights, and the time at which they end, if they do.
+
+    `key_id` is that of the issued key, None for whoever calls without one.
+    """
 
     name: str
     rights: Rights
     expires_at: datetime | None = None
+    key_id: KeyId | None = None
 
 
 ROOT = Actor("root", EVERYTHING)
@@ -165,7 +169,7 @@ class ApiKey:
 
     @property
     def actor(self) -> Actor:
-        return Actor(f"key:{self.id}", self.rights, self.expires_at)
+        return Actor(f"key:{self.id}", self.rights, self.expires_at, self.id)
 
     def is_valid(self, now: datetime) -> bool:
         has_expired = self.expires_at is not None and self.expires_at <= now

@@ -11,7 +11,7 @@ class Policy:
     """The settings that a plan depends on. No `max_closures_per_hour`, 0, is no limit."""
 
     max_closures: int = 3
-    max_closures_per_hour: int = 300
+    max_closures_per_hour: int = 10
     core_inheritance: str = "any"
     signals_sure: float = 0.7
     model_sure: float = 0.8

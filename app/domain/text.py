@@ -8,8 +8,8 @@ from collections.abc import Sequence, Set
 from itertools import pairwise
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
-_POINTS = ".,;:!…"
-_QUOTES = "\"'“”«»„"
+_POINTS = ".,;:!…،؛।。、"
+_QUOTES = "\"'“”«»„`"
 _SENTENCE_MARKS = f"{_POINTS}{_QUOTES}()"
 # Behind one of these, a closing bracket is a smile.
 _EYES = (":", ";")
@@ -19,7 +19,6 @@ _PLAIN = re.compile(rf"{_LETTERS}(?:['-]{_LETTERS})*\??")
 _PARTS = re.compile("['-]")
 _NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}")
-_NO_LETTERS = re.compile(r"[\W_]+")
 # Up to two letters after a number may be its unit: "5 mb", "5 Mb" and "5 MB" differ. These are not.
 _NOT_UNITS = frozenset(("am", "pm", "i"))
 _LONGEST_UNIT = 2
@@ -78,11 +77,20 @@ def differ_in_exact_words(one: str, other: str) -> bool:
 
 
 def _keep_letters(word: str) -> str:
-    return _NO_LETTERS.sub("", fold(word))
+    return "".join(each for each in fold(word) if each.isalnum() or _is_vowel_sign(each))
 
 
 def _are_plain(*words: str) -> bool:
-    return all(_PLAIN.fullmatch(word) and word == fold(word) for word in words)
+    return all(_PLAIN.fullmatch(_drop_vowel_signs(word)) and word == fold(word) for word in words)
+
+
+def _drop_vowel_signs(word: str) -> str:
+    return "".join(each for each in word if not _is_vowel_sign(each))
+
+
+def _is_vowel_sign(character: str) -> bool:
+    """Return True for a sign that is part of a letter, as in Hindi and Arabic."""
+    return unicodedata.category(character).startswith("M")
 
 
 def _are_times(*words: str) -> bool:

@@ -54,7 +54,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """A webhook as it is stored. `agents` is an agent's id, `acme/*`, or `*`."""
+    """A webhook as it is stored. `agents` is an agent's id, `acme/*`, or `*`.
+
+    It expires when the key that created it does.
+    """
 
     id: WebhookId
     agents: str
@@ -63,6 +66,7 @@ class Webhook:
     secret: bytes = field(repr=False)
     created_at: datetime
     created_by: str
+    expires_at: datetime | None = None
     failures: int = 0
     next_try_at: datetime | None = None
     disabled_at: datetime | None = None

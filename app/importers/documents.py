@@ -7,7 +7,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from json.decoder import JSONObject  # type: ignore[attr-defined]  # not in the stubs
+from json.decoder import JSONObject, scanstring  # type: ignore[attr-defined]  # not in the stubs
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # as above
 from typing import Any
 
@@ -71,7 +71,15 @@ def parse_file(content: bytes) -> Document:
 
 
 def _parse_json(text: str, first_line: int = 1) -> Any:
-    return _PlacingDecoder(text, first_line).decode(text)
+    """Return the value of the text. Raises JSONDecodeError."""
+    try:
+        return _PlacingDecoder(text, first_line).decode(text)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError("it is nested too deep", text, 0) from None
+    except ValueError:
+        raise json.JSONDecodeError("a number has too many digits", text, 0) from None
 
 
 class _PlacingDecoder(json.JSONDecoder):
@@ -82,6 +90,7 @@ class _PlacingDecoder(json.JSONDecoder):
         self._first_line = first_line
         self._ends = [match.start() for match in re.finditer("\n", text)]
         self.parse_object = self._parse_object
+        self.parse_string = _parse_string
         self.scan_once = py_make_scanner(self)
 
     def _parse_object(self, place: tuple[str, int], *others: Any) -> tuple[Placed, int]:
@@ -89,6 +98,12 @@ class _PlacingDecoder(json.JSONDecoder):
         placed = Placed(value)
         placed.line = self._first_line + bisect.bisect_left(self._ends, place[1])
         return placed, end
+
+
+def _parse_string(text: str, start: int, strict: bool) -> tuple[str, int]:
+    """Return a string of JSON, with U+FFFD for each half of a character that was cut in two."""
+    value, end = scanstring(text, start, strict)
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), end
 
 
 def _parse_lines(text: str, whole: json.JSONDecodeError) -> Document:

@@ -8,6 +8,8 @@ from mcp_types import Tool
 
 # What models call these parameters.
 _OTHER_NAMES = {"text": "content", "memory": "content", "q": "query", "id": "memory_id"}
+# The service takes no longer text.
+MOST_CHARACTERS = 16_000
 _TYPES: dict[str, type] = {"boolean": bool, "integer": int, "array": list, "object": dict}
 
 
@@ -33,6 +35,8 @@ def read_arguments(tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str,
 
 
 def _read_value(name: str, schema: Mapping[str, Any], sent: Any) -> Any:
+    if isinstance(sent, str) and len(sent) > MOST_CHARACTERS:
+        raise BadArguments(f"{name} may have {MOST_CHARACTERS:,} characters at most.")
     choices, expected = schema.get("enum"), schema.get("type", "string")
     if choices and sent not in choices:
         raise BadArguments(f"{name} is one of {', '.join(choices)}.")
@@ -53,5 +57,5 @@ def _read_value(name: str, schema: Mapping[str, Any], sent: Any) -> Any:
 def _read_text(text: str) -> Any:
     try:
         return json.loads(text.lower() if text in ("True", "False") else text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

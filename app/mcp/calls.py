@@ -33,8 +33,11 @@ async def store(client: AsyncClient, arguments: Arguments) -> Answer:
         "merged": operation == "UPDATE" and not ended,
         "question": answer.get("question"),
         "known_at": answer["known_at"],
+        "redacted": answer["redacted"],
     }
     lines = [_describe_write(fields, "stored")]
+    if answer["redacted"]:
+        lines.append(f"Secrets taken out before it was stored: {answer['redacted']}.")
     lines += [f"Replaces: {memory['content'] or memory['id']}" for memory in ended]
     lines += [hint["sentence"] for hint in answer["hints"]]
     lines += [answer["question"]] if answer.get("question") else []

@@ -109,7 +109,7 @@ def _fail(words: str) -> CallToolResult:
 
 
 def _describe(problem: PalimpsestError) -> str:
-    places = [str(place.get("detail", place)) for place in problem.errors if place]
+    places = [str(place.get("reason", place)) for place in problem.errors if place]
     return " ".join([problem.detail, *(place for place in places if place not in problem.detail)])
 
 

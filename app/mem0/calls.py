@@ -1,19 +1,13 @@
 """What each call of mem0 asks of the service."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.mem0.owners import Unsupported, find_ids, name_memory, name_session
-from app.mem0.parameters import (
-    Addition,
-    Filter,
-    read_expiration,
-    read_metadata,
-    read_time,
-    refuse_others,
-)
+from app.mem0.parameters import Addition, Filter
+from app.mem0.schemas import Question, Update
 from app.mem0.shapes import shape_event, shape_history, shape_hit, shape_memory
 from palimpsest_client import AsyncClient, Conflict, Gone, NotFound, PalimpsestError
 
@@ -21,8 +15,26 @@ from palimpsest_client import AsyncClient, Conflict, Gone, NotFound, PalimpsestE
 _MOST_MESSAGES = 40
 _MOST_CHARACTERS = 20_000
 _LARGEST_PAGE = 1_000
+_DEFAULT_HITS = 10
 # What a call meets if another one has changed the memory since it was read.
 _CHANGED = (Conflict, Gone, NotFound)
+
+
+class Room:
+    """The bytes that the items of one answer may take. One item always fits."""
+
+    def __init__(self, most: int, advice: str) -> None:
+        self._left = most
+        self._advice = advice
+        self._is_empty = True
+
+    def take(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return the item. Raises Unsupported if there is no room for it."""
+        self._left -= len(json.dumps(item))
+        if self._left < 0 and not self._is_empty:
+            raise Unsupported(f"This is too much for one answer: {self._advice}")
+        self._is_empty = False
+        return item
 
 
 async def add(client: AsyncClient, addition: Addition) -> dict[str, Any]:
@@ -105,7 +117,7 @@ def _describe_addition(
 
 async def get_event(client: AsyncClient, agent: str | None, capture_id: str) -> dict[str, Any]:
     """Return how far an addition is."""
-    answer = await client.get_capture(UUID(capture_id))
+    answer = await client.get_capture(_read_uuid(capture_id))
     facts = [fact for message in answer["messages"] for fact in message["facts"]]
     events = [shape_event(agent, {**fact}, fact.get("content") or "") for fact in facts]
     name = name_memory(agent, capture_id)
@@ -115,38 +127,72 @@ async def get_event(client: AsyncClient, agent: str | None, capture_id: str) -> 
 # --- reading -------------------------------------------------------------------------------------
 
 
-async def search(
-    client: AsyncClient, wanted: Filter, body: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    if not isinstance(body.get("query"), str) or not body["query"].strip():
-        raise Unsupported("query must be a text.")
-    fields: dict[str, Any] = wanted.list_fields() | {"limit": body.get("top_k") or 10}
+async def search(client: AsyncClient, wanted: Filter, question: Question) -> list[dict[str, Any]]:
+    limit = question.top_k or question.limit or _DEFAULT_HITS
+    fields: dict[str, Any] = wanted.list_fields() | {"limit": limit}
     if wanted.metadata:
         fields["details"] = wanted.metadata
-    if moment := read_time(body.get("reference_date"), "reference_date"):
-        fields["as_of"] = moment
-    if body.get("threshold"):
+    if question.reference_date:
+        fields["as_of"] = question.reference_date
+    if question.threshold:
         # Only the score of a search by meaning is a similarity.
-        fields |= {"mode": "vector", "min_score": body["threshold"]}
-    answer = await client.search(body["query"], **fields)
+        fields |= {"mode": "vector", "min_score": question.threshold}
+    answer = await client.search(question.query, **fields)
     hits = [shape_hit(wanted.owner.agent, {**hit}) for hit in answer["results"]]
-    names = body.get("fields")
-    if names and not isinstance(names, list):
-        raise Unsupported("fields must be a list of names.")
+    names = question.fields
     return [{name: hit.get(name) for name in ("id", *names)} for hit in hits] if names else hits
 
 
-async def list_all(client: AsyncClient, wanted: Filter) -> list[dict[str, Any]]:
-    """Return all memories that are meant, newest first."""
-    return [shape_memory(wanted.owner.agent, memory) async for memory in _list(client, wanted)]
+class Page(NamedTuple):
+    """A page of a list: `cursor` leads to the next one, None if there is none.
+
+    `skipped` memories stand before it.
+    """
+
+    memories: list[dict[str, Any]]
+    cursor: str | None
+    skipped: int
 
 
-async def _list(client: AsyncClient, wanted: Filter) -> AsyncIterator[Mapping[str, Any]]:
+async def list_page(
+    client: AsyncClient,
+    wanted: Filter,
+    room: Room,
+    *,
+    size: int,
+    skip: int = 0,
+    cursor: str | None = None,
+) -> Page:
+    """Return the memories that are meant, newest first: `size` of them, after `skip` others.
+
+    They begin where a page before ended, if its cursor is there. Raises Unsupported.
+    """
+    skipped = 0
+    while skipped < skip:
+        before, cursor = await _read_on(client, wanted, skip - skipped, cursor)
+        skipped += len(before)
+        if cursor is None:
+            return Page([], None, skipped)
+    memories: list[dict[str, Any]] = []
+    while True:
+        read, cursor = await _read_on(client, wanted, size - len(memories), cursor)
+        memories += [room.take(shape_memory(wanted.owner.agent, memory)) for memory in read]
+        if cursor is None or len(memories) == size:
+            return Page(memories, cursor, skipped)
+
+
+async def _read_on(
+    client: AsyncClient, wanted: Filter, most: int, cursor: str | None
+) -> tuple[Sequence[Mapping[str, Any]], str | None]:
+    """Return the next memories, `most` of them at most, and the cursor for those after them."""
+    limit = min(most, _LARGEST_PAGE)
+    page = await client.list_memories(limit=limit, cursor=cursor, **_list_fields(wanted)).page()
+    return page["items"], page["next_cursor"]
+
+
+def _list_fields(wanted: Filter) -> dict[str, Any]:
     fields = wanted.list_fields()
-    if wanted.metadata:
-        fields["details"] = json.dumps(wanted.metadata)
-    async for memory in client.list_memories(limit=_LARGEST_PAGE, **fields):
-        yield memory
+    return fields | {"details": json.dumps(wanted.metadata)} if wanted.metadata else fields
 
 
 async def get_current(client: AsyncClient, memory_id: str) -> Mapping[str, Any]:
@@ -160,30 +206,29 @@ async def get_current(client: AsyncClient, memory_id: str) -> Mapping[str, Any]:
 
 
 async def show_history(
-    client: AsyncClient, agent: str | None, memory_id: str
+    client: AsyncClient, agent: str | None, memory_id: str, room: Room
 ) -> list[dict[str, Any]]:
     versions: dict[str, Mapping[str, Any]] = {}
     async for page in client.history(_read_uuid(memory_id)).pages():
         chain = [each for each in page["versions"] if each["chain_id"] == page["chain_id"]]
-        versions |= {version["id"]: {**version} for version in chain}
+        versions |= {version["id"]: room.take({**version}) for version in chain}
     return shape_history(agent, [*versions.values()])
 
 
-async def list_entities(client: AsyncClient) -> list[dict[str, Any]]:
+async def list_entities(client: AsyncClient, room: Room) -> list[dict[str, Any]]:
     """Return the agents of the key as the users, agents, apps and runs that they stand for."""
     entities = []
     async for agent in client.list_agents():
         [(name, value)] = find_ids(agent["agent_id"]).items()
-        entities.append(
-            {
-                "id": value,
-                "name": value,
-                "type": name.removesuffix("_id"),
-                "total_memories": agent["memories"],
-                "created_at": agent["created_at"],
-                "updated_at": agent["last_known_at"],
-            }
-        )
+        entity = {
+            "id": value,
+            "name": value,
+            "type": name.removesuffix("_id"),
+            "total_memories": agent["memories"],
+            "created_at": agent["created_at"],
+            "updated_at": agent["last_known_at"],
+        }
+        entities.append(room.take(entity))
     return entities
 
 
@@ -191,18 +236,16 @@ async def list_entities(client: AsyncClient) -> list[dict[str, Any]]:
 
 
 async def update(
-    client: AsyncClient, agent: str | None, memory_id: str, body: Mapping[str, Any]
+    client: AsyncClient, agent: str | None, memory_id: str, parameters: Update
 ) -> dict[str, Any]:
     """Put another text in the place of a memory, or correct its metadata or its end."""
-    refuse_others(body, ("text", "data", "memory_id", "metadata", "timestamp", "expiration_date"))
     memory = await get_current(client, memory_id)
-    text = body.get("text") or body.get("data")
+    text, said_at = parameters.text or parameters.data, parameters.timestamp
     changes: dict[str, Any] = {}
-    if metadata := read_metadata(body):
-        changes["details"] = {**(memory.get("details") or {}), **metadata}
-    if "expiration_date" in body:
-        changes["valid_until"] = read_expiration(body["expiration_date"])
-    said_at = read_time(body.get("timestamp"), "timestamp")
+    if parameters.metadata:
+        changes["details"] = {**(memory.get("details") or {}), **parameters.metadata}
+    if "expiration_date" in parameters.model_fields_set:
+        changes["valid_until"] = parameters.expiration_date
     if text and text != memory.get("content"):
         lasting = {"details": memory.get("details"), "tags": memory.get("tags")}
         named = {"session_id": memory.get("session_id"), "said_at": said_at}
@@ -232,7 +275,8 @@ async def delete_all(client: AsyncClient, wanted: Filter) -> int:
     """
     deleted = 0
     for is_last in (False, False, True):
-        ids = [UUID(memory["id"]) async for memory in _list(client, wanted)]
+        memories = client.list_memories(limit=_LARGEST_PAGE, **_list_fields(wanted))
+        ids = [UUID(memory["id"]) async for memory in memories]
         for done, memory_id in enumerate(ids):
             try:
                 await client.retract(memory_id, reason="Deleted over mem0.")

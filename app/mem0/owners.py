@@ -32,6 +32,19 @@ class Owner:
     session_id: str | None
 
 
+def read_id(name: str, value: Any) -> str:
+    """Return the only id that a parameter or a filter names. Raises Unsupported."""
+    if isinstance(value, dict) and len(value) == 1:
+        [(operator, value)] = value.items()
+        if operator not in ("eq", "in"):
+            raise Unsupported(f"{operator} of {name} is not supported: name one {name}.")
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, str | int) or value in ("*", ""):
+        raise Unsupported(f"A call is about one {name}: name it, and send a call for each.")
+    return str(value)
+
+
 def find_owner(ids: Mapping[str, str]) -> Owner:
     """Return the owner: the user, else the agent, the app or the run. Raises Unsupported.
 

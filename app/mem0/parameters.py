@@ -1,16 +1,11 @@
 """The parameters of calls of mem0: what they mean here, or why they are refused."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.mem0.owners import IDS, Owner, Unsupported, find_owner
-
-# They choose a form of answer that is the only one here, or something that is done always.
-_WITHOUT_EFFECT = frozenset(
-    ("version", "api_version", "output_format", "async_mode", "org_id", "project_id", "source")
-) | frozenset(("keyword_search", "latest_only", "delete_linked"))
+from app.mem0.owners import IDS, Owner, Unsupported, find_owner, read_id
+from app.mem0.schemas import Ids, NewMemories
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,98 +34,43 @@ class Addition:
     fields: dict[str, Any]
 
 
-def refuse_others(body: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise Unsupported if the call has another parameter that asks for something."""
-    for name, value in body.items():
-        if value and name not in names and name not in _WITHOUT_EFFECT:
-            raise Unsupported(f"{name} is not supported by this service: leave it out.")
-
-
-def read_addition(body: Mapping[str, Any]) -> Addition:
+def read_addition(parameters: NewMemories) -> Addition:
     """Return what a call adds. Raises Unsupported."""
-    names = ("messages", "filters", "metadata", "infer", "timestamp", "expiration_date", *IDS)
-    refuse_others(body, names)
-    owner = _read_plain_owner(body)
-    said_at = read_time(body.get("timestamp"), "timestamp")
+    owner = _read_plain_owner(parameters)
+    end = parameters.expiration_date
     fields = {
         "tags": list(owner.tags),
-        "details": read_metadata(body),
-        "valid_until": read_expiration(body.get("expiration_date")),
+        "details": parameters.metadata,
+        "valid_until": end and end.isoformat(),
     }
+    at = {"at": parameters.timestamp.isoformat()} if parameters.timestamp else {}
     return Addition(
         owner=owner,
-        messages=[_read_message(message, said_at) for message in _list_messages(body)],
-        infer=body.get("infer") is not False,
+        messages=[
+            message.model_dump(include={"role", "content", "name"}, exclude_none=True) | at
+            for message in parameters.messages
+        ],
+        infer=parameters.infer,
         fields={name: value for name, value in fields.items() if value},
     )
 
 
-def _read_plain_owner(body: Mapping[str, Any]) -> Owner:
+def _read_plain_owner(parameters: Ids) -> Owner:
     """Return the owner. Ids may stand in the call or in its filters, which name nothing else."""
-    wanted = read_filter({name: body[name] for name in ("filters", *IDS) if name in body})
+    wanted = read_filter(parameters)
     if wanted.metadata or wanted.tags_any or wanted.tags_all:
         raise Unsupported("The filters of an addition may hold ids only.")
     return wanted.owner
 
 
-def _list_messages(body: Mapping[str, Any]) -> list[Any]:
-    messages = body.get("messages")
-    if isinstance(messages, str):
-        return [{"role": "user", "content": messages}]
-    messages = [messages] if isinstance(messages, dict) else messages
-    if not isinstance(messages, list) or not messages:
-        raise Unsupported("messages must be a list of messages, and not empty.")
-    return messages
-
-
-def _read_message(message: Any, said_at: datetime | None) -> dict[str, Any]:
-    if not isinstance(message, dict) or not isinstance(message.get("content"), str):
-        raise Unsupported("Each message needs a role and a content that is a text.")
-    refuse_others(message, ("role", "content", "name"))
-    taken = {"role": message.get("role"), "content": message["content"]}
-    more = {"name": message.get("name"), "at": said_at and said_at.isoformat()}
-    return taken | {name: value for name, value in more.items() if value}
-
-
-def read_metadata(body: Mapping[str, Any]) -> dict[str, Any] | None:
-    metadata = body.get("metadata")
-    if metadata is not None and not isinstance(metadata, dict):
-        raise Unsupported("metadata must be an object.")
-    return metadata
-
-
-def read_time(value: Any, name: str) -> datetime | None:
-    """Return a time: seconds since 1970, or ISO 8601."""
-    if value is None:
-        return None
-    try:
-        if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
-            time = datetime.fromisoformat(value)
-            return time if time.tzinfo else time.replace(tzinfo=UTC)
-        return datetime.fromtimestamp(float(value), UTC)
-    except (TypeError, ValueError, OverflowError, OSError):
-        raise Unsupported(f"{name} must be a time: {value!r} is none.") from None
-
-
-def read_expiration(value: Any) -> str | None:
-    """Return the end of the day on which a memory expires."""
-    day = read_time(value, "expiration_date")
-    if day is None:
-        return None
-    return (day.replace(hour=0, minute=0, second=0) + timedelta(days=1)).isoformat()
-
-
 # --- filters -------------------------------------------------------------------------------------
 
 
-def read_filter(body: Mapping[str, Any]) -> Filter:
+def read_filter(parameters: Ids) -> Filter:
     """Return which memories a call means, by its filters and by its own ids. Raises Unsupported."""
-    filters = body.get("filters") or {}
-    if not isinstance(filters, dict):
-        raise Unsupported("filters must be an object.")
     conditions = _Conditions()
-    conditions.add_all(filters)
-    conditions.add_all({name: body[name] for name in (*IDS, "categories") if body.get(name)})
+    conditions.add_all(parameters.filters or {})
+    conditions.add_all(parameters.model_dump(include={*IDS, "categories"}, exclude_none=True))
     return Filter(
         owner=find_owner(conditions.ids),
         tags_any=tuple(conditions.tags_any),
@@ -156,7 +96,7 @@ class _Conditions:
         if name in ("AND", "OR", "NOT"):
             self._add_group(name, value)
         elif name in IDS:
-            self._add_id(name, _read_one(name, value))
+            self._add_id(name, read_id(name, value))
         elif name == "categories":
             self._add_categories(value)
         elif name == "metadata" and isinstance(value, dict):
@@ -195,16 +135,3 @@ class _Conditions:
         if self.tags_any or not isinstance(names, list) or not names:
             raise Unsupported("categories must be a list of names, in one filter.")
         self.tags_any = [str(name) for name in names]
-
-
-def _read_one(name: str, value: Any) -> str:
-    """Return the only value that a filter names."""
-    if isinstance(value, dict) and len(value) == 1:
-        [(operator, value)] = value.items()
-        if operator not in ("eq", "in"):
-            raise Unsupported(f"{operator} of {name} is not supported: name one {name}.")
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if not isinstance(value, str | int) or value in ("*", ""):
-        raise Unsupported(f"A call is about one {name}: name it, and send a call for each.")
-    return str(value)

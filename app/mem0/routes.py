@@ -2,10 +2,11 @@
 
 import json
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -14,26 +15,37 @@ from starlette.types import ASGIApp
 from app.api.problems import MEDIA_TYPE, build_problem, respond_with_problem
 from app.caller_transport import CallerTransport, list_caller_headers
 from app.mem0 import calls
-from app.mem0.owners import IDS, TYPES, Unsupported, read_name
-from app.mem0.parameters import Filter, read_addition, read_filter, refuse_others
+from app.mem0.calls import Room
+from app.mem0.owners import TYPES, Unsupported, read_name
+from app.mem0.parameters import read_addition, read_filter
+from app.mem0.schemas import (
+    AnyParameters,
+    Deletions,
+    Ids,
+    Listing,
+    NewMemories,
+    Parameters,
+    Question,
+    Selection,
+    Update,
+    Updates,
+)
 from app.mem0.shapes import shape_memory
 from palimpsest_client import AsyncClient, PalimpsestError, Retries
 
 _PLATFORM = "/mem0/v1"
-_FILTERS = ("filters", "categories", *IDS)
-_SEARCH = ("query", "top_k", "limit", "threshold", "fields", "reference_date", *_FILTERS)
-_LISTED = ("page", "page_size", "top_k", "limit", *_FILTERS)
 _DEFAULT_PAGE = 100
+# Pages by number are read from the first one on; what lies deeper is behind `next`.
+_DEEPEST = 10_000
 _DELETED = {"message": "Memory deleted successfully!"}
 _ALL_DELETED = {"message": "Memories deleted successfully!"}
 
 
 class _Call(NamedTuple):
-    """A call of mem0: its request, its parameters, and the application that it asks."""
+    """A call of mem0: its request, and the application that it asks."""
 
     app: ASGIApp
     request: Request
-    parameters: dict[str, Any]
 
     @asynccontextmanager
     async def open_client(self, agent: str | None) -> AsyncIterator[AsyncClient]:
@@ -44,8 +56,9 @@ class _Call(NamedTuple):
         async with AsyncClient("http://localhost", transport=transport, retries=retries) as client:
             yield client
 
-    def read_filter(self) -> Filter:
-        return read_filter(self.parameters)
+    def open_room(self, advice: str) -> Room:
+        """Return the room for one answer, and what to do if it is too small."""
+        return Room(self.request.app.state.settings.max_answer_bytes, advice)
 
     @property
     def memory(self) -> tuple[str | None, str]:
@@ -56,59 +69,73 @@ class _Call(NamedTuple):
         return self.request.url.path.startswith("/mem0/v")
 
 
-Answer = Callable[[_Call], Awaitable[Any]]
+Answer = Callable[[_Call, Any], Awaitable[Any]]
+
+
+class _Row(NamedTuple):
+    """A path, its method, the parameters that the call takes, and what answers it."""
+
+    path: str
+    method: str
+    schema: type[BaseModel]
+    answer: Answer
 
 
 def list_routes(app: ASGIApp) -> list[Route]:
     """Return the routes. They are not in the OpenAPI document: mem0's documents describe them."""
-    return [_build_route(app, path, method, answer) for path, method, answer in _list_answers()]
+    return [_build_route(app, row) for row in list_rows()]
 
 
-def _list_answers() -> list[tuple[str, str, Answer]]:
-    both: list[tuple[str, str, Answer]] = [
-        ("/{memory_id}", "GET", _get),
-        ("/{memory_id}", "PUT", _update),
-        ("/{memory_id}", "DELETE", _delete),
-        ("/{memory_id}/history", "GET", _show_history),
-        ("", "GET", _list_plainly),
-        ("", "POST", _add),
-        ("", "DELETE", _delete_all),
+def list_rows() -> list[_Row]:
+    """Return what there is at which path."""
+    both = [
+        _Row("/{memory_id}", "GET", AnyParameters, _get),
+        _Row("/{memory_id}", "PUT", Update, _update),
+        _Row("/{memory_id}", "DELETE", Parameters, _delete),
+        _Row("/{memory_id}/history", "GET", AnyParameters, _show_history),
+        _Row("", "GET", Listing, _list_plainly),
+        _Row("", "POST", NewMemories, _add),
+        _Row("", "DELETE", Selection, _delete_all),
     ]
     places = (f"{_PLATFORM}/memories", "/mem0/memories")
+    methods = ("GET", "POST", "PUT", "DELETE")
     return [
-        (f"{_PLATFORM}/ping", "GET", _ping),
-        (f"{_PLATFORM}/memories/search", "POST", _search_plainly),
-        ("/mem0/v2/memories/search", "POST", _search_plainly),
-        ("/mem0/v3/memories/search", "POST", _search),
-        ("/mem0/v3/memories/add", "POST", _add),
-        ("/mem0/v3/memories", "POST", _list_page),
-        ("/mem0/v2/memories", "POST", _list_plainly),
-        (f"{_PLATFORM}/event/{{memory_id}}", "GET", _get_event),
-        (f"{_PLATFORM}/entities", "GET", _list_entities),
-        (f"{_PLATFORM}/entities/{{type}}/{{name:path}}", "DELETE", _delete_entity),
-        ("/mem0/v2/entities/{type}/{name:path}", "DELETE", _delete_entity),
-        (f"{_PLATFORM}/batch", "PUT", _update_many),
-        (f"{_PLATFORM}/batch", "DELETE", _delete_many),
-        ("/mem0/search", "POST", _search),
-        ("/mem0/entities", "GET", _list_entities_plainly),
-        ("/mem0/entities/{type}/{name:path}", "DELETE", _delete_entity),
-        *((place + path, method, answer) for place in places for path, method, answer in both),
-        *(("/mem0/{rest:path}", method, _refuse) for method in ("GET", "POST", "PUT", "DELETE")),
+        _Row(f"{_PLATFORM}/ping", "GET", AnyParameters, _ping),
+        _Row(f"{_PLATFORM}/memories/search", "POST", Question, _search_plainly),
+        _Row("/mem0/v2/memories/search", "POST", Question, _search_plainly),
+        _Row("/mem0/v3/memories/search", "POST", Question, _search),
+        _Row("/mem0/v3/memories/add", "POST", NewMemories, _add),
+        _Row("/mem0/v3/memories", "POST", Listing, _list_page),
+        _Row("/mem0/v2/memories", "POST", Listing, _list_plainly),
+        _Row(f"{_PLATFORM}/event/{{memory_id}}", "GET", AnyParameters, _get_event),
+        _Row(f"{_PLATFORM}/entities", "GET", AnyParameters, _list_entities),
+        _Row(
+            f"{_PLATFORM}/entities/{{type}}/{{name:path}}", "DELETE", AnyParameters, _delete_entity
+        ),
+        _Row("/mem0/v2/entities/{type}/{name:path}", "DELETE", AnyParameters, _delete_entity),
+        _Row(f"{_PLATFORM}/batch", "PUT", Updates, _update_many),
+        _Row(f"{_PLATFORM}/batch", "DELETE", Deletions, _delete_many),
+        _Row("/mem0/search", "POST", Question, _search),
+        _Row("/mem0/entities", "GET", AnyParameters, _list_entities_plainly),
+        _Row("/mem0/entities/{type}/{name:path}", "DELETE", AnyParameters, _delete_entity),
+        *(row._replace(path=place + row.path) for place in places for row in both),
+        *(_Row("/mem0/{rest:path}", method, AnyParameters, _refuse) for method in methods),
     ]
 
 
-def _build_route(app: ASGIApp, path: str, method: str, answer: Answer) -> Route:
+def _build_route(app: ASGIApp, row: _Row) -> Route:
     async def endpoint(request: Request) -> Response:
         request.scope["route"] = route  # for metrics and the log
         try:
-            result = await answer(_Call(app, request, await _read_parameters(request)))
+            parameters = row.schema.model_validate(await _read_parameters(request))
+            result = await row.answer(_Call(app, request), parameters)
         except Unsupported as problem:
             return _respond(422, "invalid", "Not supported", str(problem))
         except PalimpsestError as problem:
             return _pass_on(problem)
         return JSONResponse(result)
 
-    route = Route(path, endpoint, methods=[method], include_in_schema=False)
+    route = Route(row.path, endpoint, methods=[row.method], include_in_schema=False)
     return route
 
 
@@ -151,167 +178,162 @@ def _pass_on(problem: PalimpsestError) -> Response:
 # --- answers -------------------------------------------------------------------------------------
 
 
-async def _ping(call: _Call) -> dict[str, Any]:
+async def _ping(_call: _Call, _: AnyParameters) -> dict[str, Any]:
     """Answer that the key is right. Clients need names of an organisation and a project."""
     names = {"org_id": "palimpsest", "project_id": "palimpsest", "user_email": None}
     return {"status": "ok", **names}
 
 
-async def _add(call: _Call) -> dict[str, Any]:
-    addition = read_addition(call.parameters)
+async def _add(call: _Call, parameters: NewMemories) -> dict[str, Any]:
+    addition = read_addition(parameters)
     async with call.open_client(addition.owner.agent) as client:
         return await calls.add(client, addition)
 
 
-async def _search(call: _Call) -> dict[str, Any]:
-    return {"results": await _search_plainly(call)}
+async def _search(call: _Call, parameters: Question) -> dict[str, Any]:
+    return {"results": await _search_plainly(call, parameters)}
 
 
-async def _search_plainly(call: _Call) -> list[dict[str, Any]]:
-    refuse_others(call.parameters, _SEARCH)
-    wanted = call.read_filter()
-    top_k = call.parameters.get("top_k") or call.parameters.get("limit")
+async def _search_plainly(call: _Call, parameters: Question) -> list[dict[str, Any]]:
+    wanted = read_filter(parameters)
     async with call.open_client(wanted.owner.agent) as client:
-        return await calls.search(client, wanted, call.parameters | {"top_k": top_k})
+        return await calls.search(client, wanted, parameters)
 
 
-async def _list(call: _Call) -> list[dict[str, Any]]:
-    refuse_others(call.parameters, _LISTED)
-    wanted = call.read_filter()
-    async with call.open_client(wanted.owner.agent) as client:
-        return await calls.list_all(client, wanted)
-
-
-async def _list_plainly(call: _Call) -> Any:
+async def _list_plainly(call: _Call, parameters: Listing) -> Any:
     """Answer as mem0 did before it had pages; its own server names the list."""
-    memories = await _list(call)
-    most = _read_number(call, "top_k") or _read_number(call, "limit") or len(memories)
-    is_paged = "page" in call.parameters or "page_size" in call.parameters
-    if is_paged:
-        return _cut_page(call, memories)
-    return memories[:most] if call.is_of_platform else {"results": memories[:most]}
+    if parameters.page or parameters.page_size or parameters.cursor:
+        return await _list_page(call, parameters)
+    wanted = read_filter(parameters)
+    room = call.open_room("ask for pages (page and page_size), or for fewer (limit).")
+    memories: list[dict[str, Any]] = []
+    most, cursor = parameters.top_k or parameters.limit, None
+    async with call.open_client(wanted.owner.agent) as client:
+        while True:
+            size = most - len(memories) if most else _DEFAULT_PAGE
+            page = await calls.list_page(client, wanted, room, size=size, cursor=cursor)
+            memories += page.memories
+            cursor = page.cursor
+            if cursor is None or len(memories) == most:
+                break
+    return memories if call.is_of_platform else {"results": memories}
 
 
-async def _list_page(call: _Call) -> dict[str, Any]:
-    return _cut_page(call, await _list(call))
-
-
-def _cut_page(call: _Call, memories: list[dict[str, Any]]) -> dict[str, Any]:
-    page = _read_number(call, "page") or 1
-    size = _read_number(call, "page_size") or _DEFAULT_PAGE
-    start, end = (page - 1) * size, page * size
+async def _list_page(call: _Call, parameters: Listing) -> dict[str, Any]:
+    """Answer a page. `count` is exact on the last one; before it, there are at least as many."""
+    number, size = parameters.page or 1, parameters.page_size or _DEFAULT_PAGE
+    before = (number - 1) * size
+    if parameters.cursor is None and before > _DEEPEST:
+        raise Unsupported(
+            f"Pages by number begin after {_DEEPEST:,} memories at most: follow next."
+        )
+    wanted = read_filter(parameters)
+    room = call.open_room("choose a smaller page_size.")
+    async with call.open_client(wanted.owner.agent) as client:
+        page = await calls.list_page(
+            client,
+            wanted,
+            room,
+            size=size,
+            skip=0 if parameters.cursor else before,
+            cursor=parameters.cursor,
+        )
+    skipped = before if parameters.cursor else page.skipped
+    more = {"page": number + 1, "cursor": page.cursor}
+    back = number > 1 and before - size <= _DEEPEST
     return {
-        "count": len(memories),
-        "next": _name_page(call, page + 1) if end < len(memories) else None,
-        "previous": _name_page(call, page - 1) if page > 1 else None,
-        "results": memories[start:end],
+        "count": skipped + len(page.memories) + (page.cursor is not None),
+        "next": _name_page(call, **more) if page.cursor else None,
+        "previous": _name_page(call, page=number - 1) if back else None,
+        "results": page.memories,
     }
 
 
-def _name_page(call: _Call, page: int) -> str:
-    return str(call.request.url.include_query_params(page=page))
+def _name_page(call: _Call, **parameters: Any) -> str:
+    address = call.request.url.remove_query_params("cursor")
+    return str(address.include_query_params(**parameters))
 
 
-def _read_number(call: _Call, name: str) -> int | None:
-    value = call.parameters.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not str(value).isdecimal() or int(value) < 1:
-        raise Unsupported(f"{name} must be a number from 1.")
-    return int(value)
-
-
-async def _get(call: _Call) -> dict[str, Any]:
+async def _get(call: _Call, _: AnyParameters) -> dict[str, Any]:
     agent, memory_id = call.memory
     async with call.open_client(agent) as client:
         memory = await calls.get_current(client, memory_id)
     return shape_memory(agent, memory)
 
 
-async def _show_history(call: _Call) -> list[dict[str, Any]]:
+async def _show_history(call: _Call, _: AnyParameters) -> list[dict[str, Any]]:
     agent, memory_id = call.memory
+    room = call.open_room("GET /v1/memories/{id}/history answers it in pages.")
     async with call.open_client(agent) as client:
-        return await calls.show_history(client, agent, memory_id)
+        return await calls.show_history(client, agent, memory_id, room)
 
 
-async def _update(call: _Call) -> dict[str, Any]:
+async def _update(call: _Call, parameters: Update) -> dict[str, Any]:
     agent, memory_id = call.memory
     async with call.open_client(agent) as client:
-        memory = await calls.update(client, agent, memory_id, call.parameters)
+        memory = await calls.update(client, agent, memory_id, parameters)
     return memory | {"message": "Memory updated successfully!"}
 
 
-async def _delete(call: _Call) -> dict[str, Any]:
-    refuse_others(call.parameters, ())
+async def _delete(call: _Call, _: Parameters) -> dict[str, Any]:
     agent, memory_id = call.memory
     async with call.open_client(agent) as client:
         await calls.delete(client, memory_id)
     return _DELETED
 
 
-async def _delete_all(call: _Call) -> dict[str, Any]:
-    refuse_others(call.parameters, _FILTERS)
-    wanted = call.read_filter()
+async def _delete_all(call: _Call, parameters: Selection) -> dict[str, Any]:
+    wanted = read_filter(parameters)
     async with call.open_client(wanted.owner.agent) as client:
         await calls.delete_all(client, wanted)
     return _ALL_DELETED
 
 
-async def _get_event(call: _Call) -> dict[str, Any]:
+async def _get_event(call: _Call, _: AnyParameters) -> dict[str, Any]:
     agent, capture_id = call.memory
     async with call.open_client(agent) as client:
         return await calls.get_event(client, agent, capture_id)
 
 
-async def _list_entities(call: _Call) -> dict[str, Any]:
-    entities = await _list_entities_plainly(call)
+async def _list_entities(call: _Call, parameters: AnyParameters) -> dict[str, Any]:
+    entities = await _list_entities_plainly(call, parameters)
     return {"count": len(entities), "next": None, "previous": None, "results": entities}
 
 
-async def _list_entities_plainly(call: _Call) -> list[dict[str, Any]]:
+async def _list_entities_plainly(call: _Call, _: AnyParameters) -> list[dict[str, Any]]:
+    room = call.open_room("GET /v1/agents answers it in pages.")
     async with call.open_client(None) as client:
-        return await calls.list_entities(client)
+        return await calls.list_entities(client, room)
 
 
-async def _delete_entity(call: _Call) -> dict[str, Any]:
+async def _delete_entity(call: _Call, _: AnyParameters) -> dict[str, Any]:
     kind, name = (call.request.path_params[part] for part in ("type", "name"))
     ids = [id_name for id_name, id_type in TYPES.items() if id_type == kind]
     if not ids:
         raise Unsupported(f"{kind} is none of {', '.join(TYPES.values())}.")
-    wanted = read_filter({ids[0]: name})
+    wanted = read_filter(Ids.model_validate({ids[0]: name}))
     async with call.open_client(wanted.owner.agent) as client:
         await calls.delete_all(client, wanted)
     return {"message": "Entity deleted successfully!"}
 
 
-async def _update_many(call: _Call) -> dict[str, Any]:
-    items = _list_items(call)
-    for item in items:
-        agent, memory_id = read_name(str(item["memory_id"]))
+async def _update_many(call: _Call, parameters: Updates) -> dict[str, Any]:
+    for item in parameters.memories:
+        agent, memory_id = read_name(item.memory_id)
         async with call.open_client(agent) as client:
             await calls.update(client, agent, memory_id, item)
-    return {"message": f"Successfully updated {len(items)} memories"}
+    return {"message": f"Successfully updated {len(parameters.memories)} memories"}
 
 
-async def _delete_many(call: _Call) -> dict[str, Any]:
-    items = _list_items(call)
-    for item in items:
-        agent, memory_id = read_name(str(item["memory_id"]))
+async def _delete_many(call: _Call, parameters: Deletions) -> dict[str, Any]:
+    for item in parameters.memories:
+        agent, memory_id = read_name(item.memory_id)
         async with call.open_client(agent) as client:
             await calls.delete(client, memory_id)
-    return {"message": f"Successfully deleted {len(items)} memories"}
+    return {"message": f"Successfully deleted {len(parameters.memories)} memories"}
 
 
-def _list_items(call: _Call) -> list[Mapping[str, Any]]:
-    items = call.parameters.get("memories")
-    if not isinstance(items, list) or not all(
-        isinstance(item, dict) and "memory_id" in item for item in items
-    ):
-        raise Unsupported("memories must be a list of objects with a memory_id.")
-    return items
-
-
-async def _refuse(call: _Call) -> dict[str, Any]:
+async def _refuse(_call: _Call, _: AnyParameters) -> dict[str, Any]:
     raise Unsupported(
         "This service has no such call of mem0: it adds, searches, lists, reads, updates and "
         "deletes memories, and lists and deletes entities (docs/mem0.md)."

@@ -29,7 +29,7 @@ from app.planning.building_blocks import (
 )
 from app.planning.cases import StoreCase, plan_cover
 from app.planning.dating import has_only_dated_end
-from app.planning.merges import plan_merge, plan_rewriting
+from app.planning.merges import add_rewritings, plan_merge, plan_rewritings
 from app.planning.plan import Plan, ReviewSource
 from app.planning.questions import (
     OpenJudgment,
@@ -111,7 +111,10 @@ def _ask_about_past(case: StoreCase, judgment: Judgment) -> Judgment:
     A model that knows the dates may be right: "The bus was hopeless, I've been driving since" ends
     what a grammar takes for the present.
     """
-    is_doubtful = judgment.decided_by is Judge.MODEL and _ends_present(case, judgment)
+    if judgment.decided_by is not Judge.MODEL or not judgment.relation.effect.ends_stored:
+        return judgment
+    began_later = case.is_past_stay and not case.holds_at_start(judgment)
+    is_doubtful = began_later or _ends_present(case, judgment)
     return replace(judgment, flag=True) if is_doubtful else judgment
 
 
@@ -176,15 +179,15 @@ def _is_more_specific(case: StoreCase, version: Version) -> bool:
 def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
     """End the memories that may be ended and leave a review for the others.
 
-    Return None if there is neither. Of memories that end in part, the surest reads otherwise from
-    now on, if nothing else ends; somebody is asked about the others.
+    Return None if there is neither. Memories that end in part read otherwise from now on. Somebody
+    is asked about those whose new text does not fit.
     """
-    ending = [judgment for judgment in choice.acts_on if judgment.ends_whole]
-    allowed, refused = _split_by_limits(case, ending or choice.acts_on[:1])
-    unchanged = [judgment for judgment in choice.acts_on[0 if ending else 1 :] if judgment.new_text]
+    allowed, refused = _split_by_limits(case, choice.acts_on)
     plan = _plan_allowed_ends(case, choice, allowed)
     if plan is None and not refused:
         plan = _plan_late_arrival(case, choice)
+    changed = plan.superseded if plan else ()
+    unchanged = [each for each in allowed if each.new_text and each.memory_id not in changed]
     open_judgments = [*refused, *_list_unsure_ends(case, (*unchanged, *choice.flagged), choice)]
     if plan is not None:
         return plan.with_review(build_follow_up_review(case, plan, open_judgments))
@@ -194,13 +197,13 @@ def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
 
 
 def _plan_allowed_ends(case: StoreCase, choice: Choice, allowed: Sequence[Judgment]) -> Plan | None:
-    if not allowed:
-        return None
+    ending = [judgment for judgment in allowed if judgment.ends_whole]
+    in_part = [judgment for judgment in allowed if not judgment.ends_whole]
+    if not ending:
+        return plan_rewritings(case, in_part)
     if choice.operation is Operation.DELETE:
-        return _plan_retraction(case, allowed)
-    if allowed[0].new_text:
-        return plan_rewriting(case, allowed[0])
-    return _plan_update(case, allowed)
+        return _plan_retraction(case, ending)
+    return add_rewritings(case, _plan_update(case, ending), in_part)
 
 
 def _split_by_limits(
@@ -253,7 +256,7 @@ def _list_unsure_ends(
     for judgment in unsure:
         effect, ends = judgment.relation.effect, choice.acts_on[0].relation.effect.ends_stored
         proposes_same = effect.operation is choice.operation or (ends and effect.ends_stored)
-        if proposes_same and case.holds_at_start(judgment):
+        if proposes_same and case.make_room(judgment):
             source = choose_review_source(case, judgment, choose_open_source([judgment]))
             open_judgments.append((source, judgment))
     return open_judgments

@@ -1,5 +1,7 @@
 """Planning a memory whose text is made of two."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from app.domain.errors import InvalidFact
@@ -56,39 +58,68 @@ def plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
     )
 
 
-def plan_rewriting(case: StoreCase, judgment: Judgment) -> Plan | None:
-    """Plan a new text in the place of the memory that the incoming fact changes in part.
+def plan_rewritings(case: StoreCase, judgments: Sequence[Judgment]) -> Plan | None:
+    """Plan new texts in the places of the memories that the incoming fact changes in part.
 
-    The incoming fact is stored beside it, and ends at once if the text tells all that it says.
-    Return None if the prepared text does not fit what is stored now.
+    The incoming fact is stored too. If it changes one memory, whose text tells all that the fact
+    says, the fact ends at once. Return None if no prepared text fits what is stored now.
     """
-    rewritten, version = case.incoming.merged, case.get_judged(judgment)
-    if rewritten is None or not _can_merge(case, rewritten, version):
+    fitting = [each for each in judgments if _find_rewritten(case, each)]
+    if not fitting:
         return None
-    start = max(case.start, version.belief.valid_from)
+    first = fitting[0]
+    rewritten, version = _find_rewritten(case, first), case.get_judged(first)
     fact = StoredFact.from_fact(case.fact)
     source = build_version(fact, case.place_in_new_chain())
+    target = case.new_id
     links: tuple[Relationship, ...] = ()
-    if rewritten.tells_all:
-        source = source.replace_claims(retracted_at=start, ended_by=rewritten.new_id, merged=True)
-        links = link_merged(rewritten, case.new_id)
-    placement = Placement(rewritten.new_id, version.chain_id, start=start, now=case.now)
-    successor = build_version(rewritten.fact, placement)
+    if rewritten and rewritten.tells_all and len(fitting) == 1:
+        target, links = rewritten.new_id, link_merged(rewritten, case.new_id)
+        start = max(case.start, version.belief.valid_from)
+        source = source.replace_claims(retracted_at=start, ended_by=target, merged=True)
     inserted, _ = rewrite_chains(case.chains, case.now, [source], fact)
-    inserted_text, changed = rewrite_chains(
-        case.chains, case.now, [version, successor], rewritten.fact
-    )
     plan = Plan(
         operation=Operation.UPDATE,
         now=case.now,
-        decision=Decision.from_judgment(judgment),
-        target=rewritten.new_id if rewritten.tells_all else case.new_id,
-        superseded=(version.id,),
-        inserted=(*inserted, *inserted_text),
-        changed=changed,
+        decision=Decision.from_judgment(first),
+        target=target,
+        inserted=inserted,
         links=links,
     )
-    return plan.with_reasoning(f"Only a part changes: {judgment.reasoning}")
+    plan = add_rewritings(case, plan, fitting)
+    return plan.with_reasoning(f"Only a part changes: {first.reasoning}")
+
+
+def add_rewritings(case: StoreCase, plan: Plan, judgments: Sequence[Judgment]) -> Plan:
+    """Return the plan with the new texts that fit what is stored now, and chains that it leaves."""
+    changed_chains = {change.after.chain_id for change in plan.changed}
+    for judgment in judgments:
+        rewritten, version = _find_rewritten(case, judgment), case.get_judged(judgment)
+        if rewritten is None or version.chain_id in changed_chains:
+            continue
+        changed_chains.add(version.chain_id)
+        start = max(case.start, version.belief.valid_from)
+        placement = Placement(rewritten.new_id, version.chain_id, start=start, now=case.now)
+        successor = build_version(rewritten.fact, placement)
+        inserted, changed = rewrite_chains(
+            case.chains, case.now, [version, successor], rewritten.fact
+        )
+        plan = replace(
+            plan,
+            superseded=(*plan.superseded, version.id),
+            inserted=(*plan.inserted, *inserted),
+            changed=(*plan.changed, *changed),
+        )
+    return plan
+
+
+def _find_rewritten(case: StoreCase, judgment: Judgment) -> PreparedMerge | None:
+    """Return the prepared text of the judged memory, if it fits what is stored now."""
+    version = case.get_judged(judgment)
+    for each in case.incoming.rewritten:
+        if _can_merge(case, each, version):
+            return each
+    return None
 
 
 def _can_merge(case: StoreCase, merged: PreparedMerge, version: Version) -> bool:

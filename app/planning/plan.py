@@ -33,11 +33,12 @@ class PreparedMerge:
 class IncomingFact:
     """A fact to store under `new_id`, and what its classification says.
 
-    `classify` is False if nobody compares the fact with stored ones. `retracts`: the text says that
-    something ended. `corrects`: the text says of itself that it corrects another. `is_episode`: the
-    text says that the fact is over. `may_end_stated`: it may end what was stated with ordinary
-    trust, though it has less, where that is very sure. `same_dates` are the memories whose words
-    name the date that the words of the fact name. `forgets`: the text is a command to forget,
+    `rewritten` are the new texts of memories that the fact changes in part. `classify` is False if
+    nobody compares the fact with stored ones. `retracts`: the text says that something ended.
+    `corrects`: the text says of itself that it corrects another. `is_episode`: the text says that
+    the fact is over. `may_end_stated`: it may end what was stated with ordinary trust, though it
+    has less, where that is very sure. `same_dates` are the memories whose words name the date that
+    the words of the fact name. `forgets`: the text is a command to forget,
     and no fact.
     """
 
@@ -46,6 +47,7 @@ class IncomingFact:
     judgments: tuple[Judgment, ...] = ()
     classify: bool = True
     merged: PreparedMerge | None = None
+    rewritten: tuple[PreparedMerge, ...] = ()
     retracts: bool = False
     corrects: bool = False
     same_dates: frozenset[UUID] = frozenset()

@@ -79,7 +79,8 @@ def plan_separate_fact(
 
 def _may_be_asked(case: StoreCase, judgment: Judgment) -> bool:
     """Return True if accepting the judgment would end or complete something that stands."""
-    if case.is_past_stay and not case.holds_at_start(judgment):
+    began_later = case.is_past_stay and not case.holds_at_start(judgment)
+    if began_later and judgment.decided_by is not Judge.MODEL:
         return False
     operation = judgment.relation.effect.operation
     if operation is Operation.MERGE and not case.policy.may_merge:

@@ -624,7 +624,7 @@ class _Acceptance:
         )
 
     def _plan_rewriting(self, stored: Version, target: Version, rewritten: PreparedMerge) -> Plan:
-        """Plan the new text of a memory that changes in part (`plan_rewriting`)."""
+        """Plan the new text of a memory that changes in part (`plan_rewritings`)."""
         start = max(stored.belief.valid_from, target.belief.valid_from)
         self._require_any_holding([target], start)
         placement = Placement(rewritten.new_id, target.chain_id, start=start, now=self.now)

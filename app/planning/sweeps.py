@@ -4,7 +4,7 @@ The judges, the plan of a store and the way a review is accepted are the same as
 only difference is that the fact is stored already.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -115,7 +115,11 @@ def plan_sweep(
     nothing changes.
     """
     memory = chains.get_version(swept.new_id)
-    swept = replace(swept, merged=_recheck_merge(memory, swept.merged, others))
+    swept = replace(
+        swept,
+        merged=next(_list_fitting(memory, filter(None, [swept.merged]), others), None),
+        rewritten=tuple(_list_fitting(memory, swept.rewritten, others)),
+    )
     sweep = _Sweep(
         incoming=swept,
         memory=memory,
@@ -169,19 +173,19 @@ def _drop_side_effects(live: Plan, others: Chains) -> Plan:
     return live.with_changed(c for c in live.changed if longer.get(c.after.id) != c.after)
 
 
-def _recheck_merge(
-    memory: Version, merged: PreparedMerge | None, others: Chains
-) -> PreparedMerge | None:
-    """Return the merge unless one of the two memories has ended.
+def _list_fitting(
+    memory: Version, prepared: Iterable[PreparedMerge], others: Chains
+) -> Iterator[PreparedMerge]:
+    """Yield the prepared texts unless one of the two memories has ended.
 
-    In the merged memory that one would begin to hold again, or end together with the other.
+    In the new memory that one would begin to hold again, or end together with the other.
     """
-    if merged is None or memory.belief.valid_until is not None:
-        return None
-    if not others.has_version(merged.stored_id):
-        return None
-    has_ended = others.get_version(merged.stored_id).belief.valid_until is not None
-    return None if has_ended else merged
+    if memory.belief.valid_until is not None:
+        return
+    for each in prepared:
+        is_there = others.has_version(each.stored_id)
+        if is_there and others.get_version(each.stored_id).belief.valid_until is None:
+            yield each
 
 
 def _can_stand_for(other: Version, memory: Version) -> bool:
@@ -245,7 +249,7 @@ def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
             sweep.chains,
             decision,
             now=sweep.now,
-            merged=sweep.incoming.merged,
+            merged=sweep.incoming.merged or next(iter(sweep.incoming.rewritten), None),
         )
     except CannotAccept:
         return None

@@ -19,16 +19,15 @@ import httpx
 from standardwebhooks import Webhook as Signer
 
 from app.domain.webhooks import Answer, DeliveryProblem
+from app.remote.public_addresses import IPAddress, is_public
 
 # Seconds.
 CONNECT_TIMEOUT = 5.0
 TIMEOUT = 15.0
 # Addresses of a name that are tried, one after another.
 MOST_ADDRESSES = 3
-# IPv6 addresses that a gateway turns into the IPv4 address in their last 32 bits (RFC 6052).
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-
-IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+# Where receivers of webhooks listen. Other ports belong to services of other kinds.
+PORTS = {"https": (443, 8443), "http": (80,)}
 
 
 class AddressRefused(Exception):
@@ -120,41 +119,32 @@ class WebhookSender:
     def _parse(self, address: str) -> httpx.URL:
         try:
             url = httpx.URL(address)
+            has_host = bool(url.host)  # a ValueError for a name that is encoded wrongly
         except (httpx.InvalidURL, ValueError):
             raise AddressRefused("It is no URL.") from None
         schemes = ("https", "http") if self.allows_http else ("https",)
-        if url.scheme not in schemes or not url.host:
+        if url.scheme not in schemes or not has_host:
             raise AddressRefused(f"It must begin with {' or '.join(schemes)}:// and name a host.")
         if url.userinfo or url.fragment:
             raise AddressRefused("It must hold neither a user nor a fragment.")
+        ports = PORTS[url.scheme]
+        if not self.allows_private and url.port not in (None, *ports):
+            raise AddressRefused(f"Its port must be {' or '.join(map(str, ports))}.")
         return url
 
     async def _resolve(self, url: httpx.URL) -> Sequence[IPAddress]:
         """Return addresses of the host. Raises AddressRefused if any of all is not public."""
         try:
             entries = await asyncio.to_thread(
-                socket.getaddrinfo, url.host, url.port, type=socket.SOCK_STREAM
+                socket.getaddrinfo, url.raw_host.decode(), url.port, type=socket.SOCK_STREAM
             )
-        except (OSError, UnicodeError):
+        except (OSError, UnicodeError, OverflowError):
             reason = "The name of its host cannot be resolved."
             raise AddressRefused(reason, DeliveryProblem.UNKNOWN_HOST) from None
         hosts = [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in entries]
         if not self.allows_private and not all(map(is_public, hosts)):
             raise AddressRefused("Its host is not in the public internet.")
         return list(dict.fromkeys(hosts))[:MOST_ADDRESSES]
-
-
-def is_public(address: IPAddress) -> bool:
-    """Return True for an address in the public internet, also where it holds another one."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-        if address in _NAT64:
-            inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-        if not all(is_public(one) for one in inner if one is not None):
-            return False
-        if address.ipv4_mapped:
-            return True
-    return address.is_global and not address.is_multicast
 
 
 def sign_message(secret: bytes, message_id: str, body: str) -> dict[str, str]:

@@ -53,6 +53,8 @@ MOST_REJECTED = 1_000
 CLOSURE_WINDOW = timedelta(hours=1)
 # Whoever stores much within an hour may see judges end this share of it.
 CLOSURE_SHARE = 1 / 3
+# Of a large agent, judges may end one in so many live memories within an hour.
+LIVE_PER_CLOSURE = 20
 
 Whole = TypeVar("Whole")
 Vectors = Mapping[UUID, Vector]
@@ -274,8 +276,8 @@ class AgentWrite(Generic[Result_contra]):
     async def exceeds_closures(self, plan: Plan) -> bool:
         """Return True if by this plan judges would end more than they may within an hour.
 
-        They may end as many memories as the settings say, or a share of what was stored within
-        that hour if that is more. Both are counted only once a plan needs them.
+        They may end as many memories as the settings say, or a share of the live ones or of what
+        was stored within that hour if that is more. Each is counted only once a plan needs it.
         """
         most = self._get_setup().policy.max_closures_per_hour
         if not (most and plan.closures and self._caps_closures):
@@ -291,7 +293,13 @@ class AgentWrite(Generic[Result_contra]):
             since = self._find_closure_window()
             self._stored = await closures.count_stored(self.connection, self.agent, since)
             self._stored += sum(len(planned.inserted) for planned in self._planned)
-        return ended > self._stored * CLOSURE_SHARE
+        if ended <= self._stored * CLOSURE_SHARE:
+            return False
+        needed = ended * LIVE_PER_CLOSURE
+        if await closures.count_live(self.connection, self.agent, most=needed) == needed:
+            return False
+        metrics.count_capped_closures(plan.closures)
+        return True
 
     def _find_closure_window(self) -> datetime:
         since = self.next_known_time() - CLOSURE_WINDOW

@@ -17,8 +17,7 @@ from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
 from app.domain.captures import CaptureRequest, CaptureState, Message
-from app.domain.errors import CaptureUnfinished, InvalidFact, PalimpsestError, SecretsRefused
-from app.domain.secrets import redact_secrets
+from app.domain.errors import CaptureUnfinished, InvalidFact, PalimpsestError
 from app.planning.building_blocks import CLOCK_TOLERANCE
 from app.services.agent_write import AgentWrite, Call, Outcome, agent_write
 from app.services.capture_leases import ANSWERED_BEFORE, TakenOver, hold_lease
@@ -68,7 +67,6 @@ class Capturer:
         reader: TurnReader,
         queue: Queue,
         *,
-        refuses_secrets: bool,
         quiet: timedelta,
     ) -> None:
         """`quiet` is how long a session is to be silent before messages that wait are read."""
@@ -77,7 +75,6 @@ class Capturer:
         self._reverts = reverts
         self._reader = reader
         self._queue = queue
-        self._refuses_secrets = refuses_secrets
         self._quiet = quiet
         self._wakings: set[asyncio.Task[None]] = set()
 
@@ -87,14 +84,13 @@ class Capturer:
         """Store messages, and their facts too unless they are many.
 
         A message whose id the session has already is not stored again. If its capture has failed,
-        a worker tries that one again. Raises SecretsRefused, and InvalidFact for a message of the
-        future or a dry run of too many facts.
+        a worker tries that one again. Raises InvalidFact for a message of the future or a dry run
+        of too many facts.
         """
-        request, redacted = self._remove_secrets(request)
         if request.dry_run:
-            return await self._preview(call, request, redacted)
+            return await self._preview(call, request)
         runner = uuid7()
-        report, is_claimed = await self._store_messages(call, request, redacted, runner)
+        report, is_claimed = await self._store_messages(call, request, runner)
         own_id = report.capture.id
         for capture_id in report.open_capture_ids - {own_id}:
             self._wake_worker(call.agent, capture_id)
@@ -113,23 +109,10 @@ class Capturer:
             self._wake_worker(call.agent, own_id)
         return finished or report
 
-    def _remove_secrets(self, request: CaptureRequest) -> tuple[CaptureRequest, int]:
-        """Return the request without secrets, and how many secrets there were."""
-        messages: list[Message] = []
-        total = 0
-        for message in request.messages:
-            content, count = redact_secrets(message.content)
-            messages.append(replace(message, content=content))
-            total += count
-        if total and self._refuses_secrets:
-            raise SecretsRefused(total)
-        return replace(request, messages=tuple(messages)), total
-
     async def _store_messages(
         self,
         call: Call[CaptureReport],
         request: CaptureRequest,
-        redacted: int,
         runner: UUID,
     ) -> tuple[CaptureReport, bool]:
         """Write the messages that are new, and return whether this runner is to read them.
@@ -143,9 +126,7 @@ class Capturer:
             connection, agent = write.connection, call.agent
             if await captures.find_capture(connection, agent, capture_id) is None:
                 now = await write.read_clock()
-                capture, turns = await _plan_capture(
-                    connection, call, request, capture_id, redacted=redacted, now=now
-                )
+                capture, turns = await _plan_capture(connection, call, request, capture_id, now=now)
                 if not request.waits:
                     capture = replace(capture, due_at=now + self._quiet)
                 capture_id = await _write_capture(connection, agent, capture, turns)
@@ -198,16 +179,12 @@ class Capturer:
         await self._store_batch(facts_call, capture_id, batch, runner, report_outcomes)
         return reports[0]
 
-    async def _preview(
-        self, call: Call[CaptureReport], request: CaptureRequest, redacted: int
-    ) -> CaptureReport:
+    async def _preview(self, call: Call[CaptureReport], request: CaptureRequest) -> CaptureReport:
         """Return what a capture would do. Nothing is written."""
         agent = call.agent
         async with begin_for_agent(self._engine, agent) as connection:
             now = await engine.read_clock(connection)
-            capture, turns = await _plan_capture(
-                connection, call, request, uuid7(), redacted=redacted, now=now
-            )
+            capture, turns = await _plan_capture(connection, call, request, uuid7(), now=now)
         batch = Batch.without_facts(turns)
         if capture.reads_facts:
             batch = await self._reader.read_planned_turns(agent, capture, turns)
@@ -372,7 +349,6 @@ async def _plan_capture(
     request: CaptureRequest,
     capture_id: UUID,
     *,
-    redacted: int,
     now: datetime,
 ) -> tuple[StoredCapture, list[StoredTurn]]:
     """Return the capture of a request, and a turn for each message that is new.
@@ -402,7 +378,7 @@ async def _plan_capture(
         request_id=call.info.request_id,
         turns=len(turns),
         repeated=len(request.messages) - len(turns),
-        redacted=redacted,
+        redacted=request.redacted,
         received_at=now,
     )
     return capture, turns

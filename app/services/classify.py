@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,14 @@ from app.classification.verdict import Candidate, Verdict
 from app.domain.agent import AgentId
 from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
-from app.domain.relation import Classify, ModelCost, Operation, Relation, decide_operation
+from app.domain.relation import (
+    Classify,
+    Judgment,
+    ModelCost,
+    Operation,
+    Relation,
+    decide_operation,
+)
 from app.domain.text import fold
 from app.domain.version import Belief, Memory
 from app.embedding import Embedder, Vector
@@ -107,7 +114,8 @@ class ClassifiedItem:
     """A command, what it was compared with, and what the judges said.
 
     `hits` are memories as known at `seen_at`, and facts of the same batch. `merged` is the merge
-    that the verdict may lead to.
+    that the verdict may lead to, `rewritten` are the texts of memories of which a part changes, and
+    `made_vectors` are the embeddings of all of these by their new ids.
     """
 
     command: StoreCommand
@@ -119,7 +127,8 @@ class ClassifiedItem:
     seen_at: datetime | None = None
     verdict: Verdict = field(default_factory=Verdict)
     merged: PreparedMerge | None = None
-    merged_vector: Vector | None = None
+    rewritten: tuple[PreparedMerge, ...] = ()
+    made_vectors: Mapping[UUID, Vector] = field(default_factory=dict)
 
     @property
     def asks_judges(self) -> bool:
@@ -189,7 +198,8 @@ class ClassifiedItem:
             hits=left,
             verdict=verdict,
             merged=None,
-            merged_vector=None,
+            rewritten=(),
+            made_vectors={},
         )
 
 
@@ -376,7 +386,7 @@ class Classifier:
             if by_local is None:
                 judged.append(item)
             else:
-                judged.append(await self._prepare_merge(replace(item, verdict=next(verdicts))))
+                judged.append(await self._prepare_texts(replace(item, verdict=next(verdicts))))
         return judged
 
     async def _read_candidates(
@@ -422,7 +432,8 @@ class Classifier:
         with_news = [items[place] for place in order]
         neighbours = [[hit for hit in item.hits if hit.memory.id in batch] for item in with_news]
         unjudged = [
-            replace(item, verdict=Verdict(), merged=None, merged_vector=None) for item in with_news
+            replace(item, verdict=Verdict(), merged=None, rewritten=(), made_vectors={})
+            for item in with_news
         ]
         compared = await self._read_candidates(payer.agent, unjudged)
         again = await self.judge_all(payer, compared, neighbours)
@@ -459,27 +470,35 @@ class Classifier:
             similarity_floor=self._settings.similarity_floor,
         )
 
-    async def _prepare_merge(self, item: ClassifiedItem) -> ClassifiedItem:
-        """Add the text and its vector that a stored fact is to read from now on, if there is one.
+    async def _prepare_texts(self, item: ClassifiedItem) -> ClassifiedItem:
+        """Add the texts and their vectors that stored facts are to read from now on, if any.
 
         They are made before the lock, because encoding takes time.
         """
         choice = decide_operation(item.verdict.judgments, self._settings.policy.is_sure)
-        merges = choice.operation is Operation.MERGE and self._settings.policy.may_merge
-        judgment = next(iter(choice.acts_on), None)
-        if judgment is None or not (merges or judgment.new_text):
+        merges = choice.operation is Operation.MERGE
+        if merges and not self._settings.policy.may_merge:
             return item
-        stored_by_id = {hit.memory.id: hit.memory for hit in item.hits}
-        stored = stored_by_id[judgment.memory_id]
-        text = judgment.new_text or join_texts(stored.fact.content, item.fact.content)
-        if len(text) > MAX_MERGED:
+        acts_on = [each for each in choice.acts_on if merges or each.new_text]
+        made = [_prepare_text(item, judgment) for judgment in acts_on]
+        prepared = [each for each in made if len(each.fact.content) <= MAX_MERGED]
+        if not prepared:
             return item
-        united = merge_facts(stored.fact, StoredFact.from_fact(item.fact), text)
-        united = replace(united, merged_from=(stored.id, item.new_id), derived=None)
-        [vector] = await self._embedder.encode([text])
-        tells_all = find_merge_loss(text, item.fact.content, item.fact.content) is None
-        merged = PreparedMerge(stored.id, united, uuid7(), tells_all)
-        return replace(item, merged=merged, merged_vector=vector)
+        vectors = await self._embedder.encode([each.fact.content for each in prepared])
+        made_vectors = {each.new_id: vector for each, vector in zip(prepared, vectors, strict=True)}
+        if merges:
+            return replace(item, merged=prepared[0], made_vectors=made_vectors)
+        return replace(item, rewritten=tuple(prepared), made_vectors=made_vectors)
+
+
+def _prepare_text(item: ClassifiedItem, judgment: Judgment) -> PreparedMerge:
+    """Return the fact of the judged memory with its new text, or united with the item's fact."""
+    [stored] = [hit.memory for hit in item.hits if hit.memory.id == judgment.memory_id]
+    text = judgment.new_text or join_texts(stored.fact.content, item.fact.content)
+    united = merge_facts(stored.fact, StoredFact.from_fact(item.fact), text)
+    united = replace(united, merged_from=(stored.id, item.new_id), derived=None)
+    tells_all = find_merge_loss(text, item.fact.content, item.fact.content) is None
+    return PreparedMerge(stored.id, united, uuid7(), tells_all)
 
 
 async def without_erased(
@@ -542,11 +561,10 @@ def _find_least_similarity(candidates: Sequence[Hit], most_candidates: int) -> f
 
 
 def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:
-    """Return the embeddings of the facts and of the merges that they may lead to, by new id."""
+    """Return the embeddings of the facts and of the texts that they may lead to, by new id."""
     vectors = {item.new_id: item.vector for item in items}
     for item in items:
-        if item.merged and item.merged_vector is not None:
-            vectors[item.merged.new_id] = item.merged_vector
+        vectors |= item.made_vectors
     return vectors
 
 

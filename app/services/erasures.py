@@ -16,7 +16,7 @@ from app.domain.agent import AgentId
 from app.domain.errors import Erased, MergedElsewhere, NothingToErase, StaleVersion, UnknownMemory
 from app.services import metrics
 from app.services.agent_write import Call, agent_write
-from app.store import erasures, redactions, webhooks
+from app.store import erasures, redactions, statistics, webhooks
 from app.store.log import archived as archived_log
 from app.store.log.archive_files import Archives, File
 from app.store.redactions import Redaction
@@ -129,6 +129,8 @@ class Eraser:
             )
             receipt = Receipt(log_id, now, key, digests)
             await write.keep(receipt)
+            # At last, because nothing is sampled of a table without rows: the log has one by now.
+            await statistics.refresh_text_statistics(connection)
         metrics.count_erasure()
         pending = self._archives.remove(replaced)
         if pending:

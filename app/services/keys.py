@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.domain.errors import InvalidFact, KeyEnded, RightsExceeded, UnknownKey
 from app.domain.keys import Actor, ApiKey, KeyId, PresentedKey, Rights, hash_secret
-from app.store import keys
+from app.store import keys, webhooks
 from app.store.engine import begin_for_keys, read_clock
 
 logger = logging.getLogger(__name__)
@@ -68,17 +68,19 @@ class KeyIssuer:
         return listed
 
     async def revoke_key(self, actor: Actor, key_id: KeyId) -> ApiKey:
-        """End a key now. Raises UnknownKey."""
-        async with self._lock_key(actor, key_id) as (connection, _key):
+        """End a key now, and its webhooks. Raises UnknownKey."""
+        async with self._lock_key(actor, key_id) as (connection, key):
             now = await read_clock(connection)
             revoked = await keys.revoke_key(connection, key_id, now=now)
+            await webhooks.end_webhooks(connection, key.actor, at=now)
         logger.info("a key was revoked", extra={"key_id": key_id, "actor": actor.name})
         return revoked
 
     async def rotate_key(self, actor: Actor, key_id: KeyId, *, overlap: timedelta) -> IssuedKey:
         """Issue a key with the same name, rights and length of life.
 
-        The old one ends after `overlap`. Raises UnknownKey, KeyEnded and RightsExceeded.
+        The old one ends after `overlap`, and its webhooks are the new one's. Raises UnknownKey,
+        KeyEnded and RightsExceeded.
         """
         async with self._lock_key(actor, key_id) as (connection, key):
             now = await read_clock(connection)
@@ -88,6 +90,7 @@ class KeyIssuer:
                 connection, actor, key.name, key.rights, now, _find_new_end(key, now)
             )
             await keys.end_key(connection, key_id, at=now + overlap)
+            await webhooks.hand_webhooks_over(connection, old=key.actor, new=issued.key.actor)
         _log_issue(actor, issued)
         return issued
 

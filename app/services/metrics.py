@@ -71,6 +71,18 @@ def count_model_cost(cost: ModelCost) -> None:
         _TROUBLE.inc()
 
 
+_CAPPED = Counter(
+    "palimpsest_capped_closures",
+    "Memories that judges would have ended beyond what they may within an hour",
+    registry=REGISTRY,
+)
+
+
+def count_capped_closures(closures: int) -> None:
+    """Count what a plan would have ended, had it not become a question because of the cap."""
+    _CAPPED.inc(closures)
+
+
 def count_erasure() -> None:
     """Count an erasure that was committed."""
     _OPERATIONS.labels("ERASE", "NONE", "caller").inc()

@@ -311,6 +311,7 @@ class Remember:
             judgments=(*certain, *judged),
             classify=classify,
             merged=item.merged,
+            rewritten=item.rewritten,
             retracts=item.verdict.retracts,
             corrects=item.corrects,
             same_dates=item.same_dates,

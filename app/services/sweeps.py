@@ -450,6 +450,7 @@ class Sweeper:
             memory.id,
             tuple(judgments),
             merged=item.merged,
+            rewritten=item.rewritten,
             is_episode=item.command.is_episode,
         )
 

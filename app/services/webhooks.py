@@ -13,12 +13,12 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.errors import AddressNotAllowed, AgentForbidden, UnknownWebhook
+from app.domain.errors import AddressNotAllowed, AgentForbidden, KeyEnded, UnknownWebhook
 from app.domain.keys import Actor
 from app.domain.relation import Operation
 from app.domain.webhooks import PING, Delivery, UnreadableAgent, Webhook, WebhookId
 from app.remote.webhooks import AddressRefused, WebhookSender
-from app.store import webhooks
+from app.store import keys, webhooks
 from app.store.engine import begin_for_keys, read_clock
 
 logger = logging.getLogger(__name__)
@@ -57,13 +57,14 @@ class WebhookKeeper:
     ) -> NewWebhook:
         """Store a new webhook and return it with its secret.
 
-        Raises AgentForbidden and AddressNotAllowed.
+        It ends with the key of the actor. Raises AgentForbidden, AddressNotAllowed and KeyEnded.
         """
         if not actor.rights.allows_agent(agents):
             raise AgentForbidden(agents)
         await self._check_address(url)
         secret = secrets.token_bytes(SECRET_BYTES)
         async with begin_for_keys(self._engine) as connection:
+            actor = await _lock_key(connection, actor)
             webhook = Webhook(
                 id=WebhookId(uuid7()),
                 agents=agents,
@@ -72,6 +73,7 @@ class WebhookKeeper:
                 secret=secret,
                 created_at=await read_clock(connection),
                 created_by=actor.name,
+                expires_at=actor.expires_at,
             )
             await webhooks.insert_webhook(connection, webhook)
         _log_change("a webhook was created", actor, webhook.id)
@@ -109,9 +111,14 @@ class WebhookKeeper:
         return webhook
 
     async def enable_webhook(self, actor: Actor, webhook_id: WebhookId) -> Webhook:
-        """Let a webhook go on from where it was, at once. Raises UnknownWebhook."""
-        async with self._lock_webhook(actor, webhook_id) as (connection, _):
-            return await webhooks.enable_webhook(connection, webhook_id)
+        """Let a webhook go on from where it was, at once. Raises UnknownWebhook.
+
+        One that ended with its key goes on as the actor's. Raises KeyEnded too.
+        """
+        async with begin_for_keys(self._engine) as connection:
+            actor = await _lock_key(connection, actor)
+            await _lock_webhook(connection, actor, webhook_id)
+            return await webhooks.enable_webhook(connection, webhook_id, actor)
 
     async def ping_webhook(self, actor: Actor, webhook_id: WebhookId) -> Delivery:
         """Send a message that says nothing, and return what became of it. Raises UnknownWebhook."""
@@ -139,10 +146,29 @@ class WebhookKeeper:
         self, actor: Actor, webhook_id: WebhookId
     ) -> AsyncIterator[tuple[AsyncConnection, Webhook]]:
         async with begin_for_keys(self._engine) as connection:
-            webhook = await webhooks.lock_webhook(connection, webhook_id)
-            if webhook is None or not actor.rights.allows_agent(webhook.agents):
-                raise UnknownWebhook(webhook_id)
-            yield connection, webhook
+            yield connection, await _lock_webhook(connection, actor, webhook_id)
+
+
+async def _lock_webhook(
+    connection: AsyncConnection, actor: Actor, webhook_id: WebhookId
+) -> Webhook:
+    webhook = await webhooks.lock_webhook(connection, webhook_id)
+    if webhook is None or not actor.rights.allows_agent(webhook.agents):
+        raise UnknownWebhook(webhook_id)
+    return webhook
+
+
+async def _lock_key(connection: AsyncConnection, actor: Actor) -> Actor:
+    """Return the actor with the end of their key as it is now. Raises KeyEnded.
+
+    Whoever revokes or rotates the key waits for the transaction, and then finds its webhook.
+    """
+    if actor.key_id is None:
+        return actor
+    key = await keys.lock_key(connection, actor.key_id)
+    if key is None or not key.is_valid(await read_clock(connection)):
+        raise KeyEnded(actor.key_id)
+    return key.actor
 
 
 def build_message(kind: str, at: datetime, data: dict[str, object]) -> str:

@@ -35,7 +35,7 @@ def embedded_postgres(data_dir: Path) -> Iterator[str]:
     outlived a killed service is taken over. Raise UnfitDatabase if the folder cannot be written,
     or is in use out of sight: a second Postgres on the same files would ruin them.
     """
-    folder = data_dir.expanduser().resolve() / "postgres"
+    folder = data_dir.resolve() / "postgres"
     with _open_folder(folder) as users, _open_lock_file(folder.with_suffix(".lock")) as door:
         with _locked(door):
             server = open_server(folder)
@@ -45,6 +45,9 @@ def embedded_postgres(data_dir: Path) -> Iterator[str]:
                 _ensure_database(server.get_url("postgres"))
             with _watch_server(server, door):
                 yield server.get_url(DATABASE)
+        except unfit.NoConnection as problem:
+            # Advice on it would name a setting that nobody has set.
+            raise unfit.EmbeddedServerFailed(folder, problem.reason) from None
         finally:
             with _locked(door):
                 _leave_server(server, users)
@@ -59,6 +62,10 @@ def _open_folder(folder: Path) -> Iterator[int]:
 
     A lock ends with its process, however that ends. Other containers see it.
     """
+    if "\n" in str(folder):  # postmaster.pid has a line for the folder, and no escapes
+        raise unfit.DataFolderUnwritable(
+            folder=ascii(str(folder)), reason="A line break is in its name"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
@@ -103,6 +110,7 @@ def _join_server(server: EmbeddedServer, users: int) -> None:
         server.join()
     else:
         _claim_folder(server.folder, users)
+        logger.info("Starting Postgres in %s.", server.folder)
         server.start()
     fcntl.flock(users, fcntl.LOCK_SH)
 
@@ -135,10 +143,13 @@ _FIND_DATABASE = """
 
 
 def _ensure_database(url: str) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        is_there = connection.execute(_FIND_DATABASE, [DATABASE]).fetchone()
-        if not is_there:
-            connection.execute(f"CREATE DATABASE {DATABASE}")
+    try:
+        with psycopg.connect(url, autocommit=True) as connection:
+            is_there = connection.execute(_FIND_DATABASE, [DATABASE]).fetchone()
+            if not is_there:
+                connection.execute(f"CREATE DATABASE {DATABASE}")
+    except psycopg.OperationalError as problem:
+        raise unfit.NoConnection(str(problem).partition("\n")[0]) from None
 
 
 # --- starting it again -------------------------------------------------------------------------

@@ -25,15 +25,23 @@ LONGEST_SOCKET_FOLDER = 85  # bytes; the path of a socket may have 103, on Linux
 START_PATIENCE = 300  # the recovery after a kill reads up to a gigabyte
 STOP_PATIENCE = 60
 
-# The folder as Postgres sees it if root starts it there. Postgres runs as another account, which
-# may not pass through root's folders, and the modes of those are not ours to change.
-_WORKING_FOLDER = Path("/proc/self/cwd")
+# The folder as its Postgres sees it: its own name may hold what a shell or Postgres would read as
+# something else. Root starts it as another account, which may not pass through root's folders, and
+# the modes of those are not ours to change.
+_WORKING_FOLDER = Path()
+_WORKING_FOLDER_OF_ROOT = Path("/proc/self/cwd")
 
-# The variables of the environment that Postgres gets. The others may be secrets.
-_HARMLESS_VARIABLES = ("LANG", "LC_", "TZ", "PATH", "LD_LIBRARY_PATH")
+# The variables of the environment that Postgres gets. The others may be secrets, or name a locale
+# that this machine does not have.
+_HARMLESS_VARIABLES = ("TZ", "PATH", "LD_LIBRARY_PATH")
+
+# Texts are compared by code point, and letters are Unicode's, whatever the machine's locale is.
+_LOCALE = ("--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
 
 # Larger than any pid.
 _NOBODY = 2**31 - 1
+
+_MARKS_OF_ERRORS = ("FATAL: ", "PANIC: ", "error: ")
 
 _ACCESS = """\
 # Palimpsest writes this file at each start. Only the accounts of pg_ident.conf can connect.
@@ -81,10 +89,12 @@ class EmbeddedServer:
                 self._run_program("pg_ctl", "reload")
         except (OSError, subprocess.SubprocessError) as problem:
             raise unfit.EmbeddedServerFailed(self.folder, problem) from None
+        earlier_log = self._read_log()
         deadline = time.monotonic() + START_PATIENCE
         while read_pid_file(self.folder)[7:] != ["ready"]:
             if not self.is_running() or time.monotonic() > deadline:
-                raise unfit.EmbeddedServerFailed(self.folder, self._read_last_error())
+                log = self._read_log().removeprefix(earlier_log)
+                raise unfit.EmbeddedServerFailed(self.folder, _find_reason(log))
             time.sleep(0.1)
 
     def stop(self) -> None:
@@ -98,29 +108,27 @@ class EmbeddedServer:
             with suppress(OSError):
                 self.socket_folder.rmdir()
 
-    @property
-    def _inner_folder(self) -> Path:
-        """Return the folder as the programs of Postgres can reach it."""
-        return _WORKING_FOLDER if self.account else self.folder
-
     def _make_cluster(self) -> None:
-        made = self._run_program("initdb", "-U", SUPERUSER, "-E", "utf8", "-A", "peer")
+        login = ("-U", SUPERUSER, "-E", "utf8", "-A", "peer")
+        made = self._run_program("initdb", *login, *_LOCALE)
         if made.returncode:
-            raise unfit.EmbeddedServerFailed(self.folder, _get_last_line(made.stderr))
+            raise unfit.EmbeddedServerFailed(self.folder, _find_reason(made.stderr))
 
     def _run_server(self) -> None:
         is_inside = self.socket_folder == self.folder
         sockets = self._inner_folder if is_inside else self.socket_folder
         options = ["-k", str(sockets), "-p", str(PORT)]
         options += ["-c", "listen_addresses=", "-c", "unix_socket_permissions=0700"]
+        # The details of an error quote the row or the value that was refused.
+        options += ["-c", "log_error_verbosity=terse"]
         options += ["-c", f"cluster_name={_get_cluster_name(self.folder)}"]
-        log = str(self._inner_folder / "log")
         patience = ("-w", "-t", str(START_PATIENCE))
-        words = ("-l", log, "-o", shlex.join(options), *patience)
+        words = ("-l", str(self._inner_folder / "log"), "-o", shlex.join(options), *patience)
+        earlier_log = self._read_log()
         started = self._run_program("pg_ctl", "start", *words)
         if started.returncode:
-            reason = self._read_last_error() or _get_last_line(started.stderr)
-            raise unfit.EmbeddedServerFailed(self.folder, reason)
+            log = self._read_log().removeprefix(earlier_log)
+            raise unfit.EmbeddedServerFailed(self.folder, _find_reason(log or started.stderr))
 
     def _run_program(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a program of Postgres. It has left its pipes when it ends, so nobody waits for them.
@@ -134,6 +142,7 @@ class EmbeddedServer:
             env=_choose_environment(),
             capture_output=True,
             text=True,
+            errors="replace",
             check=False,
             timeout=START_PATIENCE + 10,
             **(self.account.as_options() if self.account else {}),
@@ -173,11 +182,13 @@ class EmbeddedServer:
             file.write(text)
         new.replace(self.folder / name)
 
-    def _read_last_error(self) -> str:
-        """Return the last message of the log that says why Postgres ended, or an empty text."""
-        lines = _read_text(self.folder / "log").splitlines()[-100:]
-        errors = [line for line in lines if "FATAL: " in line or "PANIC: " in line]
-        return errors[-1] if errors else ""
+    def _read_log(self) -> str:
+        return _read_text(self.folder / "log")
+
+    @property
+    def _inner_folder(self) -> Path:
+        """Return the folder as the programs of Postgres can reach it."""
+        return _WORKING_FOLDER_OF_ROOT if self.account else _WORKING_FOLDER
 
 
 def open_server(folder: Path) -> EmbeddedServer:
@@ -222,15 +233,17 @@ def _find_socket_folder(folder: Path) -> Path | None:
     if not _is_running(folder):
         return None
     path = Path(read_pid_file(folder)[4])
-    return folder if path == _WORKING_FOLDER else path
+    return folder if path in (_WORKING_FOLDER, _WORKING_FOLDER_OF_ROOT) else path
 
 
 def _choose_socket_folder(folder: Path, account: Account | None) -> Path:
-    """Return the folder itself, or make one with a short path if its own is too long for a socket.
+    """Return the folder itself, or make one with a short path if a socket cannot be reached there.
 
-    Nobody can guess the new name: in /tmp any account could have made a known one before.
+    Its path may be too long, hold a comma, at which libpq ends a host, or be no UTF-8. Nobody can
+    guess the new name: in /tmp any account could have made a known one before.
     """
-    if len(bytes(folder)) <= LONGEST_SOCKET_FOLDER:
+    path = str(folder)
+    if len(bytes(folder)) <= LONGEST_SOCKET_FOLDER and path.isprintable() and "," not in path:
         return folder
     made = Path(tempfile.mkdtemp(prefix="palimpsest-", dir="/tmp"))
     if account:
@@ -268,5 +281,11 @@ def _read_text(path: Path) -> str:
         return ""
 
 
-def _get_last_line(text: str) -> str:
-    return text.strip().rpartition("\n")[2]
+def _find_reason(messages: str) -> str:
+    """Return the first line that tells an error. What follows from it comes after it.
+
+    Messages that come before there is a log have no mark, and several lines.
+    """
+    lines = messages.strip().splitlines()
+    errors = (line for line in lines if any(mark in line for mark in _MARKS_OF_ERRORS))
+    return next(errors, " ".join(lines[-3:]) or "no reason is known")

@@ -79,10 +79,12 @@ def sqlalchemy_url(url: str) -> sa.URL:
 def _is_misread(*, host: str, port: str) -> bool:
     """Return whether a part of the password was read as the host or the port.
 
-    That happens if the password holds a special character. Errors of the server name both.
+    That happens if the password holds a special character. Errors of the server name both. Folders
+    of sockets may have any name.
     """
     ports = port.replace(",", "")
-    return "@" in host or not (ports == "" or ports.isdecimal())
+    is_name = not host.startswith("/")
+    return (is_name and "@" in host) or not (ports == "" or ports.isdecimal())
 
 
 T = TypeVar("T")

@@ -1,8 +1,9 @@
-"""The stored answers under the keys that callers gave.
+"""The stored answers under the keys that callers gave. A key is stored as its hash alone.
 
 The caller owns the transaction. It has the agent's lock when it saves an answer.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ _FIND = """
     SELECT fingerprint, status, headers, answer
     FROM idempotency_keys
     WHERE agent_id = :agent
-        AND key = :key
+        AND key_hash = :key_hash
         AND created_at > now() - CAST(:kept_for AS interval)
 """
 
@@ -50,7 +51,8 @@ async def find_idempotency_record(
     connection: AsyncConnection, agent: AgentId, key: str
 ) -> IdempotencyRecord | None:
     """Return the record of the key, None if the key was never used or more than 24 hours ago."""
-    rows = await fetch_rows(connection, _FIND, {"agent": agent, "key": key, "kept_for": KEPT_FOR})
+    values = {"agent": agent, "key_hash": _hash_key(key), "kept_for": KEPT_FOR}
+    rows = await fetch_rows(connection, _FIND, values)
     if not rows:
         return None
     [row] = rows
@@ -66,22 +68,23 @@ async def find_idempotency_record(
 _SAVE = """
     WITH expired AS (
         DELETE FROM idempotency_keys
-        WHERE agent_id = :agent AND key IN (
-            SELECT key FROM idempotency_keys
+        WHERE agent_id = :agent AND key_hash IN (
+            SELECT key_hash FROM idempotency_keys
             WHERE agent_id = :agent
-                AND key <> :key
+                AND key_hash <> :key_hash
                 AND created_at <= now() - CAST(:kept_for AS interval)
             ORDER BY created_at
             LIMIT :swept
         )
     )
     INSERT INTO idempotency_keys (
-        agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at
+        agent_id, key_hash, fingerprint, status, headers, answer, mentioned_ids, created_at
     )
     VALUES (
-        :agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now()
+        :agent, :key_hash, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]),
+        now()
     )
-    ON CONFLICT (agent_id, key) DO UPDATE SET
+    ON CONFLICT (agent_id, key_hash) DO UPDATE SET
         fingerprint = excluded.fingerprint,
         status = excluded.status,
         headers = excluded.headers,
@@ -103,7 +106,7 @@ async def save_idempotency_record(
     mentioned = {match.decode() for match in _ID.findall(answer.body)}
     values = {
         "agent": agent,
-        "key": key,
+        "key_hash": _hash_key(key),
         "fingerprint": fingerprint,
         "code": answer.code,
         "notes": Jsonb(dict(answer.notes)),
@@ -113,3 +116,7 @@ async def save_idempotency_record(
         "swept": _SWEPT_AT_ONCE,
     }
     await fetch_rows(connection, _SAVE, values)
+
+
+def _hash_key(key: str) -> bytes:
+    return hashlib.sha256(key.encode()).digest()

@@ -53,6 +53,7 @@ FUNCTIONS_OF_TABLES = (
     "move_incoming",
     "operations_on",
     "refresh_statistics",
+    "refresh_text_statistics",
     "set_vector_storage",
 )
 

@@ -333,7 +333,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     ),
     "idempotency_keys": (
         _AGENT,
-        OtherColumn("key", Erasure.NAME),
+        OtherColumn("key_hash", Erasure.NAME),
         OtherColumn("fingerprint", Erasure.REMOVED),
         OtherColumn("answer", Erasure.REMOVED),
         *_list_plain("status", "mentioned_ids", "created_at"),
@@ -369,9 +369,11 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("name", Erasure.NAME),
         OtherColumn("agents", Erasure.NAME),
     ),
+    "console_sessions": _list_plain("cookie_hash", "sealed_key", "actor", "expires_at"),
     "webhooks": (
         *_list_plain("id", "url", "operations", "secret", "created_at", "created_by", "failures"),
         *_list_plain("next_try_at", "disabled_at", "disabled_because", "runner", "alive_at"),
+        *_list_plain("expires_at"),
         OtherColumn("agents", Erasure.NAME),
     ),
     "webhook_positions": (

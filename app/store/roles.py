@@ -7,6 +7,7 @@ No role can log in. A login is granted the roles and takes one on for a transact
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 import psycopg
 import sqlalchemy as sa
@@ -36,8 +37,7 @@ SERVICE_LOGIN = "palimpsest"
 
 def build_service_url(owner_url: str) -> str:
     """Return the URL by which the service logs in to the embedded database of this URL."""
-    url = sa.make_url(owner_url).set(username=SERVICE_LOGIN)
-    return url.render_as_string(hide_password=False)
+    return urlsplit(owner_url)._replace(netloc=f"{SERVICE_LOGIN}@").geturl()
 
 
 def ensure_roles(connection: sa.Connection, *, login: str | None, password: str | None) -> None:

@@ -75,7 +75,8 @@ def _open_migration(url: str) -> Iterator[tuple[sa.Connection, Config]]:
 
 def _alembic_config(connection: sa.Connection) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(_find_migrations_folder()))
+    folder = str(_find_migrations_folder())
+    config.set_main_option("script_location", folder.replace("%", "%%"))  # as in any .ini file
     config.attributes["connection"] = connection
     return config
 

@@ -4,9 +4,9 @@ import logging
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.store.engine import begin_as_operator
+from app.store.engine import begin_as_operator, driver_connection, fetch_rows, is_on_cluster
 
 logger = logging.getLogger(__name__)
 
@@ -30,3 +30,18 @@ async def analyze_tables(engine: AsyncEngine, *, came: int) -> None:
             await connection.execute(sa.text(_REFRESH))
     except SQLAlchemyError as problem:
         logger.warning("The tables' statistics were not refreshed: %s", type(problem).__name__)
+
+
+# Make the statistics of texts anew, as the owner of the tables.
+_REFRESH_TEXTS = "SELECT refresh_text_statistics()"
+
+
+async def refresh_text_statistics(connection: AsyncConnection) -> None:
+    """Replace the statistics of texts by those of the rows as this transaction leaves them.
+
+    Statistics hold values of columns, so without this the erased ones stay there. The transaction
+    then keeps other erasures and autovacuum waiting until it ends. On a cluster, statistics lie on
+    the nodes, where autovacuum replaces them.
+    """
+    if not is_on_cluster(await driver_connection(connection)):
+        await fetch_rows(connection, _REFRESH_TEXTS, {})

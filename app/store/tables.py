@@ -579,7 +579,7 @@ idempotency_keys = sa.Table(
         sa.ForeignKey("agents.agent_id", name="idempotency_keys_agent_fkey"),
         primary_key=True,
     ),
-    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("key_hash", BYTEA, primary_key=True),
     sa.Column("fingerprint", BYTEA),
     sa.Column("status", sa.SmallInteger, nullable=False),
     sa.Column("headers", JSONB, nullable=False),
@@ -686,6 +686,15 @@ api_keys = sa.Table(
     sa.Column("last_used_at", _TIME),
 )
 
+console_sessions = sa.Table(
+    "console_sessions",
+    metadata,
+    sa.Column("cookie_hash", BYTEA, primary_key=True),
+    sa.Column("sealed_key", BYTEA, nullable=False),
+    sa.Column("actor", sa.Text, nullable=False),
+    sa.Column("expires_at", _TIME, nullable=False),
+)
+
 webhooks = sa.Table(
     "webhooks",
     metadata,
@@ -702,6 +711,7 @@ webhooks = sa.Table(
     sa.Column("disabled_because", sa.Text),
     sa.Column("runner", UUID),
     sa.Column("alive_at", _TIME),
+    sa.Column("expires_at", _TIME),
 )
 
 webhook_positions = sa.Table(

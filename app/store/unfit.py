@@ -114,4 +114,19 @@ class EmbeddedServerFailed(UnfitDatabase):
     """The embedded Postgres does not start."""
 
     def __init__(self, folder: Path, reason: object) -> None:
-        super().__init__(f"The embedded Postgres in {folder} does not start: {reason}")
+        sentence = str(reason).removesuffix(".")
+        super().__init__(f"The embedded Postgres in {folder} does not start: {sentence}")
+
+
+class PastInUse(UnfitDatabase):
+    """A transaction still sees rows that were changed or removed since it began."""
+
+    def __init__(self) -> None:
+        super().__init__("A transaction that began earlier still sees what was erased.")
+
+
+class TableInUse(UnfitDatabase):
+    """A transaction keeps a table from being locked."""
+
+    def __init__(self, table: str) -> None:
+        super().__init__(f"The table {table} is in use.")

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.events import Position
+from app.domain.keys import Actor
 from app.domain.relation import Operation
 from app.domain.webhooks import (
     UNREADABLE_DELAY,
@@ -28,7 +29,7 @@ LEASE = timedelta(seconds=60)
 REMEMBERED = 100
 
 _COLUMNS = """
-    id, agents, url, operations, secret, created_at, created_by,
+    id, agents, url, operations, secret, created_at, created_by, expires_at,
     failures, next_try_at, disabled_at, disabled_because
 """
 
@@ -37,10 +38,11 @@ _COLUMNS = """
 # Store a new webhook.
 _INSERT = """
     INSERT INTO webhooks (
-        id, agents, url, operations, secret, created_at, created_by, failures
+        id, agents, url, operations, secret, created_at, created_by, expires_at, failures
     )
     VALUES (
-        :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
+        :id, :agents, :url, CAST(:operations AS text[]), :secret,
+        :created_at, :created_by, :expires_at, 0
     )
 """
 
@@ -52,12 +54,31 @@ _LOCK = f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id FOR UPDATE"
 
 _DELETE = "DELETE FROM webhooks WHERE id = :id"
 
-# Let a disabled webhook go on from where it was.
+# Let a disabled webhook go on from where it was. One that ended with its key is the actor's now.
 _ENABLE = f"""
     UPDATE webhooks SET
-        failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL
+        failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL,
+        created_by = CASE WHEN expires_at <= clock.now THEN :actor ELSE created_by END,
+        expires_at = CASE
+            WHEN expires_at <= clock.now THEN CAST(:actor_expires_at AS timestamptz)
+            ELSE expires_at
+        END
+    FROM {CLOCK}
     WHERE id = :id
     RETURNING {_COLUMNS}
+"""
+
+# Let the webhooks of an actor be another actor's, and end when that one does.
+_HAND_OVER = f"""
+    UPDATE webhooks SET created_by = :new, expires_at = :expires_at
+    FROM {CLOCK}
+    WHERE created_by = :old AND (expires_at IS NULL OR expires_at > clock.now)
+"""
+
+# Let the webhooks of an actor end at a time, unless they end before.
+_END = """
+    UPDATE webhooks SET expires_at = least(expires_at, :at)
+    WHERE created_by = :actor
 """
 
 # Remove the webhooks that are for this agent alone.
@@ -73,6 +94,7 @@ async def insert_webhook(connection: AsyncConnection, webhook: Webhook) -> None:
         "secret": webhook.secret,
         "created_at": webhook.created_at,
         "created_by": webhook.created_by,
+        "expires_at": webhook.expires_at,
     }
     await fetch_rows(connection, _INSERT, values)
 
@@ -92,10 +114,24 @@ async def delete_webhook(connection: AsyncConnection, webhook_id: WebhookId) -> 
     await fetch_rows(connection, _DELETE, {"id": webhook_id})
 
 
-async def enable_webhook(connection: AsyncConnection, webhook_id: WebhookId) -> Webhook:
+async def enable_webhook(
+    connection: AsyncConnection, webhook_id: WebhookId, actor: Actor
+) -> Webhook:
     await fetch_rows(connection, _READ_AGAIN, {"webhook": webhook_id})
-    [row] = await fetch_rows(connection, _ENABLE, {"id": webhook_id})
+    values = {"id": webhook_id, "actor": actor.name, "actor_expires_at": actor.expires_at}
+    [row] = await fetch_rows(connection, _ENABLE, values)
     return _to_webhook(row)
+
+
+async def hand_webhooks_over(connection: AsyncConnection, *, old: Actor, new: Actor) -> None:
+    """Let the webhooks of one actor, unless they have ended, be those of another one."""
+    values = {"old": old.name, "new": new.name, "expires_at": new.expires_at}
+    await fetch_rows(connection, _HAND_OVER, values)
+
+
+async def end_webhooks(connection: AsyncConnection, actor: Actor, *, at: datetime) -> None:
+    """Let the webhooks of an actor end at a time, unless they end before."""
+    await fetch_rows(connection, _END, {"actor": actor.name, "at": at})
 
 
 async def delete_webhooks_of_agent(connection: AsyncConnection, agent: AgentId) -> None:
@@ -126,6 +162,7 @@ _DUE = """
         )
     LEFT JOIN webhook_positions p ON p.webhook_id = w.id AND p.agent = a.agent_id
     WHERE w.disabled_at IS NULL
+      AND (w.expires_at IS NULL OR w.expires_at > clock_timestamp())
       AND (w.next_try_at IS NULL OR w.next_try_at <= clock_timestamp())
       AND (w.alive_at IS NULL OR w.alive_at <= clock_timestamp() - CAST(:lease AS interval))
       AND a.last_known_at > coalesce(p.at, w.created_at)
@@ -150,7 +187,7 @@ async def list_due(
 _CLAIM = f"""
     UPDATE webhooks SET runner = :runner, alive_at = clock.now
     FROM {CLOCK_AND_LEASE}
-    WHERE id = :id AND disabled_at IS NULL
+    WHERE id = :id AND disabled_at IS NULL AND (expires_at IS NULL OR expires_at > clock.now)
       AND (next_try_at IS NULL OR next_try_at <= clock.now)
       AND (alive_at IS NULL OR alive_at <= clock.lease_end)
     RETURNING {_COLUMNS}
@@ -161,6 +198,7 @@ _RENEW = f"""
     UPDATE webhooks SET alive_at = clock.now
     FROM {CLOCK}
     WHERE id = :id AND runner = :runner AND disabled_at IS NULL
+      AND (expires_at IS NULL OR expires_at > clock.now)
     RETURNING id
 """
 

@@ -27,9 +27,14 @@ export class Client {
       ...defaults,
       baseUrl: PALIMPSEST_URL ?? "http://127.0.0.1:8000",
       apiKey: PALIMPSEST_API_KEY,
-      agent: PALIMPSEST_AGENT,
+      agent: PALIMPSEST_AGENT || undefined,
       ...settings,
     };
+    const { agent } = this.#settings;
+    if (agent !== undefined && !/^[\x21-\x7e]{1,128}$/.test(agent)) {
+      const others = "percent-encode others, as in Zo%C3%AB";
+      throw new RangeError(`agent: give 1 to 128 printable ASCII characters without blanks; ${others}`);
+    }
   }
 
   /** Return a client for another agent. */

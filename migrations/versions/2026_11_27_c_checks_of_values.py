@@ -6,7 +6,7 @@ The next revision validates the checks, so that writers are not locked out meanw
 from alembic import op
 
 revision = "2026_11_27_c"
-down_revision = "2026_11_27_a"
+down_revision = "2026_11_27_d"
 
 RELATIONS = "'DUPLICATE', 'UPDATE', 'CONTRADICTION', 'RETRACTION', 'COMPLEMENT', 'OVERLAP', 'NONE'"
 OPERATIONS = "'ADD', 'UPDATE', 'DELETE', 'MERGE', 'SUPERSEDE', 'NOOP', 'AMEND', 'REVERT', 'ERASE'"

@@ -1,6 +1,7 @@
 """A call under an Idempotency-Key is executed once, and answered the same every time."""
 
 import asyncio
+import hashlib
 import json
 import re
 import signal
@@ -25,6 +26,7 @@ from app.settings import load_settings
 from support.ages import move_back
 from support.builders import contents, editor, problem, store
 from support.connections import Waiting
+from support.keys import ROOT_KEY
 from support.scripted_model import Answer, Request, ScriptedModel, every
 from support.service import running
 from support.service_process import serve_dying
@@ -285,14 +287,13 @@ def of_its_own(database_url: str, **settings: Any) -> Iterator[httpx.Client]:
         yield client
 
 
-def keys(database_url: str) -> list[str]:
+def hash_key(key: str) -> bytes:
+    return hashlib.sha256(key.encode()).digest()
+
+
+def key_hashes(database_url: str) -> set[bytes]:
     with psycopg.connect(database_url) as connection:
-        return [
-            row[0]
-            for row in connection.execute(
-                "SELECT key FROM idempotency_keys ORDER BY key"
-            ).fetchall()
-        ]
+        return {row[0] for row in connection.execute("SELECT key_hash FROM idempotency_keys")}
 
 
 def test_after_24_hours_the_key_is_free_and_what_it_kept_is_gone(database_url: str) -> None:
@@ -301,15 +302,17 @@ def test_after_24_hours_the_key_is_free_and_what_it_kept_is_gone(database_url: s
             assert STORE.send(client, "", key).is_success
         with psycopg.connect(database_url) as connection:
             for key, by in (("a", "24 hours"), ("b", "24 hours"), ("c", "23 hours 59 minutes")):
-                age = f"UPDATE idempotency_keys SET {move_back('created_at', by)} WHERE key = %s"
-                connection.execute(age.encode(), [key])
+                age = (
+                    f"UPDATE idempotency_keys SET {move_back('created_at', by)} WHERE key_hash = %s"
+                )
+                connection.execute(age.encode(), [hash_key(key)])
         assert replayed(STORE.send(client, "", "c")), "one minute left"
-        assert keys(database_url) == ["a", "b", "c"]
+        assert key_hashes(database_url) == set(map(hash_key, "abc"))
         again = STORE.send(client, "", "a")
         assert (again.json()["operation"], replayed(again)) == ("NOOP", False), (
             "executed again, over what the first one stored"
         )
-        assert keys(database_url) == ["a", "c"]
+        assert key_hashes(database_url) == set(map(hash_key, "ac"))
         assert_repeats(STORE.send(client, "", "a"), again)
 
 
@@ -322,10 +325,10 @@ def test_a_retry_of_what_was_erased_says_so_and_is_not_executed(database_url: st
         )
         DELETE.send(client, second["memory"]["id"], "c")
         with psycopg.connect(database_url) as connection:
-            forget = "UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL WHERE mentioned_ids @> ARRAY[CAST(%s AS uuid)] RETURNING key"
+            forget = "UPDATE idempotency_keys SET answer = NULL, fingerprint = NULL WHERE mentioned_ids @> ARRAY[CAST(%s AS uuid)] RETURNING key_hash"
             assert {
                 row[0] for row in connection.execute(forget, [first["memory"]["id"]]).fetchall()
-            } == {"a", "b"}
+            } == {hash_key("a"), hash_key("b")}
         written = log_size(client)
         assert problem(STORE.send(client, "", "a"), 410)["type"] == "urn:palimpsest:problem:erased"
         assert log_size(client) == written
@@ -340,7 +343,8 @@ def test_an_answer_is_found_by_every_id_in_it(database_url: str) -> None:
             answer = call.send(client, "", key).text
             with psycopg.connect(database_url) as connection:
                 row = connection.execute(
-                    "SELECT mentioned_ids FROM idempotency_keys WHERE key = %s", [key]
+                    "SELECT mentioned_ids FROM idempotency_keys WHERE key_hash = %s",
+                    [hash_key(key)],
                 ).fetchone()
             assert row is not None
             told = set(re.findall(r'"([0-9a-f]{8}-[0-9a-f-]{27})"', answer))
@@ -353,7 +357,7 @@ def test_a_write_whose_answer_cannot_be_kept_is_not_made(database_url: str, call
     """Both are one transaction: here the answer breaks a rule of its table."""
     with psycopg.connect(database_url) as connection:
         connection.execute(
-            "ALTER TABLE idempotency_keys ADD CONSTRAINT not_this CHECK (key <> 'this')"
+            "ALTER TABLE idempotency_keys ADD CONSTRAINT not_this CHECK (key_hash <> sha256('this'))"
         )
     with of_its_own(database_url) as client:
         memory = store(client)["memory"]
@@ -376,10 +380,10 @@ def test_without_a_key_no_statement_asks_for_one(unchecked_database_url: str) ->
 
 
 def test_a_stored_answer_is_not_shown_without_the_services_key(database_url: str) -> None:
-    with of_its_own(database_url, api_key="s3cret") as client:
-        assert STORE.send(client, "", "a", **{"X-API-Key": "s3cret"}).status_code == 201
+    with of_its_own(database_url, api_key=ROOT_KEY) as client:
+        assert STORE.send(client, "", "a", **{"X-API-Key": ROOT_KEY}).status_code == 201
         problem(STORE.send(client, "", "a"), 401)
-        assert replayed(STORE.send(client, "", "a", **{"X-API-Key": "s3cret"}))
+        assert replayed(STORE.send(client, "", "a", **{"X-API-Key": ROOT_KEY}))
 
 
 # --- at once -----------------------------------------------------------------------------------------------------------
@@ -426,7 +430,7 @@ def test_of_refused_calls_at_once_each_is_told_and_the_key_stays_free(database_u
         assert {
             answer.status_code for answer in asyncio.run(crowd(str(client.base_url), call, 10))
         } == {404}
-        assert keys(database_url) == []
+        assert key_hashes(database_url) == set()
 
 
 @pytest.mark.parametrize(

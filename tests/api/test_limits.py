@@ -9,6 +9,7 @@ import pytest
 
 from app.settings import load_settings
 from support.builders import contents, list_ended, problem, store
+from support.keys import ROOT_KEY
 from support.service import running
 
 
@@ -197,7 +198,7 @@ def test_a_body_over_the_limit_is_refused_while_it_arrives(database_url: str) ->
 
 
 def test_with_a_key_set_every_request_needs_it(database_url: str) -> None:
-    settings = load_settings(database_url=database_url, api_key="s3cret-x")
+    settings = load_settings(database_url=database_url, api_key=ROOT_KEY)
     with running(settings) as address, httpx.Client(base_url=address) as client:
         assert (
             client.get("/livez").status_code
@@ -209,16 +210,18 @@ def test_with_a_key_set_every_request_needs_it(database_url: str) -> None:
             {},
             {"X-API-Key": "wrong"},
             {"Authorization": "Bearer wrong"},
-            {"Authorization": "Basic s3cret"},
+            {"Authorization": f"Basic {ROOT_KEY}"},
         ):
             refused = client.get("/v1/memories", headers=headers)
             assert "Authorization: Bearer" in problem(refused, 401)["detail"]
             assert refused.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("header", [("X-API-Key", "s3cret"), ("Authorization", "Bearer s3cret")])
+@pytest.mark.parametrize(
+    "header", [("X-API-Key", ROOT_KEY), ("Authorization", f"Bearer {ROOT_KEY}")]
+)
 def test_the_key_is_taken_in_either_header(database_url: str, header: tuple[str, str]) -> None:
-    with running(load_settings(database_url=database_url, api_key="s3cret")) as address:
+    with running(load_settings(database_url=database_url, api_key=ROOT_KEY)) as address:
         assert httpx.get(f"{address}/v1/memories", headers=dict([header])).status_code == 200
 
 

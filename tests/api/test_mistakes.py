@@ -1,11 +1,15 @@
 """Natural mistakes of a newcomer, and whether the answer says what to do about them."""
 
 import gzip
+from html import unescape
 from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 import pytest
 
+from palimpsest_client import Client
 from support.builders import store
 
 JSON = {"Content-Type": "application/json"}
@@ -167,6 +171,57 @@ def test_the_root_leads_to_the_console(client: httpx.Client) -> None:
     assert client.get("/", follow_redirects=True).url.path == "/ui"
 
 
+AGENT_RULE = (
+    "give 1 to 128 printable ASCII characters without blanks; percent-encode others, as in Zo%C3%AB"
+)
+
+
 def test_an_agent_with_a_blank_is_refused_in_words(client: httpx.Client) -> None:
     detail = read_detail(client.get("/v1/memories", headers={"X-Agent-Id": "a b"}), 422)
-    assert detail == "X-Agent-Id: give 1 to 128 printable ASCII characters without blanks"
+    assert detail == f"X-Agent-Id: {AGENT_RULE}"
+
+
+MCP_SEARCH = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "memory_search", "arguments": {"query": "x"}},
+}
+
+
+@pytest.mark.parametrize(
+    "agent", ["Zoë", "日本", "🦊", "a b", "x" * 129, "\N{REPLACEMENT CHARACTER}"]
+)
+def test_every_door_refuses_such_an_agent_in_the_same_words(
+    client: httpx.Client, agent: str
+) -> None:
+    path, header = quote(agent), {"X-Agent-Id": agent.encode()}
+    answers = [
+        client.get("/v1/memories", headers=header),  # type: ignore[arg-type]
+        client.get(f"/v1/agents/{path}"),
+        client.patch(f"/v1/agents/{path}", json={"mode": "live"}),
+        client.get(f"/ui?agent={path}"),
+        client.get(f"/ui/log?agent={path}"),
+    ]
+    assert [answer.status_code for answer in answers] == [422] * len(answers)
+    tools = [
+        client.post(f"/mcp/{path}", json=MCP_SEARCH),
+        client.post("/mcp", json=MCP_SEARCH, headers=header),  # type: ignore[arg-type]
+    ]
+    assert [answer.json()["result"]["isError"] for answer in tools] == [True, True]
+    for answer in (*answers, *tools):
+        assert AGENT_RULE in unescape(answer.text)
+    with pytest.raises(ValueError, match="percent-encode others"):
+        Client(agent=agent)
+
+
+def test_an_encoded_agent_is_one_agent_behind_every_door(client: httpx.Client) -> None:
+    name = f"Zoë {uuid4().hex}"
+    message = {"messages": [{"role": "user", "content": "Has a cat"}], "infer": False}
+    client.post("/mem0/v1/memories/", json={**message, "user_id": name}).raise_for_status()
+    encoded = quote(name)
+    header = {"X-Agent-Id": encoded}
+    assert "Has a cat" in client.get("/v1/memories", headers=header).text
+    assert client.get(f"/v1/agents/{quote(encoded)}").json()["memories"] == 1
+    assert "Has a cat" in client.get("/ui", params={"agent": encoded}).text
+    assert "Has a cat" in client.post(f"/mcp/{quote(encoded)}", json=MCP_SEARCH).text

@@ -265,3 +265,95 @@ def test_what_reads_as_past_and_ends_something_by_the_model_is_asked_about(
         accepted.raise_for_status()
         assert contents(client) == {told}
         assert client.get("/v1/doctor").json()["problems"] == []
+
+
+KIDS = "My kids are Ana, 7, and Rui, 4"
+PARTY = "Ana turned eight today, and for that we closed the bakery for good"
+
+
+def change_three(request: Request) -> Answer:
+    """Two parts change, and a whole memory ends."""
+    texts = {
+        KIDS: ("PART", "My kids are Ana, eight, and Rui, 4"),
+        "Ana is 7 and collects stamps": ("PART", "Ana is eight and collects stamps"),
+        "We run a bakery": ("RETRACTION", None),
+    }
+    if request.texts[0] != PARTY:
+        return judges()
+    return judges(
+        *(
+            judgment(c["candidate"], texts[c["text"]][0], 0.95, text=texts[c["text"]][1])
+            for c in request.candidates
+            if c["text"] in texts
+        )
+    )
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_several_memories_may_change_in_part_and_others_end(database_url: str, whole: bool) -> None:
+    with asking(database_url, change_three) as (client, _):
+        stored = [KIDS, "Ana is 7 and collects stamps", *(["We run a bakery"] if whole else [])]
+        for text in stored:
+            store(client, text)
+        answer = store(client, PARTY)
+        assert (answer["operation"], answer["review_id"]) == ("UPDATE", None)
+        assert len(answer["superseded"]) == len(stored)
+        reads = {"My kids are Ana, eight, and Rui, 4", "Ana is eight and collects stamps", PARTY}
+        assert contents(client) == reads
+        assert client.get("/v1/doctor").json()["problems"] == []
+        client.post(f"/v1/log/{answer['log_id']}/revert", json={}).raise_for_status()
+        assert contents(client) == set(stored)
+        assert client.get("/v1/doctor").json()["problems"] == []
+
+
+def test_of_parts_that_change_one_whose_text_is_refused_is_asked_about(database_url: str) -> None:
+    def change_two(request: Request) -> Answer:
+        if request.texts[0] != PARTY:
+            return judges()
+        return judges(
+            *(
+                judgment(c["candidate"], "PART", 0.95, text=c["text"].replace("7", "eight"))
+                if c["text"] == KIDS
+                else judgment(c["candidate"], "PART", 0.95, text="Ana lives in Rome")
+                for c in request.candidates
+            )
+        )
+
+    with asking(database_url, change_two) as (client, _):
+        store(client, KIDS)
+        store(client, "Ana is 7 and collects stamps")
+        answer = store(client, PARTY)
+        assert answer["review_id"]
+        assert contents(client) == {
+            "My kids are Ana, eight, and Rui, 4",
+            "Ana is 7 and collects stamps",
+            PARTY,
+        }
+        accepted = client.post(f"/v1/reviews/{answer['review_id']}/reject", json={})
+        accepted.raise_for_status()
+        assert client.get("/v1/doctor").json()["problems"] == []
+
+
+def test_what_is_told_of_today_is_asked_about_though_the_rest_was_told_today_too(
+    database_url: str,
+) -> None:
+    with asking(database_url, judges(judgment(1, "UPDATE", 0.5))) as (client, _):
+        store(client, KIDS)
+        answer = store(client, "Rui turned five today")
+        accepted = client.post(f"/v1/reviews/{answer['review_id']}/accept", json={})
+        accepted.raise_for_status()
+        assert contents(client) == {"Rui turned five today"}
+        assert client.get("/v1/doctor").json()["problems"] == []
+
+
+def test_an_ending_in_a_text_that_names_a_past_span_is_asked_about(database_url: str) -> None:
+    with asking(database_url, judges(judgment(1, "UPDATE", 0.95))) as (client, _):
+        gym = "The gym membership is 20 euros a month"
+        store(client, gym)
+        told = "Cancelled the gym, went twice all year"
+        answer = store(client, told)
+        assert answer["review_id"]
+        accepted = client.post(f"/v1/reviews/{answer['review_id']}/accept", json={})
+        accepted.raise_for_status()
+        assert gym not in contents(client)
+        assert client.get("/v1/doctor").json()["problems"] == []

@@ -21,14 +21,14 @@ from support.openapi_check import DOCUMENT
 from support.service import running
 
 TESTS = Path(__file__).parents[1]
-KEY = "an-api-key"
+KEY = "an-api-key-of-0123456789abcdef0123"
 
-EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "8"]
+EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "4"]
 LED_BY_LINKS = [
     "--phases",
     "stateful",
     "--max-examples",
-    "1000" if DEEP else "60",
+    "1000" if DEEP else "40",
     "--header",
     "X-Agent-Id: led-by-links",
 ]

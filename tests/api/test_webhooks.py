@@ -16,6 +16,7 @@ import pytest
 
 from app.domain import webhooks as domain
 from app.jobs.worker import open_jobs
+from app.remote import webhooks as remote
 from app.settings import Settings, load_settings
 from app.store import webhooks as stored
 from support.builders import editor, problem, store
@@ -318,6 +319,57 @@ def test_a_key_sees_the_webhooks_of_its_own_agents_only(database_url: str) -> No
         assert receiver.requests == []
 
 
+def test_a_webhook_ends_with_the_key_that_created_it(database_url: str) -> None:
+    settings = open_settings(database_url, api_key=ROOT_KEY)
+    with running(settings) as address, calling(address, ROOT_KEY) as root, receiving() as receiver:
+        soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+        issued = [issue(root, expires_at=soon), issue(root)]
+        created = []
+        for key in issued:
+            with calling(address, key["key"]) as client:
+                created.append(create(client, receiver.url))
+        assert [one["expires_at"] is None for one in created] == [False, True]
+        with psycopg.connect(database_url) as connection:
+            connection.execute("UPDATE webhooks SET expires_at = now() WHERE expires_at > now()")
+        assert root.delete(f"/v1/keys/{issued[1]['id']}").status_code == 200
+        store(root)
+        deliver(settings)
+        assert receiver.requests == []
+        assert [look_up(root, one)["expires_at"] is None for one in created] == [False, False]
+        # Whoever enables it may go on with it.
+        enabled = root.post(f"/v1/webhooks/{created[1]['id']}/enable").json()
+        assert (enabled["created_by"], enabled["expires_at"]) == ("root", None)
+        deliver(settings)
+        assert len(receiver.verify(created[1]["secret"])) == 1
+
+
+def test_the_webhooks_of_a_rotated_key_are_those_of_the_new_one(database_url: str) -> None:
+    settings = open_settings(database_url, api_key=ROOT_KEY)
+    with running(settings) as address, calling(address, ROOT_KEY) as root, receiving() as receiver:
+        old = issue(root)
+        with calling(address, old["key"]) as client:
+            webhook = create(client, receiver.url)
+        rotated = root.post(f"/v1/keys/{old['id']}/rotate", json={"overlap": 0})
+        new = rotated.raise_for_status().json()
+        store(root)
+        deliver(settings)
+        assert len(receiver.verify(webhook["secret"])) == 1
+        assert look_up(root, webhook)["created_by"] == f"key:{new['id']}"
+
+
+def test_a_webhook_that_is_created_while_its_key_is_revoked_ends_too(database_url: str) -> None:
+    """The key is believed for a second, so its last call may come after its end."""
+    settings = open_settings(database_url, api_key=ROOT_KEY)
+    with running(settings) as address, calling(address, ROOT_KEY) as root, receiving() as receiver:
+        issued = issue(root)
+        with calling(address, issued["key"]) as client:
+            webhook = create(client, receiver.url)
+            root.delete(f"/v1/keys/{issued['id']}").raise_for_status()
+            assert client.post("/v1/webhooks", json={"url": receiver.url}).status_code in (401, 409)
+            enabled = client.post(f"/v1/webhooks/{webhook['id']}/enable")
+            assert enabled.status_code in (401, 409)
+
+
 # --- addresses ------------------------------------------------------------------------------------
 
 
@@ -340,6 +392,19 @@ def test_a_key_sees_the_webhooks_of_its_own_agents_only(database_url: str) -> No
         "https://0x7f000001/",
         "https://2130706433/",
         "https://224.0.0.1/",
+        "https://[64:ff9b:1::a9fe:a9fe]/",
+        "https://[fec0::1]/",
+        "https://[::127.0.0.1]/",
+        "https://[::ffff:0:7f00:1]/",
+        "https://[5f00::1]/",
+        "https://192.88.99.1/",
+        "https://168.63.129.16/",
+        "https://xn--/",
+        "https://8.8.8.8:22/",
+        "https://8.8.8.8:0/",
+        "https://8.8.8.8:80/",
+        "https://8.8.8.8:99999/",
+        f"https://8.8.8.8:{'4' * 400}/",
         "https://user:word@example.com/",
         "ftp://example.com/",
         "file:///etc/passwd",
@@ -388,6 +453,7 @@ def test_a_name_that_leads_elsewhere_later_is_not_called(
     settings = load_settings(database_url=database_url, webhooks_allow_http=True)
     with serving(settings) as client, receiving() as receiver:
         port = httpx.URL(receiver.url).port
+        monkeypatch.setitem(remote.PORTS, "http", (port,))
         resolve_to(monkeypatch, "93.184.215.14")
         webhook = create(client, f"http://rebinding.example:{port}/")
         resolve_to(monkeypatch, "127.0.0.1")

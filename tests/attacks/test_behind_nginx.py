@@ -21,7 +21,7 @@ from support.tls_database import make_certificate
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "network.md"
 HOST = "memory.example.com"
-KEY = "a-key-of-the-tests"
+KEY = "a-key-of-the-tests-0123456789abcdef"
 NGINX = shutil.which("nginx") or "/usr/sbin/nginx"
 
 pytestmark = pytest.mark.skipif(not Path(NGINX).exists(), reason="no nginx on this machine")

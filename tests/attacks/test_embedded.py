@@ -270,6 +270,21 @@ def test_two_accounts_run_their_own_at_the_same_time(open_folder: Path) -> None:
     assert (other / "postgres" / "PG_VERSION").stat().st_uid == STRANGER
 
 
+@as_root
+@pytest.mark.parametrize("name", ['it\'s "quoted"', "`id` $HOME", "a,b @c"])
+def test_another_account_serves_a_folder_of_any_name(open_folder: Path, name: str) -> None:
+    """Not root's Postgres, which sees no name: a shell starts this one."""
+    folder = open_folder / name
+    folder.mkdir()
+    os.chown(folder, STRANGER, STRANGER)
+    where = {"PALIMPSEST_DATA_DIR": str(folder), "HOME": str(folder)}
+    try:
+        migrated = run_as_stranger(sys.executable, "-m", "app.cli", "migrate", **where)
+    except PermissionError:
+        pytest.skip("the other account may not run this Python")
+    assert migrated.returncode == 0, migrated.stderr
+
+
 def test_a_lock_on_the_data_folder_blocks_nobody(tmp_path: Path) -> None:
     """Every account that may read a folder may lock it."""
     tmp_path.chmod(0o755)
@@ -286,7 +301,7 @@ def test_a_lock_on_the_data_folder_blocks_nobody(tmp_path: Path) -> None:
 def test_postgres_gets_no_secret_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PALIMPSEST_API_KEY", "a-secret-of-the-service")
+    monkeypatch.setenv("PALIMPSEST_API_KEY", "a-secret-of-the-service-0123456789abcdef")
     with embedded_postgres(tmp_path):
         environment = find_postmaster(tmp_path).environ()
-    assert "a-secret-of-the-service" not in str(environment)
+    assert "a-secret-of-the-service-0123456789abcdef" not in str(environment)

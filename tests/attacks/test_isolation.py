@@ -165,6 +165,7 @@ def test_few_functions_act_for_another_role(superuser: Connection) -> None:
     assert {row[0] for row in rows} == of_indexes | {
         "claim_encoder",
         "refresh_statistics",
+        "refresh_text_statistics",
         "operations_on",
     }
     assert not [acl for _, acl in rows if re.search(r"[{,]=", str(acl))], "granted to PUBLIC"

@@ -1,5 +1,6 @@
 """F7, F10: what callers may spend on a model, and what a model that errs or obeys may do."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -121,6 +122,27 @@ def test_who_stores_much_within_an_hour_may_see_a_third_of_it_end(
             if not list_ended(answer):
                 break
         assert allowed >= ended
+
+
+@pytest.mark.parametrize(
+    ("live", "settings", "ended"), [(38, {}, 10), (100, {"max_closures_per_hour": 2}, 5)]
+)
+def test_a_model_ends_ten_memories_of_an_agent_within_an_hour_or_a_twentieth(
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    live: int,
+    settings: dict[str, int],
+    ended: int,
+) -> None:
+    monkeypatch.setattr(agent_write, "CLOSURE_SHARE", 0)  # as if all were stored earlier
+    with obeyed(database_url, every("CONTRADICTION"), **settings) as (client, _):
+        items = [{"content": f"Note {n} of the garden", "classify": False} for n in range(live)]
+        client.post("/v1/memories/batch", json={"items": items}).raise_for_status()
+        answers = [store(client, f"The garden is over, as of day {n}") for n in range(7)]
+        assert ended - 3 < sum(len(list_ended(answer)) for answer in answers) <= ended
+        metrics = client.get("/metrics").text
+        [held_back] = re.findall(r"^palimpsest_capped_closures_total (.+)$", metrics, re.MULTILINE)
+        assert float(held_back) > 0
 
 
 def forget_in_batch(client: httpx.Client, count: int, **asked: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from support.builders import contents, problem
 from support.service import running
 from support.transfers import NDJSON
 
-KEY = "secret-key-of-the-test"
+KEY = "secret-key-of-the-test-0123456789abcdef"
 HALF = (
     "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     "{key}Content-Length: 1000\r\n\r\n{{"

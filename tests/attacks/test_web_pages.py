@@ -9,6 +9,7 @@ import pytest
 
 from app.settings import load_settings
 from support.builders import contents, problem, store
+from support.keys import ROOT_KEY
 from support.service import running
 from support.transfers import NDJSON
 
@@ -95,8 +96,8 @@ def test_this_machine_goes_by_several_names(client: httpx.Client, host: str) -> 
 
 @pytest.fixture
 def keyed(database_url: str) -> Iterator[httpx.Client]:
-    settings = load_settings(database_url=database_url, api_key="secret-key-of-the-test")
-    headers = {"X-API-Key": "secret-key-of-the-test", "X-Agent-Id": f"test-{uuid4().hex}"}
+    settings = load_settings(database_url=database_url, api_key=ROOT_KEY)
+    headers = {"X-API-Key": ROOT_KEY, "X-Agent-Id": f"test-{uuid4().hex}"}
     with (
         running(settings) as address,
         httpx.Client(base_url=address, headers=headers, timeout=60) as client,

@@ -53,7 +53,7 @@ def ann(address: str) -> Iterator[httpx.Client]:
 
 def list_paths(ids: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield method and path of every page, with foreign ids in its places."""
-    for route in list_routes(None, None):  # type: ignore[arg-type]  # no page is asked for
+    for route in list_routes(None, needs_key=False):  # type: ignore[arg-type]  # no page is asked for
         path, methods = getattr(route, "path", ""), getattr(route, "methods", set())
         if path.startswith("/ui/assets") or "{rest" in path or path in ("/ui/login", "/ui/logout"):
             continue

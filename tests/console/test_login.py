@@ -2,13 +2,15 @@
 
 import re
 import time
+from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
 
 import httpx
+import psycopg
 import pytest
 
-from app.console.session import Seal
+from app.services import console_sessions
 from app.settings import load_settings
 from support.builders import store
 from support.keys import ROOT_KEY, calling, issue
@@ -104,17 +106,63 @@ def test_a_session_is_over_when_its_key_is(root: httpx.Client, viewer: httpx.Cli
     assert answer.headers["location"].startswith("/ui/login")
 
 
-def test_a_session_is_over_with_its_logout(viewer: httpx.Client) -> None:
+def test_a_session_is_over_with_its_logout_for_copies_of_its_cookie_too(
+    viewer: httpx.Client, address: str
+) -> None:
     log_in(viewer, ROOT_KEY)
+    copy = {"Cookie": f"palimpsest_session={viewer.cookies['palimpsest_session']}"}
+    assert httpx.get(f"{address}/ui", headers=copy).status_code == 200
     viewer.post("/ui/logout")
+    assert viewer.get("/ui").status_code == 303
+    assert httpx.get(f"{address}/ui", headers=copy).status_code == 303
+
+
+def test_another_login_of_a_browser_ends_its_session(viewer: httpx.Client, address: str) -> None:
+    log_in(viewer, ROOT_KEY)
+    first = {"Cookie": f"palimpsest_session={viewer.cookies['palimpsest_session']}"}
+    log_in(viewer, ROOT_KEY)
+    assert viewer.get("/ui").status_code == 200
+    assert httpx.get(f"{address}/ui", headers=first).status_code == 303
+
+
+def test_a_session_ends_by_itself_and_is_forgotten(viewer: httpx.Client, database_url: str) -> None:
+    log_in(viewer, ROOT_KEY)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE console_sessions SET expires_at = now()")
+        assert viewer.get("/ui").status_code == 303
+        log_in(viewer, ROOT_KEY)
+        assert connection.execute("SELECT count(*) FROM console_sessions").fetchone() == (1,)
+
+
+def test_a_key_has_so_many_sessions_and_no_more(
+    viewer: httpx.Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console_sessions, "MOST_SESSIONS", 2)
+    log_in(viewer, ROOT_KEY)
+    for _ in range(2):
+        with httpx.Client(base_url=address) as other:
+            assert log_in(other, ROOT_KEY).status_code == 303
     assert viewer.get("/ui").status_code == 303
 
 
-def test_a_seal_opens_what_it_closed_and_nothing_else() -> None:
-    sealed = Seal("root").close("a key")
-    assert Seal("root").open(sealed) == "a key"
-    assert Seal("another root").open(sealed) is None
-    assert Seal("root").open(sealed[:-4] + "AAA=") is None
+def test_the_database_holds_neither_the_cookie_nor_the_key(
+    viewer: httpx.Client, database_url: str
+) -> None:
+    log_in(viewer, ROOT_KEY)
+    with psycopg.connect(database_url) as connection:
+        [row] = connection.execute("SELECT * FROM console_sessions").fetchall()
+    cookie = viewer.cookies["palimpsest_session"]
+    stored = b" ".join(bytes(value) for value in row if isinstance(value, bytes))
+    for secret in (ROOT_KEY.encode(), cookie.encode(), urlsafe_b64decode(cookie)):
+        assert secret not in stored
+
+
+@pytest.mark.parametrize("cookie", ["x", "A" * 44, "=" * 44, "%00", "\xe4", "a" * 4000])
+def test_another_cookie_is_no_session(address: str, cookie: str) -> None:
+    headers = {"Cookie": f"palimpsest_session={cookie}".encode("latin-1")}
+    for path in ("/ui", "/ui/reviews"):
+        assert httpx.get(f"{address}{path}", headers=headers).status_code == 303
+    assert httpx.post(f"{address}/ui/logout", headers=headers).status_code == 303
 
 
 @pytest.mark.parametrize("path", ["/ui/login", "/ui/logout"])

@@ -8,6 +8,7 @@ import pytest
 
 from app.mem0 import calls
 from app.mem0.parameters import read_filter
+from app.mem0.schemas import Selection
 from palimpsest_client import AsyncClient, Conflict, Retries, Unavailable
 from support.builders import contents, store
 
@@ -40,7 +41,7 @@ def delete_all(client: httpx.Client, disturb: Disturbance) -> int:
             transport=DisturbedTransport(disturb),
             retries=Retries(tries=1),
         ) as memory:
-            return await calls.delete_all(memory, read_filter({"user_id": agent}))
+            return await calls.delete_all(memory, read_filter(Selection(user_id=agent)))
 
     return asyncio.run(run())
 

@@ -1,5 +1,6 @@
 """Calls as mem0's clients send them (mem0ai 2.2.1 for Python, 3.3.1 for Node; mem0's own server)."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -8,7 +9,7 @@ import httpx
 import pytest
 
 from app.settings import load_settings
-from palimpsest_client import Client
+from palimpsest_client import AsyncClient, Client
 from support.builders import contents
 from support.service import running
 
@@ -160,9 +161,114 @@ def test_pages_count_all(mem0: httpx.Client, ann: str) -> None:
     assert "page=2" in first["next"]
     second = answer(mem0.post("/v3/memories/", json=body, params={"page": 2, "page_size": 2}))
     assert (len(second["results"]), second["next"]) == (1, None)
-    assert "number from 1" in refused(
-        mem0.post("/v3/memories/", json=body, params={"page": 0, "page_size": 2})
-    )
+    for wrong in ("0", "-1", "x", "²", "9" * 4400):
+        for name in ("page", "page_size", "top_k"):
+            place = f"/v3/memories/?page_size=2&{name}={wrong}"
+            assert name in refused(mem0.post(place, json=body))
+
+
+def test_pages_follow_each_other_by_their_cursors(mem0: httpx.Client, ann: str) -> None:
+    for n in range(7):
+        add(mem0, ann, f"Fact number {n} of tea", infer=False)
+    body = {"filters": {"user_id": ann}}
+    followed, address = [], "/v3/memories/?page_size=3"
+    while address:
+        page = answer(mem0.post(address, json=body))
+        followed += [memory["memory"] for memory in page["results"]]
+        assert page["count"] == min(7, len(followed) + 1)
+        address = page["next"]
+    numbered = [
+        memory["memory"]
+        for number in (1, 2, 3, 4)
+        for memory in answer(mem0.post(f"/v3/memories/?page_size=3&page={number}", json=body))[
+            "results"
+        ]
+    ]
+    assert followed == numbered == [f"Fact number {n} of tea" for n in range(7)][::-1]
+    deep = mem0.post("/v3/memories/?page_size=1000&page=100", json=body)
+    assert "follow next" in refused(deep)
+    wrong = mem0.post("/v3/memories/?cursor=x", json=body)
+    assert "cursor" in refused(wrong)
+
+
+def test_no_answer_is_larger_than_an_answer_may_be(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, max_answer_bytes=20_000)
+    with running(settings) as address, httpx.Client(base_url=f"{address}/mem0") as mem0:
+        text = "A long text about tea. " * 60
+        for n in range(30):
+            add(mem0, "big", f"{n}. {text}", infer=False, metadata={"n": "x" * 3000})
+        lists = ("/v1/memories/?user_id=big", "/memories?user_id=big")
+        for place in lists:
+            assert "ask for pages" in refused(mem0.get(place))
+            assert len(mem0.get(f"{place}&limit=3").content) < 20_000
+        body = {"filters": {"user_id": "big"}}
+        assert "smaller page_size" in refused(mem0.post("/v3/memories/", json=body))
+        page = answer(mem0.post("/v3/memories/?page_size=3", json=body))
+        assert len(page["results"]) == 3
+        memory_id = page["results"][0]["id"]
+        for n in range(12):
+            answer(mem0.put(f"/v1/memories/{memory_id}/", json={"text": f"{n} {text}"}))
+        assert "in pages" in refused(mem0.get(f"/v1/memories/{memory_id}/history/"))
+        assert len(mem0.get("/v1/memories/?user_id=big&page=29&page_size=1").content) < 20_000
+
+
+def test_a_small_page_reads_few_memories(mem0: httpx.Client, service: str, ann: str) -> None:
+    """A page of one memory read all of them before."""
+    for n in range(5):
+        add(mem0, ann, f"Fact number {n} of tea", infer=False)
+    asked: list[int] = []
+    read = AsyncClient.list_memories
+
+    def noted(self: AsyncClient, **fields: Any) -> Any:
+        asked.append(fields["limit"])
+        return read(self, **fields)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AsyncClient, "list_memories", noted)
+        answer(mem0.get("/v1/memories/", params={"user_id": ann, "page": 1, "page_size": 1}))
+    assert asked == [1]
+
+
+HOSTILE = [
+    ("GET", "/v1/event/abc/", {}),
+    ("GET", "/v1/memories/?user_id=a&page=" + "9" * 4400, {}),
+    ("GET", "/v1/memories/?user_id=a&top_k=" + "9" * 4400, {}),
+    ("GET", "/v1/memories/?user_id=%00", {}),
+    ("POST", "/v3/memories/search/", {"query": "x", "filters": {"user_id": "\ud800"}}),
+    ("POST", "/v3/memories/search/", {"query": "\ud800", "filters": {"user_id": "a"}}),
+    ("POST", "/v3/memories/search/", {"query": "x", "user_id": "a", "fields": [{}]}),
+    ("POST", "/v3/memories/search/", {"query": "x", "user_id": "a", "fields": [[1]]}),
+    ("POST", "/v3/memories/search/", {"query": "x", "user_id": "a", "reference_date": "9999"}),
+    ("POST", "/v3/memories/search/", {"query": "x", "user_id": "a", "threshold": "high"}),
+    ("POST", "/v3/memories/", {"user_id": "a", "categories": [{}]}),
+    (
+        "POST",
+        "/v3/memories/add/",
+        {"messages": [{"role": "\ud800", "content": "x"}], "user_id": "a"},
+    ),
+    ("POST", "/v3/memories/add/", {"messages": "x", "user_id": "a", "metadata": {"\ud800": 1}}),
+    ("PUT", "/v1/batch/", {"memories": [{"memory_id": "\ud800", "text": "x"}]}),
+    ("PUT", "/v1/batch/", {"memories": [{"memory_id": "x", "text": "x"}] * 1001}),
+    ("DELETE", "/v1/batch/", {"memories": [{"memory_id": "x"}] * 1001}),
+    ("DELETE", "/v1/batch/", {"memories": [{"memory_id": {}}]}),
+    ("PUT", "/v1/memories/x/", {"text": {"a": 1}}),
+    ("PUT", "/v1/memories/x/", {"expiration_date": "9999-12-31"}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), HOSTILE)
+def test_hostile_values_are_refused_in_words(
+    mem0: httpx.Client, method: str, path: str, body: dict[str, Any]
+) -> None:
+    content = json.dumps(body).encode()
+    refused_call = mem0.request(method, path, content=content)
+    assert refused_call.status_code in (200, 404, 422), refused_call.text
+    assert refused_call.status_code != 200 or path.startswith("/v3/memories/search")
+
+
+def test_filters_and_metadata_may_not_be_nested_without_end(mem0: httpx.Client) -> None:
+    nested = '{"AND":[' * 900 + '{"user_id":"a"}' + "]}" * 900
+    refused(mem0.post("/v3/memories/search/", content=f'{{"query":"x","filters":{nested}}}'))
 
 
 def test_lists_and_searches_filter_by_metadata(mem0: httpx.Client, ann: str) -> None:

@@ -2,7 +2,7 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -18,11 +18,13 @@ from procrastinate.schema import SchemaManager
 from app.settings import load_settings
 from app.store import schema
 from app.store.engine import sqlalchemy_url
+from app.store.roles import Role
 from app.store.tables import metadata
 from app.store.unfit import UnfitDatabase
 from support.cluster import needs_one_server
 from support.databases import fresh_database
 from support.service import running
+from support.stored_text import read_statistics
 from support.urls import with_user
 
 COLUMNS = """
@@ -135,6 +137,41 @@ def test_an_owner_who_is_no_superuser_sees_the_rows_to_change(database_url: str)
     schema.migrate_database(database_url)
 
 
+@needs_one_server  # statistics of a cluster lie on its nodes
+@pytest.mark.parametrize("is_superuser", [True, False])
+def test_statistics_of_texts_made_earlier_are_removed_or_go_with_an_erasure(
+    database_url: str, is_superuser: bool
+) -> None:
+    """Before Postgres 18 only a superuser can remove them."""
+    with serve(database_url) as client:
+        fact = {"content": "Zebra lives in Porto", "entity": "zebra", "tags": ["zebra"]}
+        client.post("/v1/memories", json=fact).raise_for_status()
+    schema.migrate_down(database_url, "2026_11_27_a")
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+        can_remove = is_superuser or connection.info.server_version >= 180000
+    assert "zebra" in read_statistics(database_url).casefold()
+    with nullcontext(database_url) if is_superuser else plain_owner(database_url) as url:
+        schema.migrate_database(url)
+    assert ("zebra" in read_statistics(database_url).casefold()) is not can_remove
+    with serve(database_url) as client:
+        client.post("/v1/erasures", json={"agent_id": "default"}).raise_for_status()
+    assert "zebra" not in read_statistics(database_url).casefold()
+
+
+def test_idempotency_keys_are_hashed(database_url: str) -> None:
+    with serve(database_url) as client:
+        headers = {"Idempotency-Key": "zebra"}
+        client.post("/v1/memories", json={"content": "x"}, headers=headers).raise_for_status()
+    schema.migrate_down(database_url, "2026_11_27_a")
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE idempotency_keys SET key = 'zebra'")
+    schema.migrate_database(database_url)
+    with serve(database_url) as client:
+        again = client.post("/v1/memories", json={"content": "x"}, headers=headers)
+        assert again.headers["Idempotency-Replayed"] == "true"
+
+
 @needs_one_server  # no version so old knows a cluster
 def test_stored_texts_are_hashed_anew_under_the_rules_of_now(database_url: str) -> None:
     texts = ["The pump draws 5 mW", "Lives in Porto"]
@@ -179,15 +216,32 @@ def test_a_question_is_asked_without_the_sentence_that_its_review_had(database_u
 
 
 @contextmanager
+def serve(url: str) -> Iterator[httpx.Client]:
+    with (
+        running(load_settings(database_url=url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        yield client
+
+
+@contextmanager
 def plain_owner(url: str) -> Iterator[str]:
-    """The address of the database for an owner of its tables who is no superuser."""
+    """The address of the database for an owner of its tables and functions who is no superuser."""
     name = f"owner_{uuid4().hex}"
     with psycopg.connect(url, autocommit=True) as superuser:
         superuser.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'secret'")
-        superuser.execute(f"GRANT ALL ON SCHEMA public TO {name}")
+        superuser.execute(f"GRANT ALL ON SCHEMA public TO {name} WITH GRANT OPTION")
+        superuser.execute(f"GRANT {', '.join(Role)} TO {name} WITH INHERIT FALSE, SET TRUE")
         tables = superuser.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         for (table,) in tables.fetchall():
             superuser.execute(f'ALTER TABLE public."{table}" OWNER TO {name}')
+        functions = superuser.execute(
+            "SELECT oid::regprocedure::text FROM pg_proc"
+            " WHERE pronamespace = 'public'::regnamespace AND proowner = current_user::regrole"
+            " AND prolang <> (SELECT oid FROM pg_language WHERE lanname = 'c')"
+        )
+        for (function,) in functions.fetchall():
+            superuser.execute(f"ALTER FUNCTION {function} OWNER TO {name}")
         try:
             yield with_user(url, name, "secret")
         finally:
@@ -210,7 +264,7 @@ FIRST_COLUMNS_OF_KEYS = """
     SELECT conname, attname FROM pg_constraint
     JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
     WHERE connamespace = 'public'::regnamespace AND contype IN ('p', 'u', 'f')
-        AND conrelid::regclass::text NOT IN ('encoder', 'api_keys', 'alembic_version')
+        AND conrelid::regclass::text NOT IN ('encoder', 'api_keys', 'console_sessions', 'alembic_version')
         AND conrelid::regclass::text NOT LIKE 'webhook%'
 """
 
@@ -225,7 +279,7 @@ TRIGGERS = """
 def test_agent_id_comes_first_in_every_key(database_url: str) -> None:
     """Sharding by agent is then configuration (DESIGN §5).
 
-    `encoder`, `api_keys` and the tables of webhooks describe the database as a whole.
+    `encoder`, `api_keys`, `console_sessions` and the tables of webhooks describe the database as a whole.
     """
     with psycopg.connect(database_url) as connection:
         keys = connection.execute(FIRST_COLUMNS_OF_KEYS).fetchall()

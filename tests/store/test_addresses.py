@@ -19,6 +19,7 @@ LOGIN = {"user": "me", "dbname": "db"}
         ("postgresql://me:p%40ss@h/db", {"host": "h", "password": "p@ss"}),
         ("postgresql://me@/db?host=/a/folder&port=5432", {"host": "/a/folder", "port": "5432"}),
         ("postgresql://me@/db?host=/a%20folder", {"host": "/a folder"}),
+        ("postgresql://me@/db?host=/home/me%40corp.example", {"host": "/home/me@corp.example"}),
         ("postgresql://me@[::1]:5433/db", {"host": "::1", "port": "5433"}),
         ("postgresql://me@a:1,b:2/db", {"host": "a,b", "port": "1,2"}),
         (

@@ -46,7 +46,7 @@ from support.doctor_check import assert_healthy
 from support.retention import retain
 from support.scripted_model import ScriptedModel, every, quoting, says
 from support.service import running
-from support.stored_text import everything, in_files
+from support.stored_text import everything, in_files, read_statistics
 from support.sweeps import Place
 from support.transfers import NDJSON
 from support.urls import name_of
@@ -394,6 +394,28 @@ def is_marked(url: str, table: str, column: str) -> bool:
     return any(MARKER in value.casefold() for value in shown)
 
 
+def list_hashes(url: str) -> set[str]:
+    """Return all that is made from the texts of memories, but search words, as it is dumped."""
+    with psycopg.connect(url) as connection:
+        return {
+            value
+            for column in MEMORY_COLUMNS
+            if column.wording is Wording.MADE_FROM_TEXT and column.name != "lexemes"
+            for (value,) in connection.execute(
+                sql.SQL("SELECT DISTINCT {0}::text FROM memories WHERE {0} IS NOT NULL").format(
+                    sql.Identifier(column.name)
+                )
+            )
+            if len(value) > 3
+        }
+
+
+def analyze(url: str) -> None:
+    """As autovacuum does by itself after a while."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+
+
 def erase_session(client: httpx.Client) -> None:
     erasure = {"session_id": TEXTS["session_id"], "cascade": True}
     client.post("/v1/erasures", json=erasure).raise_for_status()
@@ -424,11 +446,15 @@ def test_the_history_writes_a_marker_into_every_text_that_is_declared(
 def test_after_erasing_no_marker_is_left_in_any_table_or_archive(
     copied: MarkedDatabase, erase: Any
 ) -> None:
+    analyze(copied.url)
+    assert MARKER in read_statistics(copied.url).casefold(), "some columns need statistics"
+    hashes = list_hashes(copied.url)
     with serve(copied) as client:
         erase(client)
     dump = everything(copied.url).casefold()
     found = [dump[m.start() - 80 : m.end() + 80] for m in re.finditer(MARKER, dump)]
     assert found == []
+    assert [digest for digest in hashes if digest in dump] == []
     for written in (MARKER, MARKER.capitalize(), MARKER.upper()):
         assert written.encode().hex() not in dump  # bytes are dumped in hexadecimal
     assert MARKER not in in_files(copied.archives).casefold()
@@ -437,6 +463,44 @@ def test_after_erasing_no_marker_is_left_in_any_table_or_archive(
             f"SELECT id FROM memories m WHERE erased_at IS NULL OR {not_erased_sql(ERASED_WITH_MEMORY)}"
         ).fetchall()
     assert left == []
+
+
+# The columns of texts in whose values the planner finds how many rows an index has to read.
+ESTIMATED = {
+    ("memories", "slot_key"),
+    ("memories", "slot_hash"),
+    ("memories", "fuzzy_hash"),
+    ("memories", "derived_hash"),
+    ("memories", "session_id"),
+    ("memories", "project"),
+    ("memories", "look_again"),
+    ("consolidation_log", "session_id"),
+    ("turns", "session_id"),
+    ("turns", "message_id"),
+    ("turns", "content"),
+}
+
+
+def list_declared_texts() -> set[tuple[str, str]]:
+    """Return the columns that hold a text of a caller, or what is made from one."""
+    texts = {("memories", c.name) for c in MEMORY_COLUMNS if c.wording is not Wording.NONE}
+    for table, columns in OTHER_COLUMNS.items():
+        for column in columns:
+            inside = [field.erasure for field in column.json]
+            if Erasure.REMOVED in (column.erasure, *inside):
+                texts.add((table, column.name))
+    return texts
+
+
+def test_the_planner_keeps_statistics_only_of_texts_by_which_it_estimates(
+    template_url: str,
+) -> None:
+    with psycopg.connect(template_url) as connection:
+        rows = connection.execute(
+            "SELECT attrelid::regclass::text, attname FROM pg_attribute"
+            " WHERE attnum > 0 AND attstattarget IS DISTINCT FROM 0"
+        ).fetchall()
+    assert {column for column in rows if column in list_declared_texts()} == ESTIMATED
 
 
 # --- what is derived -----------------------------------------------------------------------------

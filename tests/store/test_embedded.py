@@ -10,10 +10,13 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
-from app.store import embedded_account
+from app.advice import advise_operator
+from app.store import embedded_account, schema
 from app.store.embedded import embedded_postgres
-from app.store.unfit import UnfitDatabase
+from app.store.roles import build_service_url
+from app.store.unfit import NoConnection, UnfitDatabase
 
 
 def test_a_pid_that_is_another_process_by_now_is_not_taken_for_postgres(tmp_path: Path) -> None:
@@ -87,6 +90,85 @@ def test_why_it_does_not_start_is_said(tmp_path: Path) -> None:
     refused = pytest.raises(UnfitDatabase, match=r"does not start: .*incompatible")
     with refused, embedded_postgres(tmp_path):
         pass
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Application Support",
+        "Ümläute é 日本",
+        'it\'s "quoted" `id` $HOME',
+        "100% +%41 a#b?c&d=e",
+        "ada@corp.example",
+        "a,b:c;d",
+        " blanks around ",
+        "no UTF-8 \udcff",
+        "C:\\back\\slash",
+        "x" * 200,
+    ],
+)
+def test_a_folder_of_any_name_serves_owner_and_service(name: str) -> None:
+    # The socket is in the folder only if its path is short.
+    with (
+        tempfile.TemporaryDirectory(prefix="p", dir="/tmp") as short,
+        embedded_postgres(Path(short) / name) as owner_url,
+    ):
+        service_url = build_service_url(owner_url)
+        schema.migrate_database(owner_url, service_url)
+        schema.check_schema(service_url)
+        assert conninfo_to_dict(service_url)["host"] == conninfo_to_dict(owner_url)["host"]
+
+
+def test_a_line_break_in_a_folder_is_refused(tmp_path: Path) -> None:
+    refused = pytest.raises(UnfitDatabase, match=r"A line break is in its name")
+    with refused, embedded_postgres(tmp_path / "a\nb"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("locale", ["xx_YY.UTF-8", "de_DE.ISO-8859-1", "C"])
+def test_texts_are_unicode_in_every_locale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locale: str
+) -> None:
+    """A login from elsewhere names locales that this machine does not have."""
+    for name in ("LANG", "LC_ALL", "LC_CTYPE"):
+        monkeypatch.setenv(name, locale)
+    with embedded_postgres(tmp_path) as url, psycopg.connect(url) as connection:
+        found = connection.execute("SELECT lower('ÜBER'), 'Z' < 'a'").fetchone()
+    assert found == ("über", True)
+
+
+def test_files_of_others_in_its_folder_are_named(tmp_path: Path) -> None:
+    (tmp_path / "postgres").mkdir()
+    (tmp_path / "postgres" / "thesis.txt").write_text("mine")
+    with (
+        pytest.raises(UnfitDatabase, match=r"exists but is not empty") as refused,
+        embedded_postgres(tmp_path),
+    ):
+        pass
+    assert str(tmp_path) in advise_operator(refused.value)
+    assert "PALIMPSEST_DATA_DIR" in advise_operator(refused.value)
+
+
+def test_the_reason_is_that_of_this_start(tmp_path: Path) -> None:
+    """The log holds the errors of earlier ones too."""
+    with embedded_postgres(tmp_path):
+        pass
+    folder = tmp_path / "postgres"
+    with (folder / "log").open("a") as log:
+        log.write("2020-01-01 FATAL:  an old reason\n")
+    (folder / "global" / "pg_control").rename(folder / "elsewhere")
+    refused = pytest.raises(UnfitDatabase, match=r"could not find the database system.*pg_control")
+    with refused, embedded_postgres(tmp_path):
+        pass
+
+
+def test_a_lost_connection_names_the_folder_and_no_setting_that_nobody_set(
+    tmp_path: Path,
+) -> None:
+    refused = pytest.raises(UnfitDatabase, match=r"embedded Postgres in .*: Connection refused")
+    with refused, embedded_postgres(tmp_path):
+        raise NoConnection("Connection refused")
 
 
 def test_a_folder_with_a_long_path_and_odd_characters_serves(tmp_path: Path) -> None:

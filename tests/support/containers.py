@@ -5,7 +5,10 @@ from contextlib import closing
 
 import pytest
 
-POSTGRES_IMAGE = "pgvector/pgvector:0.8.4-pg18"
+POSTGRES_IMAGE = (
+    "pgvector/pgvector:0.8.4-pg18"
+    "@sha256:212765b63c1462883de295c4c415edcd22191b8d8d46853e86ad05d4b577a4cb"
+)
 
 
 def container_url() -> Iterator[str]:

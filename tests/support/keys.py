@@ -8,7 +8,7 @@ import httpx
 
 from support.openapi_check import keeps_to_the_document
 
-ROOT_KEY = "root-key-of-the-test"
+ROOT_KEY = "root-key-of-the-test-0123456789abcdef"
 EVERY_SCOPE = ["read", "write", "review", "erase", "admin"]
 
 

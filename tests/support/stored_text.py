@@ -1,4 +1,4 @@
-"""All that a database and its archive folder hold, as text to search in."""
+"""All that a database and its folders hold, as text to search in."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from psycopg import sql
 
 
 def everything(url: str) -> str:
-    """All rows of all tables as text, those of the job library and large objects included."""
+    """All rows of all tables as text, those of the job library and large objects included, and the planner's statistics."""
     with psycopg.connect(url) as connection:
         tables = connection.execute(
             "SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'jobs') ORDER BY 1, 2"
@@ -25,7 +25,19 @@ def everything(url: str) -> str:
                 "SELECT encode(lo_get(oid), 'escape') FROM pg_largeobject_metadata"
             ).fetchall()
         ]
-    return "\n".join([*rows, *large])
+    return "\n".join([*rows, *large, read_statistics(url)])
+
+
+def read_statistics(url: str) -> str:
+    """All that Postgres' planner keeps of the values in columns."""
+    views = ("pg_stats", "pg_stats_ext", "pg_stats_ext_exprs")
+    query = sql.SQL("SELECT s.*::text FROM {} AS s WHERE schemaname IN ('public', 'jobs')")
+    with psycopg.connect(url) as connection:
+        return "\n".join(
+            str(row)
+            for view in views
+            for row in connection.execute(query.format(sql.Identifier(view))).fetchall()
+        )
 
 
 def in_files(folder: Path) -> str:

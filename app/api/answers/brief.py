@@ -161,6 +161,7 @@ class BriefWriteAnswer(BriefAnswer):
     review_id: UUID | None = Field(None, description="The review that waits for a person.")
     question: str | None = Field(None, description="That review, for the agent's own model.")
     dry_run: bool = False
+    redacted: int = Field(0, description="Secrets that were taken out of the request.")
     hints: list[str] = Field([], description="What should be known before acting on it.")
     stale: list[UUID] = Field([], description="What rests on a memory that it ended.")
 
@@ -170,7 +171,7 @@ class BriefWriteAnswer(BriefAnswer):
 
 
 def shorten_write(answer: WriteAnswer) -> dict[str, Any]:
-    names = ("operation", "superseded", "log_id", "review_id", "question", "dry_run")
+    names = ("operation", "superseded", "log_id", "review_id", "question", "dry_run", "redacted")
     values = {name: getattr(answer, name) for name in names}
     return values | {
         "memory": answer.memory and BriefMemory.from_answer(answer.memory),

@@ -154,6 +154,7 @@ class CaptureSummary(AnswerBase):
     repeated: int = Field(description="Messages of the call that an earlier capture has.")
     error: str | None = Field(description="What stopped it last.")
     received_at: Time
+    due_at: Time | None
     finished_at: Time | None
 
     @classmethod
@@ -192,6 +193,7 @@ class CaptureAnswer(CaptureSummary):
             repeated=capture.repeated,
             error=capture.error,
             received_at=capture.received_at,
+            due_at=capture.due_at,
             finished_at=capture.finished_at,
             dry_run=report.dry_run,
             messages=messages,

@@ -47,6 +47,9 @@ class WebhookOut(AnswerBase):
     operations: list[Operation] = Field(description="Only events of these; empty: all.")
     created_at: Time
     created_by: str = Field(description="Who created it, as `actor` in the log.")
+    expires_at: Time | None = Field(
+        description="When its key ends, and the webhook with it; null: its key has no end."
+    )
     failures: int = Field(description="How many tries failed in a row.")
     next_try_at: Time | None = Field(
         description="When what failed is tried again; null: nothing has to wait."

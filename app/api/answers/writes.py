@@ -164,6 +164,7 @@ class WriteAnswer(AnswerBase):
     )
     usage: UsageOut
     dry_run: bool
+    redacted: int = Field(0, description="Secrets that were taken out of the request.")
     hints: list[HintOut] = Field([], description="What should be known before acting on it.")
     stale: list[StaleOut] = Field(
         [],
@@ -173,8 +174,9 @@ class WriteAnswer(AnswerBase):
     )
 
     @classmethod
-    def from_outcome(cls, outcome: Outcome, half_lives: HalfLives) -> Self:
-        return cls.from_values(_collect_outcome_values(outcome, half_lives))
+    def from_outcome(cls, outcome: Outcome, half_lives: HalfLives, redacted: int = 0) -> Self:
+        values = _collect_outcome_values(outcome, half_lives)
+        return cls.from_values(values | {"redacted": redacted})
 
 
 def _collect_outcome_values(outcome: Outcome, half_lives: HalfLives) -> dict[str, Any]:
@@ -246,8 +248,11 @@ class StoreAnswer(WriteAnswer):
     )
 
     @classmethod
-    def from_text_outcome(cls, outcome: TextOutcome, half_lives: HalfLives) -> Self:
+    def from_text_outcome(
+        cls, outcome: TextOutcome, half_lives: HalfLives, redacted: int = 0
+    ) -> Self:
         values = _collect_outcome_values(outcome.first, half_lives)
+        values["redacted"] = redacted
         values["parts"] = [PartOut.from_stored_part(part, half_lives) for part in outcome.parts]
         return cls.from_values(values)
 

@@ -5,10 +5,8 @@ from typing import Self
 from pydantic import ConfigDict, Field, model_validator
 
 from app.api.schemas.fields import PageSize, StrictRequest, TimeZone
-from app.domain.agent import Mode
+from app.domain.agent import AGENT_ID_PATTERN, Mode
 from app.store.agents import AgentChange
-
-AGENT_ID_PATTERN = r"^[\x21-\x7e]{1,128}$"
 
 
 class AgentsQuery(StrictRequest):

@@ -97,7 +97,13 @@ class MessagesRequest(StrictRequest):
         return self
 
     def to_capture_request(
-        self, *, extract: ExtractBy, trust: int, may_end_stated: bool, model_waits: bool
+        self,
+        *,
+        extract: ExtractBy,
+        trust: int,
+        may_end_stated: bool,
+        model_waits: bool,
+        redacted: int,
     ) -> CaptureRequest:
         """Return the request. `model_waits` is the default of `wait` where a model reads."""
         by_default = model_waits if extract is ExtractBy.MODEL else True
@@ -110,6 +116,7 @@ class MessagesRequest(StrictRequest):
             may_end_stated=may_end_stated,
             waits=by_default if self.wait is None else self.wait,
             dry_run=self.dry_run,
+            redacted=redacted,
         )
 
 

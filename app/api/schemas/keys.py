@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from app.api.schemas.fields import Number, PageSize, StrictRequest, Word
 from app.api.times import Time
+from app.domain.agent import AGENT_ID_RULE
 from app.domain.keys import MAX_TRUST, Rights, Scope
 
 KEY_ID_PATTERN = r"^[0-9a-f]{16}$"
@@ -22,8 +23,8 @@ _AGENTS = r"^(\*|[\x21-\x29\x2b-\x7e]{1,126}(/\*)?)$"
 def _check_agents(agents: str) -> str:
     if not re.fullmatch(_AGENTS, agents):
         raise ValueError(
-            "give the id of an agent, `*` for every agent, or a beginning that ends with a slash, "
-            "and a star: acme/*"
+            f"give the id of an agent ({AGENT_ID_RULE}), `*` for every agent, or a beginning that "
+            "ends with a slash, and a star: acme/*"
         )
     return agents
 

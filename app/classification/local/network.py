@@ -12,15 +12,10 @@ import numpy as np
 
 from app.classification.local.reading import Reading
 from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
-from app.networks.session import FOLDER
 
 # Of each text. A fact is shorter; of a longer text the beginning is read.
 MAX_TOKENS: Final = 96
 WEIGHTS: Final = "judge.onnx"
-
-
-def is_network_shipped() -> bool:
-    return (FOLDER / WEIGHTS).exists()
 
 
 class LocalNetwork:

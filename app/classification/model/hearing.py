@@ -34,6 +34,7 @@ def hear_model(
     fact: Fact,
     candidates: Sequence[Candidate],
     local: LocalVerdict,
+    readings: Mapping[UUID, Reading],
     by_model: ModelVerdict,
     trust: Trust,
 ) -> Verdict:
@@ -41,9 +42,10 @@ def hear_model(
 
     An ending is flagged if the local judges rule it out, if the model takes it back when it is
     asked again, or if they see it and the model does not. If the model failed, the local judgments
-    remain and the fact is marked for another look.
+    remain and the fact is marked for another look. `readings` are those of the local verdict and of
+    what the model changes.
     """
-    hearing = _Hearing(fact, candidates, local, by_model.confirmed, trust)
+    hearing = _Hearing(fact, candidates, local, readings, by_model.confirmed, trust)
     words = {judgment.memory_id: judgment for judgment in by_model.judgments}
     seen = {judgment.memory_id: judgment for judgment in local.verdict.judgments}
     judgments = []
@@ -88,13 +90,15 @@ class _Hearing:
         fact: Fact,
         candidates: Sequence[Candidate],
         local: LocalVerdict,
+        readings: Mapping[UUID, Reading],
         confirmed: Mapping[UUID, bool],
         trust: Trust,
     ) -> None:
         self._fact = fact
         self._candidates = {each.memory.id: each for each in candidates}
         self._confirmed = confirmed
-        self._readings: Mapping[UUID, Reading] = local.readings
+        self._readings = readings
+        self._read_before = local.readings.keys()
         self._texts: Mapping[UUID, RenamedText] = local.texts
         self._trust = trust
 
@@ -106,7 +110,8 @@ class _Hearing:
         reading = self._readings.get(local.memory_id)
         similarity = self._candidates[local.memory_id].similarity
         holds = reading is not None and surely_holds(reading, local, similarity)
-        if holds:
+        # What is read because the model changes it would count its errors and not what it spares.
+        if holds and local.memory_id in self._read_before:
             self._trust.count(by_model)
         is_confirmed = self._confirmed.get(local.memory_id)
         if is_confirmed is not None:

@@ -60,11 +60,8 @@ class Service:
         retries = Retries(tries=3, first_pause=0.1)
         try:
             return Client(self.url, api_key=self.api_key, agent=self.agent, retries=retries)
-        except ValueError:
-            raise Failure(
-                "--agent and --api-key (PALIMPSEST_AGENT, PALIMPSEST_API_KEY) "
-                "take printable ASCII characters only."
-            ) from None
+        except ValueError as problem:
+            raise Failure(f"{problem}.") from None
 
 
 def takes_service(command: Callable[..., None]) -> Callable[..., None]:

@@ -187,7 +187,7 @@ def _read_text(file: str) -> str:
 def _parse_json(text: str, place: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise Failure(f"{place} is not JSON: {problem}") from None
 
 

@@ -6,6 +6,7 @@ is 0.
 
 import json
 import os
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -34,7 +35,7 @@ START_TOKENS: Final = 800
 PROMPT_TOKENS: Final = 400
 MOST_INPUT: Final = 4_000_000  # characters
 # A host of hooks may have no tool for it, but a shell.
-_HOW_TO_ANSWER: Final = "Open questions: memory_answer, or `palimpsest answer ID LETTER...|none`.\n"
+_HOW_TO_ANSWER: Final = "Open questions: memory_answer, or `{command} answer ID LETTER...|none`.\n"
 
 
 def hook(
@@ -97,7 +98,7 @@ def _answer_hook(name: str, service: Service, budget: int | None) -> str:
 def _read_event() -> Event:
     try:
         event = json.loads(sys.stdin.read(MOST_INPUT))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Failure("standard input is not JSON. Is it called as a hook?") from None
     if not isinstance(event, dict):
         raise Failure("standard input is no JSON object. Is it called as a hook?")
@@ -125,9 +126,16 @@ def _hand_out(context: Mapping[str, Any], event: Event, name: str) -> str:
     if not text.strip():
         return ""
     if context.get("questions"):
-        text += _HOW_TO_ANSWER
+        text += _HOW_TO_ANSWER.format(command=_get_own_command())
     output = {"hookEventName": _get_text(event, "hook_event_name") or name}
     return json.dumps({"hookSpecificOutput": output | {"additionalContext": text}})
+
+
+def _get_own_command() -> str:
+    """Return what starts this program in a shell. Another one may be called `palimpsest` there."""
+    program = os.path.abspath(sys.argv[0])
+    words = [sys.executable, "-m", "app.cli"] if program.endswith(".py") else [program]
+    return shlex.join(words)
 
 
 def _capture_turns(client: "Client", event: Event, _budget: int | None) -> str:

@@ -20,7 +20,9 @@ def make_console() -> Console:
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
-    print(json.dumps(answer, indent=2, ensure_ascii=False))
+    """Print an answer, and escape in JSON's own way what standard output cannot show."""
+    is_unicode = sys.stdout.encoding.lower().startswith("utf")
+    print(json.dumps(answer, indent=2, ensure_ascii=not is_unicode))
 
 
 def print_change(answer: Mapping[str, Any]) -> None:

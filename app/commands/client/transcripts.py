@@ -50,7 +50,7 @@ def _read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
     for line in lines[1:] if start else lines:
         try:
             parsed = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(parsed, dict):
             yield parsed

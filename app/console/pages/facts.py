@@ -23,10 +23,10 @@ async def show(call: PageCall) -> Response:
     memory_id = call.request.path_params["memory_id"]
     if moved := read_moved_sliders(call.parameters, call.now):
         return call.lead_to(f"/ui/facts/{memory_id}", **moved)
-    client = call.client
+    client, reader = call.client, call.reader
     memory, there, why, beliefs, reviews, ties = await asyncio.gather(
         client.get_memory(memory_id),
-        _find(call.reader.get_memory(memory_id)),
+        _find(reader.get_memory(memory_id)),
         client.why_memory(memory_id),
         client.beliefs(memory_id),
         client.list_reviews(memory_id=memory_id, limit=_LISTED).page(),

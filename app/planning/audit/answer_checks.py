@@ -15,10 +15,10 @@ def check_answer(row: Mapping[str, Any]) -> Iterator[Fault]:
 
     It must have the shape of an answer, name every id that it mentions, and quote nothing erased.
     """
-    key, answer = row["key"], row["answer"]
+    key, answer = row["key_hash"], row["answer"]
     if not _has_shape_of_answer(row):
         sentence = (
-            f"What is kept under the idempotency key {key!r} is not an answer "
+            f"What is kept under the idempotency key with the hash {key} is not an answer "
             "that a call could have had."
         )
         yield Fault(
@@ -31,8 +31,8 @@ def check_answer(row: Mapping[str, Any]) -> Iterator[Fault]:
     unnamed = sorted(_find_ids(answer) - set(map(str, row["mentioned_ids"])))
     if unnamed:
         sentence = (
-            f"The answer under the idempotency key {key!r} mentions {', '.join(unnamed)} unsaid; "
-            "erasing would miss it."
+            f"The answer under the idempotency key with the hash {key} mentions "
+            f"{', '.join(unnamed)} unsaid; erasing would miss it."
         )
         yield Fault(
             check="idempotency",
@@ -42,8 +42,8 @@ def check_answer(row: Mapping[str, Any]) -> Iterator[Fault]:
     quoted = sorted(set(row["erased"]) & _find_quoted_memories(answer))
     if quoted:
         sentence = (
-            f"The answer under the idempotency key {key!r} still quotes {', '.join(quoted)}, "
-            "erased since."
+            f"The answer under the idempotency key with the hash {key} still quotes "
+            f"{', '.join(quoted)}, erased since."
         )
         yield Fault(
             check="erased",

@@ -35,7 +35,7 @@ TRIES = 5
 
 # Claim a capture that is due and not finished, and that no living runner has.
 _CLAIM = f"""
-    UPDATE captures SET runner = :runner, alive_at = clock.now
+    UPDATE captures SET runner = :runner, alive_at = clock.now, due_at = NULL
     FROM {CLOCK_AND_LEASE}
     WHERE agent_id = :agent AND id = :id AND state = 'pending'
       AND (due_at IS NULL OR due_at <= clock.now)

@@ -237,14 +237,15 @@ async def list_reverts(connection: AsyncConnection, agent: AgentId) -> list[Row]
 
 # Read the answers under idempotency keys, each with the erased memories among those it mentions.
 _ANSWERS = """
-    SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
+    SELECT encode(k.key_hash, 'hex') AS key_hash, k.fingerprint, k.status, k.headers, k.answer,
+           k.mentioned_ids, ARRAY(
         SELECT CAST(m.id AS text)
         FROM memories m
         WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
     ) AS erased
     FROM idempotency_keys k
     WHERE k.agent_id = :agent
-    ORDER BY k.key
+    ORDER BY k.key_hash
 """
 
 

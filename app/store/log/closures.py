@@ -1,4 +1,4 @@
-"""How many memories judges have ended of late, and how many were stored."""
+"""How many memories judges have ended of late, how many were stored, and how many are live."""
 
 from datetime import datetime
 
@@ -20,6 +20,16 @@ _COUNT_STORED = """
     SELECT count(*) AS stored FROM memories WHERE agent_id = :agent AND created_at > :since
 """
 
+# Count the memories that hold or will, up to a number.
+_COUNT_LIVE = """
+    SELECT count(*) AS live FROM (
+        SELECT FROM memories
+        WHERE agent_id = :agent AND NOT cold
+          AND (valid_until IS NULL OR valid_until > clock_timestamp())
+        LIMIT :most
+    ) AS live
+"""
+
 _SET_COUNTED_FROM = "UPDATE agents SET closures_counted_from = :since WHERE agent_id = :agent"
 
 
@@ -33,6 +43,12 @@ async def count_stored(connection: AsyncConnection, agent: AgentId, since: datet
     """Return how many memories were stored after this known time."""
     [row] = await fetch_rows(connection, _COUNT_STORED, {"agent": agent, "since": since})
     return int(row["stored"])
+
+
+async def count_live(connection: AsyncConnection, agent: AgentId, *, most: int) -> int:
+    """Return how many memories hold or will, at most `most`."""
+    [row] = await fetch_rows(connection, _COUNT_LIVE, {"agent": agent, "most": most})
+    return int(row["live"])
 
 
 async def count_closures_from(connection: AsyncConnection, agent: AgentId, since: datetime) -> None:

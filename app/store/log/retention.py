@@ -74,7 +74,7 @@ async def _count_rows(
 
 # Find the answers that are older than any retry.
 _EXPIRED = """
-    SELECT key
+    SELECT key_hash
     FROM idempotency_keys
     WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
 """
@@ -82,8 +82,8 @@ _EXPIRED = """
 # Remove those answers.
 _REMOVE_EXPIRED = f"""
     DELETE FROM idempotency_keys
-    WHERE agent_id = :agent AND key IN ({_EXPIRED})
-    RETURNING key
+    WHERE agent_id = :agent AND key_hash IN ({_EXPIRED})
+    RETURNING key_hash
 """
 
 

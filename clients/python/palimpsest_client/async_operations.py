@@ -2066,7 +2066,8 @@ class AsyncOperations:
         operations: Sequence[Operation | str] | None = None,
     ) -> NewWebhookOut:
         """Have events sent to an address, from now on, signed as Standard Webhooks says. The
-        secret is shown only in this answer. The key of the call must be for the agents.
+        secret is shown only in this answer. The key of the call must be for the agents, and the
+        webhook ends with it.
 
         Args:
             url: Where events are sent: an https address in the public internet.
@@ -2132,7 +2133,8 @@ class AsyncOperations:
         return answer
 
     async def enable_webhook(self, webhook_id: Id) -> WebhookOut:
-        """Let a disabled webhook, or one that waits for its next try, go on at once.
+        """Let a disabled webhook, or one that waits for its next try, go on at once. One that
+        ended with its key goes on with the key of the call.
 
         Args:
             webhook_id: `id` of a webhook: paste one from the answer to a POST, or the list.

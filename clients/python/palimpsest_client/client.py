@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -33,7 +34,7 @@ class _View:
     known_at: Time | None = None
 
     def __post_init__(self) -> None:
-        _check_header("agent", self.agent)
+        _check_agent(self.agent)
 
     def adapt(self, request: Request) -> Request:
         times = {"as_of": self.as_of, "known_at": self.known_at}
@@ -288,14 +289,18 @@ def _build_headers(api_key: str | None) -> dict[str, str]:
     from palimpsest_client import __version__
 
     key = api_key or os.environ.get("PALIMPSEST_API_KEY")
-    _check_header("api_key", key)
+    if key is not None and not (key.isascii() and key.isprintable()):
+        raise ValueError("api_key: give printable ASCII characters only")
     headers = {"User-Agent": f"palimpsest-client/{__version__}"}
     return headers | {"X-API-Key": key} if key else headers
 
 
-def _check_header(name: str, value: str | None) -> None:
-    if value is not None and not (value.isascii() and value.isprintable()):
-        raise ValueError(f"{name} takes printable ASCII characters only.")
+def _check_agent(agent: str | None) -> None:
+    if agent is not None and not re.fullmatch(r"[\x21-\x7e]{1,128}", agent):
+        raise ValueError(
+            "agent: give 1 to 128 printable ASCII characters without blanks; "
+            "percent-encode others, as in Zo%C3%AB"
+        )
 
 
 def _build(

@@ -782,6 +782,8 @@ class BriefRevertAnswer(TypedDict):
     """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired[list[str]]
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
@@ -884,6 +886,8 @@ class BriefStoreAnswer(TypedDict):
     """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired[list[str]]
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
@@ -909,6 +913,8 @@ class BriefWriteAnswer(TypedDict):
     """That review, for the agent's own model."""
     dry_run: NotRequired[bool]
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired[list[str]]
     """What should be known before acting on it."""
     stale: NotRequired[list[str]]
@@ -966,6 +972,8 @@ class CaptureAnswer(TypedDict):
     """What stopped it last."""
     received_at: str
     """When it arrived."""
+    due_at: str | None
+    """A worker reads it then, if no further messages of the session come before."""
     finished_at: str | None
     """When it ended; null: not yet."""
     dry_run: bool
@@ -1003,6 +1011,8 @@ class CaptureSummary(TypedDict):
     """What stopped it last."""
     received_at: str
     """When it arrived."""
+    due_at: str | None
+    """A worker reads it then, if no further messages of the session come before."""
     finished_at: str | None
     """When it ended; null: not yet."""
 
@@ -2014,6 +2024,8 @@ class NewWebhookOut(TypedDict):
     """When it became known to the service."""
     created_by: str
     """Who created it, as `actor` in the log."""
+    expires_at: str | None
+    """When its key ends, and the webhook with it; null: its key has no end."""
     failures: int
     """How many tries failed in a row."""
     next_try_at: str | None
@@ -2272,6 +2284,8 @@ class RevertAnswer(TypedDict):
     """What the judges cost."""
     dry_run: bool
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
@@ -2735,6 +2749,8 @@ class StoreAnswer(TypedDict):
     """What the judges cost."""
     dry_run: bool
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]
@@ -3068,6 +3084,8 @@ class WebhookOut(TypedDict):
     """When it became known to the service."""
     created_by: str
     """Who created it, as `actor` in the log."""
+    expires_at: str | None
+    """When its key ends, and the webhook with it; null: its key has no end."""
     failures: int
     """How many tries failed in a row."""
     next_try_at: str | None
@@ -3105,6 +3123,8 @@ class WebhookWithDeliveriesOut(TypedDict):
     """When it became known to the service."""
     created_by: str
     """Who created it, as `actor` in the log."""
+    expires_at: str | None
+    """When its key ends, and the webhook with it; null: its key has no end."""
     failures: int
     """How many tries failed in a row."""
     next_try_at: str | None
@@ -3184,6 +3204,8 @@ class WriteAnswer(TypedDict):
     """What the judges cost."""
     dry_run: bool
     """Whether nothing was written, because the call asked only what would happen."""
+    redacted: NotRequired[int]
+    """Secrets that were taken out of the request."""
     hints: NotRequired["list[HintOut]"]
     """What should be known before acting on it."""
     stale: NotRequired["list[StaleOut]"]

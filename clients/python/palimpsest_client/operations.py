@@ -2059,7 +2059,8 @@ class Operations:
         operations: Sequence[Operation | str] | None = None,
     ) -> NewWebhookOut:
         """Have events sent to an address, from now on, signed as Standard Webhooks says. The
-        secret is shown only in this answer. The key of the call must be for the agents.
+        secret is shown only in this answer. The key of the call must be for the agents, and the
+        webhook ends with it.
 
         Args:
             url: Where events are sent: an https address in the public internet.
@@ -2123,7 +2124,8 @@ class Operations:
         return answer
 
     def enable_webhook(self, webhook_id: Id) -> WebhookOut:
-        """Let a disabled webhook, or one that waits for its next try, go on at once.
+        """Let a disabled webhook, or one that waits for its next try, go on at once. One that
+        ended with its key goes on with the key of the call.
 
         Args:
             webhook_id: `id` of a webhook: paste one from the answer to a POST, or the list.

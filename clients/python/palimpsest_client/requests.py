@@ -9,6 +9,8 @@ from typing import Any, Final
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
+from palimpsest_client.errors import Invalid
+
 # RFC 3339, a date, a month, a year or Unix seconds; the service says what it takes.
 Time = datetime | date | str | int | float
 Id = str | UUID
@@ -69,7 +71,11 @@ class Request:
         return json.dumps(sent, default=_encode_value, allow_nan=False).encode()
 
     def list_headers(self) -> dict[str, str]:
+        """Return the headers of the request. Raises Invalid for a value that no header can have."""
         headers = {"Idempotency-Key": self.idempotency_key, "If-Match": self.if_match}
+        for name, value in headers.items():
+            if value is not None and not (value.isascii() and value.isprintable()):
+                raise Invalid(f"{name}: give printable ASCII characters only.", status=422)
         if self.body is not None:
             headers["Content-Type"] = "application/json"
         return {name: value for name, value in headers.items() if value is not None}

@@ -25,6 +25,7 @@ for await (const memory of client.items("/v1/memories", { query: { limit: 1, inc
   listed.push(memory.id);
 assert.equal(listed.length, 2);
 
+assert.throws(() => client.agent("Zoë"), /printable ASCII.*Zo%C3%AB/);
 const isNotFound = (error) => error instanceof PalimpsestError && error.status === 404 && /no memory/.test(error.message);
 await assert.rejects(client.agent("somebody-else").get("/v1/memories/{memory_id}", { path }), isNotFound);
 await assert.rejects(client.post("/v1/memories", { body: { content: " " } }), (error) => error.errors[0].at === "content");

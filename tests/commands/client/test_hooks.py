@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def test_open_questions_are_handed_out_with_how_to_answer(
             output = json.loads(run(event, said, **where).stdout)["hookSpecificOutput"]
             context, _, after = output["additionalContext"].partition("[memory context ends]")
             assert f"- Q {found['id'][-6:]}: " in context
-            assert "palimpsest answer" in after
+            assert f"`{sys.executable} -m app.cli answer" in after, "not any command of that name"
 
 
 def test_turns_are_captured_once_however_often_the_agent_stops(
@@ -170,4 +171,5 @@ def test_of_a_long_transcript_the_last_turns_are_read(tmp_path: Path) -> None:
 def test_the_files_to_copy_call_the_three_events(file: Path) -> None:
     groups = json.loads(file.read_text("utf-8"))["hooks"].values()
     commands = [hook["command"] for group in groups for entry in group for hook in entry["hooks"]]
-    assert commands == [f"palimpsest hook {e}" for e in ("session-start", "user-prompt", "stop")]
+    command = "'/path/to/palimpsest/.venv/bin/palimpsest' hook"
+    assert commands == [f"{command} {e}" for e in ("session-start", "user-prompt", "stop")]

@@ -106,7 +106,7 @@ def test_a_refused_import_is_one_plain_line(
     [
         (("import", "/nowhere/file"), "No such file"),
         (("export", "/nowhere/file"), "No such file"),
-        (("export", "-", "--agent", "no spaces"), "Agent"),
+        (("export", "-", "--agent", "no spaces"), "ASCII"),
     ],
 )
 def test_a_failure_is_one_plain_line(service: str, words: tuple[str, ...], said: str) -> None:

@@ -209,7 +209,7 @@ WITH part0 AS (INSERT INTO memories (agent_id, id, created_at, revision, entity,
 SELECT fingerprint, status, headers, answer
 FROM idempotency_keys
 WHERE agent_id = :agent
-    AND key = :key
+    AND key_hash = :key_hash
     AND created_at > now() - CAST(:kept_for AS interval);
 -- app/store/comparison.py find_candidates: as for POST /v1/memories (a first fact)
 -- app/store/chains.py lock_agent: as for POST /v1/memories (a first fact)
@@ -487,22 +487,23 @@ ORDER BY touched.memory_id;
 -- app/store/idempotency.py save_idempotency_record
 WITH expired AS (
     DELETE FROM idempotency_keys
-    WHERE agent_id = :agent AND key IN (
-        SELECT key FROM idempotency_keys
+    WHERE agent_id = :agent AND key_hash IN (
+        SELECT key_hash FROM idempotency_keys
         WHERE agent_id = :agent
-            AND key <> :key
+            AND key_hash <> :key_hash
             AND created_at <= now() - CAST(:kept_for AS interval)
         ORDER BY created_at
         LIMIT :swept
     )
 )
 INSERT INTO idempotency_keys (
-    agent_id, key, fingerprint, status, headers, answer, mentioned_ids, created_at
+    agent_id, key_hash, fingerprint, status, headers, answer, mentioned_ids, created_at
 )
 VALUES (
-    :agent, :key, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]), now()
+    :agent, :key_hash, :fingerprint, :code, :notes, :answer, CAST(:mentioned AS uuid[]),
+    now()
 )
-ON CONFLICT (agent_id, key) DO UPDATE SET
+ON CONFLICT (agent_id, key_hash) DO UPDATE SET
     fingerprint = excluded.fingerprint,
     status = excluded.status,
     headers = excluded.headers,
@@ -5939,14 +5940,15 @@ ORDER BY created_at DESC, id DESC;
 
 -- GET /v1/doctor
 -- app/store/engine.py
-SELECT k.key, k.fingerprint, k.status, k.headers, k.answer, k.mentioned_ids, ARRAY(
-    SELECT CAST(m.id AS text)
-    FROM memories m
-    WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
-) AS erased
+SELECT encode(k.key_hash, 'hex') AS key_hash, k.fingerprint, k.status, k.headers, k.answer,
+    k.mentioned_ids, ARRAY(
+        SELECT CAST(m.id AS text)
+        FROM memories m
+        WHERE m.agent_id = :agent AND m.id = ANY(k.mentioned_ids) AND m.erased_at IS NOT NULL
+    ) AS erased
 FROM idempotency_keys k
 WHERE k.agent_id = :agent
-ORDER BY k.key;
+ORDER BY k.key_hash;
 
 -- GET /v1/doctor
 -- app/store/engine.py
@@ -7095,7 +7097,7 @@ RETURNING id;
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py claim_capture
-UPDATE captures SET runner = :runner, alive_at = clock.now
+UPDATE captures SET runner = :runner, alive_at = clock.now, due_at = NULL
 FROM (
     SELECT clock_timestamp() AS now,
         clock_timestamp() - CAST(:lease AS interval) AS lease_end
@@ -8565,6 +8567,10 @@ UPDATE agents
 SET last_known_at = :now, last_erased_at = :now, log_head = :log_head
 WHERE agent_id = :agent;
 
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/statistics.py refresh_text_statistics
+SELECT refresh_text_statistics();
+
 
 -- ===== POST /v1/erasures =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
@@ -8624,6 +8630,7 @@ WHERE agent_id = :agent AND (:everything OR session_id = :session);
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py log_erasure: as for POST /v1/memories/batch
 -- app/store/erasures.py log_erasure: as for DELETE /v1/memories/{memory_id} (erase)
+-- app/store/statistics.py refresh_text_statistics: as for DELETE /v1/memories/{memory_id} (erase)
 
 
 -- ===== POST /v1/keys =====
@@ -8688,6 +8695,12 @@ WHERE id = :id
 UPDATE api_keys SET expires_at = least(expires_at, :at)
 WHERE id = :id;
 
+-- POST /v1/keys/{key_id}/rotate
+-- app/store/webhooks.py hand_webhooks_over
+UPDATE webhooks SET created_by = :new, expires_at = :expires_at
+FROM (SELECT clock_timestamp() AS now) AS clock
+WHERE created_by = :old AND (expires_at IS NULL OR expires_at > clock.now);
+
 
 -- ===== DELETE /v1/keys/{key_id} =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
@@ -8702,6 +8715,11 @@ RETURNING
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at;
 
+-- DELETE /v1/keys/{key_id}
+-- app/store/webhooks.py end_webhooks
+UPDATE webhooks SET expires_at = least(expires_at, :at)
+WHERE created_by = :actor;
+
 
 -- ===== POST /v1/webhooks =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
@@ -8710,10 +8728,11 @@ RETURNING
 -- POST /v1/webhooks
 -- app/store/webhooks.py insert_webhook
 INSERT INTO webhooks (
-    id, agents, url, operations, secret, created_at, created_by, failures
+    id, agents, url, operations, secret, created_at, created_by, expires_at, failures
 )
 VALUES (
-    :id, :agents, :url, CAST(:operations AS text[]), :secret, :created_at, :created_by, 0
+    :id, :agents, :url, CAST(:operations AS text[]), :secret,
+    :created_at, :created_by, :expires_at, 0
 );
 
 
@@ -8723,7 +8742,7 @@ VALUES (
 -- POST /v1/webhooks/{webhook_id}/ping
 -- app/store/webhooks.py lock_webhook
 SELECT
-    id, agents, url, operations, secret, created_at, created_by,
+    id, agents, url, operations, secret, created_at, created_by, expires_at,
     failures, next_try_at, disabled_at, disabled_because
 FROM webhooks WHERE id = :id FOR UPDATE;
 
@@ -8758,10 +8777,16 @@ WHERE webhook_id = :webhook AND unreadable_since IS NOT NULL;
 -- POST /v1/webhooks/{webhook_id}/enable
 -- app/store/webhooks.py enable_webhook
 UPDATE webhooks SET
-    failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL
+    failures = 0, next_try_at = NULL, disabled_at = NULL, disabled_because = NULL,
+    created_by = CASE WHEN expires_at <= clock.now THEN :actor ELSE created_by END,
+    expires_at = CASE
+    WHEN expires_at <= clock.now THEN CAST(:actor_expires_at AS timestamptz)
+    ELSE expires_at
+    END
+FROM (SELECT clock_timestamp() AS now) AS clock
 WHERE id = :id
 RETURNING
-    id, agents, url, operations, secret, created_at, created_by,
+    id, agents, url, operations, secret, created_at, created_by, expires_at,
     failures, next_try_at, disabled_at, disabled_because;
 
 
@@ -8771,7 +8796,7 @@ RETURNING
 -- GET /v1/webhooks
 -- app/store/webhooks.py list_webhooks
 SELECT
-    id, agents, url, operations, secret, created_at, created_by,
+    id, agents, url, operations, secret, created_at, created_by, expires_at,
     failures, next_try_at, disabled_at, disabled_because
 FROM webhooks WHERE id > :after ORDER BY id;
 
@@ -8882,7 +8907,7 @@ SELECT count(*) AS turns FROM (
 -- a worker: what retention would do
 -- app/store/log/retention.py count_expired_answers
 SELECT count(*) AS rows FROM (
-    SELECT key
+    SELECT key_hash
     FROM idempotency_keys
     WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
 ) AS counted;
@@ -8909,12 +8934,12 @@ UPDATE memories SET cold = true WHERE agent_id = :agent AND id = ANY(:ids);
 -- a worker: retention
 -- app/store/log/retention.py remove_expired_answers
 DELETE FROM idempotency_keys
-WHERE agent_id = :agent AND key IN (
-    SELECT key
+WHERE agent_id = :agent AND key_hash IN (
+    SELECT key_hash
     FROM idempotency_keys
     WHERE agent_id = :agent AND created_at <= now() - CAST(:kept_for AS interval)
 )
-RETURNING key;
+RETURNING key_hash;
 -- app/store/log/archived.py list_archive_files: as for GET /v1/doctor
 
 -- a worker: retention

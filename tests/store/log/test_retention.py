@@ -413,10 +413,11 @@ def test_expired_answers_are_forgotten_though_the_agent_does_not_write(
             client.post("/v1/memories", json={"content": key}, headers={"Idempotency-Key": key})
     with psycopg.connect(database_url) as connection:
         connection.execute(
-            f"UPDATE idempotency_keys SET {move_back('created_at', '25 hours')} WHERE key = 'old'"
+            f"UPDATE idempotency_keys SET {move_back('created_at', '25 hours')} WHERE key_hash = sha256('old')"
         )
     assert retain(database_url, folder, "default").forgotten_answers == 1
-    assert [row["key"] for row in rows(database_url, "SELECT key FROM idempotency_keys")] == ["new"]
+    left = rows(database_url, "SELECT key_hash = sha256('new') AS is_new FROM idempotency_keys")
+    assert left == [{"is_new": True}]
 
 
 # --- files -----------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ BLOCK = (
 )
 
 SECRETS = [
+    (SecretKind.PALIMPSEST_KEY, "pal" + "_0123456789abcdef_" + "0123456789abcdef" * 4),
     (SecretKind.AWS_KEY, AWS_KEY),
     (SecretKind.GITHUB_TOKEN, "ghp" + "_" + RUN),
     (SecretKind.GITHUB_TOKEN, "github" + "_pat_" + RUN + "_" + RUN),
@@ -51,9 +52,9 @@ def test_a_secret_is_replaced_by_its_kind(kind: SecretKind, secret: str, frame: 
     [
         ("password: hunter22", SecretKind.PASSWORD, "hunter22"),
         ("my password is hunter2.", SecretKind.PASSWORD, "hunter2"),
-        ("the wifi password is now sunflower42!", SecretKind.PASSWORD, "sunflower42"),
+        ("the wifi password is now sunflower42!", SecretKind.PASSWORD, "sunflower42!"),
         ("DB_PASSWORD=s3cr3t!pw", SecretKind.PASSWORD, "s3cr3t!pw"),
-        ('"passwd": "corr3ct horse"', None, ""),
+        ('"passwd": "correct horse"', SecretKind.PASSWORD, "correct horse"),
         (f"api_key={RUN}", SecretKind.SERVICE_TOKEN, RUN),
         (f'"client_secret": "{RUN}"', SecretKind.SERVICE_TOKEN, RUN),
         (f"AWS_SECRET_ACCESS_KEY={RUN}", SecretKind.SERVICE_TOKEN, RUN),

@@ -1,0 +1,147 @@
+"""Values in sentences that speak of a secret, wherever in the sentence they stand."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from app.domain.secrets.kinds import Secret, SecretKind
+from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
+
+_SENTENCE = re.compile(r"[^\n]+?(?:[.?!:]\s+(?=[A-Z\"'(\d])|\n|\Z)")
+_WORD = re.compile(r"[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
+
+# Times, versions, numbers with units, tickets, addresses, paths, files, functions and fields.
+_ORDINARY = re.compile(
+    r"v?\d[\d.:/,+-]*[a-z%]{0,4}|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?\d+|.*[/\\@].*|\w+\(.*"
+    r"|[\w-]+\.[a-z]{2,5}|[A-Za-z]+(?:[_.-][A-Za-z]+)+[_.-]?\d?|\d{1,4}[a-z]{0,3}-[a-z-]+\d*"
+    r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*",
+    re.IGNORECASE,
+)
+_HASH = re.compile(r"[0-9a-f]{7,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_DATE = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|\d\d?-\d\d?-(?:19|20)\d\d")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def _is_strong_password(word: str) -> bool:
+    """Return True for a word of at least seven characters with letters, and digits or marks."""
+    bare = word.strip(".:?!")
+    digits = sum(character.isdigit() for character in bare)
+    marks = sum(not character.isalnum() and character not in "-'’._" for character in bare)
+    letters = sum(character.isalpha() for character in bare)
+    return (
+        len(bare) >= 7
+        and letters >= 2
+        and (digits >= 2 or (digits + marks >= 2))
+        and not (is_placeholder(bare) or _ORDINARY.fullmatch(bare) or _HASH.fullmatch(bare))
+    )
+
+
+def _is_pin(word: str) -> bool:
+    bare = word.strip(".:?!#*")
+    return bare.isdigit() and 4 <= len(bare) <= 8 and not _YEAR.fullmatch(bare)
+
+
+def _is_identity_number(word: str) -> bool:
+    bare = word.strip(".:?!")
+    digits = sum(character.isdigit() for character in bare)
+    return (
+        digits >= 6
+        and not _DATE.fullmatch(bare)
+        and re.fullmatch(r"[A-Za-z]{0,6}[\d-]+[A-Za-z\d-]{0,8}", bare) is not None
+    )
+
+
+def _is_token(word: str) -> bool:
+    bare = word.strip(".:?!")
+    return (
+        len(bare) >= 20
+        and looks_random(bare, least_bits=3.5)
+        and not (is_placeholder(bare) or _ORDINARY.fullmatch(bare) or _HASH.fullmatch(bare))
+    )
+
+
+def _is_hex_token(word: str) -> bool:
+    bare = word.strip(".:?!")
+    return len(bare) >= 32 and looks_random(bare, least_bits=2.5) and bool(_HASH.fullmatch(bare))
+
+
+_MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...] = (
+    (
+        SecretKind.PASSWORD,
+        re.compile(
+            r"pass(?:word|wd|phrase|code|key)|\bpw\b|\blogin|credential|\bcreds\b|\bunlock|wi-?fi"
+            r"|\b(?:log|sign)(?:s|ged|ed|ging|ing)?[ -](?:(?:me|you|us)\s)?in\b|\bsudo\b",
+            re.IGNORECASE,
+        ),
+        _is_strong_password,
+    ),
+    (
+        SecretKind.PIN,
+        re.compile(
+            r"\bpin\b(?!\s(?:the|it|this|that|to|down))|passcode|unlock|voicemail", re.IGNORECASE
+        ),
+        _is_pin,
+    ),
+    (
+        SecretKind.IDENTITY_NUMBER,
+        re.compile(
+            r"social security|\bssn\b|passport|\bbsn\b|national insurance|driv\S+ licen[cs]e"
+            r"|identity card|\bid card|national id\b|tax id|taxpayer|\bnhs\b",
+            re.IGNORECASE,
+        ),
+        _is_identity_number,
+    ),
+    (
+        SecretKind.SERVICE_TOKEN,
+        re.compile(
+            r"\b(?:api|secret|access|signing|private|root)\b|\bkeys?\b|token", re.IGNORECASE
+        ),
+        _is_token,
+    ),
+    (
+        SecretKind.SERVICE_TOKEN,
+        re.compile(
+            r"(?:api|auth|access|secret|private|signing|bearer)[ _-]?(?:key|token|secret)",
+            re.IGNORECASE,
+        ),
+        _is_hex_token,
+    ),
+)
+_OF_MENTIONS = (
+    *("pass", "pw", "log", "sign", "cred", "unlock", "wifi", "wi-fi", "pin", "secur", "ssn", "bsn"),
+    *(
+        "insurance",
+        "licen",
+        "identity",
+        "id card",
+        "national",
+        "tax",
+        "nhs",
+        "sudo",
+        "voicemail",
+        "api",
+        "secret",
+        "access",
+        "private",
+        "root",
+        "key",
+        "token",
+    ),
+)
+
+
+def find_mentioned(text: str) -> Iterator[Secret]:
+    """Yield what looks like a secret in a sentence that names one, and in the sentence after it."""
+    if not has_any_word(text, _OF_MENTIONS):
+        return
+    before = ""
+    for sentence in _SENTENCE.finditer(text):
+        context = before + sentence[0]
+        before = sentence[0]
+        checks = [(kind, check) for kind, mention, check in _MENTIONS if mention.search(context)]
+        if not checks:
+            continue
+        for word in _WORD.finditer(text, sentence.start(), sentence.end()):
+            kind = next((kind for kind, check in checks if check(word[0])), None)
+            if kind:
+                value = word[0].rstrip(".:?")
+                yield Secret(kind, word.start(), word.start() + len(value))

@@ -1,0 +1,155 @@
+"""Numbers that pay, open or name a person: cards, accounts, PINs, identity numbers."""
+
+import re
+from collections.abc import Iterator
+
+from app.domain.numbers import is_payment_card, measure_iban
+from app.domain.secrets.kinds import Secret, SecretKind
+from app.domain.secrets.randomness import has_any_word
+
+# Digits in one run, or in the groups in which they are printed on cards.
+_CARD = re.compile(
+    r"(?<![\w.+-])(?:\d{14,19}|\d{4}([\s._/-])\d{4}\1\d{4}\1\d{4}|\d{4}([\s.-])\d{6}\2\d{4,5}"
+    r"|\d(?:[ -]\d){13,18})(?![\w-])"
+)
+_NO_DIGITS = re.compile(r"\D")
+_OTHER_NUMBER = re.compile(
+    r"(?:order|tracking|invoice|imei|isbn|issn|ean|serial|parcel|reference|ref|case|ticket|id)\b"
+    r"[^\n\d]{0,16}\Z",
+    re.IGNORECASE,
+)
+
+
+# After such a word, a number is a card's although its check digit was mistyped.
+_CARD_WORD = re.compile(
+    r"\b(?:card|visa|master\s?card|amex|american\sexpress|maestro|discover)\b[^\n\d]{0,24}\Z",
+    re.IGNORECASE,
+)
+
+
+def find_cards(text: str) -> Iterator[Secret]:
+    for match in _CARD.finditer(text):
+        before = text[max(0, match.start() - 48) : match.start()]
+        is_card = is_payment_card(_NO_DIGITS.sub("", match[0])) and not _OTHER_NUMBER.search(before)
+        if is_card or _CARD_WORD.search(before):
+            yield Secret(SecretKind.CARD_NUMBER, match.start(), match.end())
+
+
+# The longest IBAN has 34 characters, with eight spaces when it is printed in groups.
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ .-]?[A-Za-z0-9]){11,30}")
+
+
+_IBAN_WORD = re.compile(r"\biban\b[^\n\d]{0,24}\Z", re.IGNORECASE)
+
+
+def find_ibans(text: str) -> Iterator[Secret]:
+    for match in _IBAN.finditer(text):
+        length = measure_iban(match[0].upper().replace("-", " ").replace(".", " "))
+        if not length and _IBAN_WORD.search(text[max(0, match.start() - 32) : match.start()]):
+            length = match.end() - match.start()
+        if length:
+            yield Secret(SecretKind.IBAN, match.start(), match.start() + length)
+
+
+_IS = r"[\"'`]?\s{0,2}(?:is(?:\snow|\sstill)?|['’]s|was|to|from|[:=#,(–—|-])?\s{0,2}[\"'`“]?"
+_DIGIT_WORD = (
+    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
+    r"|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty)"
+)
+_OPENED = (
+    "alarm atm bank card credit debit keypad lock locker padlock phone safe screen sim suitcase"
+)
+_SENT = "2fa confirmation mfa one-time otp unlock verification voicemail"
+_CODES = "|".join((_OPENED + " " + _SENT).split())
+# A PIN is told from other numbers by the words before it. A card's code may have three digits.
+_PIN = re.compile(
+    r"(?<![A-Za-z])(?:(?P<card_code>cv[vc]2?(?:\s(?:code|number))?|(?:security|card\sverification)\s"
+    rf"(?:code|value))|(?:pin|passcode|puk|(?:{_CODES})\s(?:code|combo|combination)"
+    r"|combination(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:safe|lock))"
+    r"|code(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:phone|card|account|safe|alarm|locker|tablet|laptop))"
+    r")s?(?:[ -]?(?:code|number))?(?:\s(?:for|of|to|at|on)\s[A-Za-z' ]{1,30}?)?)"
+    rf"{_IS}(?P<value>\d(?:[ -]?\d){{2,7}}|{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{1,7}})"
+    r"(?!\w|[.,/:-]\d)",
+    re.IGNORECASE,
+)
+_ANOTHER_PIN = re.compile(r"[\"'`”]?\s(?:to|and|or)\s[\"'`“]?(\d{4,8})(?!\w)")
+
+
+def find_pins(text: str) -> Iterator[Secret]:
+    if not has_any_word(
+        text, ("pin", "code", "puk", "cvv", "cvc", "combination", "combo", "value")
+    ):
+        return
+    for match in _PIN.finditer(text):
+        digits = sum(character.isdigit() for character in match["value"])
+        if match["card_code"] or digits != 3:
+            yield Secret(SecretKind.PIN, match.start("value"), match.end("value"))
+            if another := _ANOTHER_PIN.match(text, match.end()):
+                yield Secret(SecretKind.PIN, another.start(1), another.end(1))
+
+
+_NUMBER_WORD = r"[\s_-]?(?:id\b|numbers?\b|num\b|no\b\.?|nr\b\.?|code\b|#)"
+_PAPERS = (
+    *(r"social\s(?:security|insurance)", r"national\s(?:insurance|id)", r"id(?:entity)?\scard"),
+    *(
+        r"driv(?:er['’]?s?|ing)\slicen[cs]e",
+        r"green\scard",
+        r"residence\spermit",
+        "passport",
+        "ssn",
+    ),
+    *("aadhaar", "ahv", "bsb", "bsn", r"burger\s?service\s?nummer", "clabe", "cnic", "cpf", "cpr"),
+    *(
+        "curp",
+        "dl",
+        "dni",
+        "hkid",
+        "medicare",
+        "nhs",
+        "nif",
+        "nino",
+        "nric",
+        "personnummer",
+        "pesel",
+    ),
+    *("pps", "rrn", "tfn", r"codice\sfiscale", "sozialversicherungsnummer", "steuer-?id"),
+)
+# These words stand before other numbers too.
+_PERHAPS_PAPERS = (
+    *("alien", "ein", "identification", "identity", "insurance", "itin", "licen[cs]e", "military"),
+    *("mrn", "nie", "nir", "pan", "permit", "personal", "registration", "rfc", "sin", "student"),
+    *(r"tax(?:payer|\sfile)?(?:\sidentification)?", "tin", "voter", "account", "routing", "sort"),
+)
+_IDENTITY = re.compile(
+    rf"(?<![A-Za-z])(?:(?:{'|'.join(_PAPERS)})\b(?:{_NUMBER_WORD})?"
+    rf"|(?:{'|'.join(_PERHAPS_PAPERS)})\b(?:{_NUMBER_WORD}|(?=[\"'`]?\s?[:=]))"
+    rf"|account(?=\s\d{{7,17}}\b)){_IS}"
+    r"(?P<value>(?:(?-i:[A-Z]{1,3})[ ]|[A-Z]{0,6}-?)\d[\dA-Z]*"
+    r"(?:[ ./-](?=[\dA-Z]*\d)[\dA-Z]+){0,6}(?:[ -][A-Z])?)(?!\w)",
+    re.IGNORECASE,
+)
+# Numbers of this form without another word: three digits, two and four, as the United States
+# issue them.
+_SOCIAL_SECURITY = re.compile(
+    r"(?<![\w.-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-]|\.\d)"
+)
+_DATE = re.compile(
+    r"(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])"
+    r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d"
+)
+_LEAST_DIGITS = 5
+_ENOUGH_DIGITS = re.compile(r"(?:\d\D{0,3}){4}")
+
+
+def find_identity_numbers(text: str) -> Iterator[Secret]:
+    if not _ENOUGH_DIGITS.search(text):
+        return
+    for match in _IDENTITY.finditer(text):
+        value = match["value"].rstrip()
+        digits = sum(character.isdigit() for character in value)
+        least = _LEAST_DIGITS if value.isdigit() else _LEAST_DIGITS - 1
+        if digits >= least and not _DATE.fullmatch(value):
+            start = match.start("value")
+            yield Secret(SecretKind.IDENTITY_NUMBER, start, start + len(value))
+    for match in _SOCIAL_SECURITY.finditer(text):
+        yield Secret(SecretKind.IDENTITY_NUMBER, match.start(), match.end())

@@ -1,0 +1,285 @@
+"""Passwords and tokens that words introduce: assigned, spoken of, or shown to a command."""
+
+import re
+from collections.abc import Iterator
+
+from app.domain.secrets.kinds import Secret, SecretKind
+from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
+
+_PASSWORDS = (
+    r"(?:pass(?:word|wd|phrase|code|key)|pwd|psk|passwort|kennwort|wachtwoord|mot\ de\ passe"
+    r"|contrase(?:ñ|n)a|senha|l(?:ö|o)senord|salasana|identified\sby"
+    r"|(?:wi-?fi|wlan|network|router|wireless)\s(?:key|pass|code)"
+    r"|(?:backup|recovery|reset|emergency|scratch)\scode)"
+)
+_TOKENS = (
+    r"(?:(?:api|access|auth(?:entication|orization)?|account|encryption|signing|private|secret"
+    r"|client|consumer|refresh|session|master|root|admin|service|server|deploy|licen[cs]e|product"
+    r"|webhook|bot|pre-?shared|shared|storage|subscription|app|bearer|ssh|recovery|2fa|totp|otp"
+    r"|authenticator|setup)[ _-]?"
+    r"(?:key|token|secret|cookie)(?:_base)?"
+    r"|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|credential|apikey|cookie)"
+)
+# Parts of all names above.
+_NAMES = (
+    *("pass", "pw", "psk", "token", "key", "secret", "cookie", "credential", "code", "wort"),
+    *("woord", "contrase", "senha", "senord", "salasana", "identified"),
+)
+# "for Netflix", "that I use at home"
+_OBJECT = r"(?P<object>\s[^\n:=.,;!?\"`“”]{1,48}?)?"
+_VERB = (
+    r"(?:['’]s|\s(?:is|was|are|were|will\sbe|used\sto\sbe|became|to|from|ist|est|es|är)"
+    r"|\s(?:is|was|got|has\sbeen|have\sbeen)\s(?:changed|set|reset)\sto)"
+    r"(?:\s(?:now|still|currently|just|always))?\s{1,3}"
+)
+_OPERATOR = r"[\"'`”]?\s{0,3}(?:=>|:=|->|→|==?|:|\||>)\s{0,3}"
+_QUOTE = r"[\"'`“”‘’„«»]"
+_QUOTED = rf"{_QUOTE}(?P<quoted>[^\"'`“”‘’„«»\n]{{3,200}}){_QUOTE}(?![A-Za-z])"
+# The four groups of a password for an application, or a run without spaces.
+_BARE = r"(?P<bare>[a-z0-9]{4}(?:[ -][a-z0-9]{4}){3,7}(?![\w-])|[^\s\"'`“”,;<>()]{4,400})"
+_ASSIGNED = re.compile(
+    rf"(?:(?P<password>{_PASSWORDS}|\bpw\b|\bpass(?=\s?[:=]|\sis\b))|(?P<token>{_TOKENS})"
+    r"|(?<![A-Za-z])key)s?(?![A-Za-z])"
+    rf"(?:(?P<operator>{_OPERATOR})|(?P<adjacent>\s|,\s|\s?[(–—-]\s?)(?={_QUOTE}?[^\s]{{0,100}}\d|{_QUOTE})"
+    rf"|{_OBJECT}(?:{_OPERATOR}|{_VERB}))\\?(?:{_QUOTED}|{_BARE})",
+    re.IGNORECASE,
+)
+_ANOTHER = re.compile(rf"{_QUOTE}?(?:,|\s(?:to|and|or))\s{_QUOTE}?([^\s\"'`“”,;<>()]{{4,100}})")
+
+
+def find_assigned(text: str) -> Iterator[Secret]:
+    """Yield the values that are assigned to names such as "password" and "token"."""
+    if not has_any_word(text, _NAMES):
+        return
+    place = 0
+    while match := _ASSIGNED.search(text, place):
+        group = "quoted" if match["quoted"] else "bare"
+        value = match[group] if match["quoted"] else match[group].rstrip(".?:…")
+        if text[max(0, match.start() - 1) : match.start()] in ("?", "&"):
+            value = value.partition("&")[0]
+        # The name of the next one may stand where a value was looked for.
+        place = match.end("token") if match["token"] else match.start() + 2
+        if not _is_assigned_secret(match, value):
+            continue
+        kind = SecretKind.PASSWORD if match["password"] else SecretKind.SERVICE_TOKEN
+        place = match.start(group) + len(value)
+        yield Secret(kind, match.start(group), place)
+        while match["password"] and (another := _ANOTHER.match(text, place)):
+            value = another[1].rstrip(".?:")
+            if not _is_password(value):
+                break
+            place = another.start(1) + len(value)
+            yield Secret(kind, another.start(1), place)
+
+
+def _is_assigned_secret(match: re.Match[str], value: str) -> bool:
+    if match["token"]:
+        if match["operator"] and match["quoted"] and _mixes_digits(value) and " " not in value:
+            return True
+        in_fours = _IN_FOURS.fullmatch(value) and any(map(str.isdigit, value))
+        return bool(in_fours) or _is_token(value, least=16 if match["adjacent"] else 12)
+    if match["password"] is None:
+        return _is_token(value, least=20) and not _IDENTIFIER.fullmatch(value)
+    if match["adjacent"]:
+        # "login bob password hunter22": only the form of the value tells that it is one.
+        return _mixes_digits(value) or (bool(match["quoted"]) and _is_password(f"{value}#1"))
+    if match["quoted"]:
+        return not is_placeholder(value)
+    if _is_password(value) or _IN_FOURS.fullmatch(value):
+        return True
+    # "PASSWORD=letmeinplease" in the environment, and the mark at the end of "letmeinnow!".
+    if _is_told_word(match, value):
+        return True
+    is_variable = match["operator"] == "=" and match["password"].isupper()
+    return bool(match["operator"]) and (
+        _is_marked_word(value) or (is_variable and len(value) >= 6 and value.isalpha())
+    )
+
+
+# Values of settings that share a name with secrets: versions, paths, calls, plain numbers.
+_PLAIN_VALUE = re.compile(
+    r"v?\d+(?:[.:/-]\d+)*|\d{1,3}[+x]?-[a-z]+|(?:~|\.{1,2})?/.*|\w+\(.*|https?://.*"
+    r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*",
+    re.DOTALL | re.IGNORECASE,
+)
+_COMPOUND = re.compile(r"[^\W\d_]+(?:['’_/.-][^\W\d_]+)*['’]?")
+_IN_FOURS = re.compile(r"[a-z0-9]{4}(?:[ -][a-z0-9]{4}){3,7}", re.IGNORECASE)
+# Hashes and UUIDs, which name things.
+_IDENTIFIER = re.compile(r"[0-9a-f-]+", re.IGNORECASE)
+
+
+def _is_password(value: str) -> bool:
+    """Return True for a value that no ordinary word or setting looks like.
+
+    A password mixes letters with digits or marks, or is a number of at least four digits.
+    """
+    bare = value.rstrip("!")
+    if is_placeholder(value):
+        return False
+    if bare.isdigit():
+        return 4 <= len(bare) <= 12
+    if len(value) < 6 or _PLAIN_VALUE.fullmatch(bare) or _COMPOUND.fullmatch(bare):
+        return False
+    return _count_classes(bare) >= 2
+
+
+# What a sentence says of a password, other than the password.
+_PREDICATE = re.compile(
+    r".*(?:ed|ing|able|ible|ive|al|ous|ary|ory|less|ful|ic|ent|ant)|.{0,4}|wrong|right|correct|weak"
+    r"|strong|secret|short|again|known|unknown|here|there|gone|stolen|broken|forgotten|hidden|written"
+    r"|simple|complex|easy|hard|unique|secure|insecure|private|public|empty|fresh|outdated|invalid"
+    r"|valid|mandatory|yours|mine|ready|enough|safe|tricky|useless|obsolete|something|someone|nothing"
+    r"|anything|everything|different|string|number|numbers|please|case|terrible|awful|better|worse|stale|stronger|weaker|longer|shorter|safer",
+    re.IGNORECASE,
+)
+_OF_PASSWORD = re.compile(r"\s(?:for|of|to|on|at|in|from|that|which|i|we)\b", re.IGNORECASE)
+_SENTENCE_GOES_ON = re.compile(r"[\"'`”]?[,]?\s[a-z]")
+
+
+def _is_told_word(match: re.Match[str], value: str) -> bool:
+    """Return True for "my password is swordfish", where the sentence ends with the word."""
+    if match["object"] and not _OF_PASSWORD.match(match["object"]):
+        return False  # "the password store is KeePass"
+    ends = _SENTENCE_GOES_ON.match(match.string, match.start("bare") + len(value)) is None
+    return ends and len(value) >= 5 and value.isalpha() and not _PREDICATE.fullmatch(value)
+
+
+def _is_marked_word(value: str) -> bool:
+    """Return True for a word with the mark at its end that a password needs: "abcdefghijkl!"."""
+    return len(value) >= 8 and value.endswith(("!", "#", "$", "*", "?")) and value[:-1].isalpha()
+
+
+def _mixes_digits(value: str) -> bool:
+    has_digit = any(character.isdigit() for character in value)
+    has_letter = any(character.isalpha() for character in value)
+    return has_digit and has_letter and _is_password(value)
+
+
+def _is_token(value: str, *, least: int) -> bool:
+    if len(value) < least or is_placeholder(value) or _PLAIN_VALUE.fullmatch(value):
+        return False
+    return " " not in value and looks_random(value, least_bits=3.0)
+
+
+def _count_classes(value: str) -> int:
+    """Return how many of letters, digits and marks the value has."""
+    return (
+        any(character.isalpha() for character in value)
+        + any(character.isdigit() for character in value)
+        + any(not character.isalnum() for character in value)
+    )
+
+
+_OWNED = r"(?:(?:my|our|the|a|his|her|their|your)\s)?(?:[\w'’-]{1,20}\s){0,2}"
+_CODE = (
+    r"(?:pin|otp|(?:verification|security|login|access|confirmation|one-time|2fa)\s(?:pass)?code)"
+)
+_SPOKEN_OF = re.compile(
+    r"(?<![^\s\"'`“‘(])(?P<value>[^\s\"'`“”‘’(]{4,100})[\"'`”’]?\s(?:as|for|is|was|=)"
+    rf"\s{_OWNED}(?:(?P<password>{_PASSWORDS})|(?P<pin>{_CODE})\b)"
+    r"(?!s?\s(?:manager|vault|app|store|policy|hint))",
+    re.IGNORECASE,
+)
+_QUOTED_SPOKEN_OF = re.compile(
+    rf"{_QUOTE}(?P<value>[^\"'`“”‘’\n]{{3,100}}){_QUOTE}\s(?:as|for|is|was)\s{_OWNED}{_PASSWORDS}",
+    re.IGNORECASE,
+)
+
+
+def find_spoken_of(text: str) -> Iterator[Secret]:
+    """Yield the values that come before their name: "I use X as my password"."""
+    if not has_any_word(text, (*_NAMES, "pin", "otp")):
+        return
+    for match in _SPOKEN_OF.finditer(text):
+        value = match["value"].rstrip(",:")
+        if match["password"] and _is_password(value) and not value.isdigit():
+            yield Secret(SecretKind.PASSWORD, match.start(), match.start() + len(value))
+        elif match["pin"] and value.isdigit() and len(value) <= 8:
+            yield Secret(SecretKind.PIN, match.start(), match.start() + len(value))
+    for match in _QUOTED_SPOKEN_OF.finditer(text):
+        if not is_placeholder(match["value"]):
+            yield Secret(SecretKind.PASSWORD, match.start("value"), match.end("value"))
+
+
+# A name and a password, as in "login: inge / Zomer2026!", "admin:Admin123".
+_PAIR = re.compile(
+    rf"\b(?:(?:log-?in|log\sin|sign\sin|credential|creds|user(?:name)?|account|{_PASSWORDS})s?"
+    r"(?:\s(?:is|are|with|as))?\s{0,2}[:=]?\s{0,2}[\"'`]?[^\s:/|\"'`,;]{2,64}"
+    r"|admin(?:istrator)?|root|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63})[\"'`]?"
+    r"(?:\s{0,2}[/|]\s{0,2}|:|,?\s(?:pass|pw|with|and)\s|\s[–—-]\s|,\s)"
+    r"[\"'`]?([^\s\"'`,;()]{6,128})",
+    re.IGNORECASE,
+)
+_PASS_PHRASE = re.compile(
+    rf"(?:(?P<phrase>pass\s?phrase)|{_PASSWORDS}){_OBJECT}(?:{_OPERATOR}|{_VERB})"
+    r"(?P<value>[a-z]{3,12}(?:[ -][a-z]{3,12}){2,11})"
+    r"(?=[.,;!?)\n]|\Z)",
+    re.IGNORECASE,
+)
+# Words that sentences need, and that no list of words for passphrases has.
+_OF_SENTENCES = frozenset(
+    "the and for too not are was has had you your our his her their its that this than then with"
+    " from into only just must should can may will all any same never always still been".split()
+)
+_SECURITY_ANSWER = re.compile(
+    r"\b(?:(?:security|secret)\s(?:question\s)?answer|answer\sto\s(?:[\w'’]{1,20}\s){0,3}?"
+    r"(?:security|secret)\squestion)(?:\s[^\n:=.,;!?]{1,60}?)?(?:\s(?:is|was)\s|\s?[:=]\s?)",
+    re.IGNORECASE,
+)
+_SHORT_ANSWER = re.compile(r"[\"'`“]?([^\s\"'`“”.,;!?]{2,40}(?:\s[^\s\"'`“”.,;!?]{1,40}){0,3})")
+
+
+def find_pairs(text: str) -> Iterator[Secret]:
+    """Yield passwords behind a user's name, passphrases of plain words, and answers."""
+    if not has_any_word(
+        text, (*_NAMES, *("log", "sign", "user", "account", "admin", "root", "@", "answer"))
+    ):
+        return
+    for match in _PAIR.finditer(text):
+        value = match[1].rstrip(".?:")
+        if _mixes_digits(value):
+            yield Secret(SecretKind.PASSWORD, match.start(1), match.start(1) + len(value))
+    for match in _PASS_PHRASE.finditer(text):
+        words = re.split(r"[ -]", match["value"].lower())
+        is_plain = any(map(_PREDICATE.fullmatch, words)) and not match["phrase"]
+        if not (is_plain or _OF_SENTENCES & set(words)):
+            yield Secret(SecretKind.PASSWORD, match.start("value"), match.end("value"))
+    for match in _SECURITY_ANSWER.finditer(text):
+        if answer := _SHORT_ANSWER.match(text, match.end()):
+            yield Secret(SecretKind.PASSWORD, answer.start(1), answer.end(1))
+
+
+_OPTION = re.compile(
+    r"(?:^|\s)(?:--pass(?:word|phrase)?[ =]|sshpass\s-p\s?)[\"']?(?P<value>[^\s\"']{4,128})"
+    r"|\bmysql(?:dump|admin)?\b[^\n]{0,80}?\s-p(?P<attached>[^\s\"']{4,128})"
+)
+_USER_OPTION = re.compile(
+    r"\s(?:-u|-U|-a|--user|--proxy-user|--auth)[ =]{0,2}"
+    r"(?:(?P<mark>[\"'])[^\s:\"'/]{0,64}:(?P<quoted>[^\"'\n]{3,128})(?P=mark)"
+    r"|[^\s:\"'/]{0,64}:(?P<value>[^\s\"']{3,128}))"
+)
+_CALLERS = re.compile(r"\b(?:curl|wget|http|https|xh)\b", re.IGNORECASE)
+# A signature that opens an address for whoever has it.
+_SIGNATURE = re.compile(
+    r"(?:[?&;]|\b)(?:sig|x-amz-signature|x-goog-signature|signature|sharedaccesskey|accountkey)="
+    r"(?P<value>[A-Za-z0-9%+/=_-]{20,600})",
+    re.IGNORECASE,
+)
+
+
+def find_options(text: str) -> Iterator[Secret]:
+    """Yield what command lines and addresses carry."""
+    if not has_any_word(text, ("-", "=")):
+        return
+    for match in _OPTION.finditer(text):
+        group = str(match.lastgroup)
+        if not is_placeholder(match[group]):
+            yield Secret(SecretKind.PASSWORD, match.start(group), match.end(group))
+    if _CALLERS.search(text):
+        for match in _USER_OPTION.finditer(text):
+            group = "quoted" if match["quoted"] else "value"
+            if not is_placeholder(match[group]):
+                yield Secret(SecretKind.PASSWORD, match.start(group), match.end(group))
+    for match in _SIGNATURE.finditer(text):
+        if looks_random(match["value"], least_bits=3.0):
+            yield Secret(SecretKind.SERVICE_TOKEN, match.start("value"), match.end("value"))

@@ -1,0 +1,42 @@
+"""The files of the networks: each is checked to be the one that was shipped, by its digest."""
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).parent / "networks"
+DIGESTS: Final = FOLDER / "SHA256SUMS"
+
+
+class DamagedNetwork(Exception):
+    """A file of the networks is missing, or is not the one that was shipped."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path} is missing or is not the file that was shipped. Install Palimpsest again."
+        )
+
+
+def read_digests() -> dict[str, str]:
+    """Return the SHA-256 of each file, in hexadecimal, by its name. `sha256sum` wrote them."""
+    lines = DIGESTS.read_text(encoding="ascii").splitlines()
+    return {name: digest for digest, name in map(str.split, lines)}
+
+
+def check_file(name: str) -> Path:
+    """Return the path of a file of the networks. Raises DamagedNetwork."""
+    path = FOLDER / name
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        raise DamagedNetwork(path) from None
+    if digest != read_digests().get(name):
+        raise DamagedNetwork(path)
+    return path
+
+
+def check_files() -> None:
+    """Raise DamagedNetwork unless every file is the one that was shipped."""
+    for name in read_digests():
+        check_file(name)
