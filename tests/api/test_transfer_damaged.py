@@ -208,6 +208,12 @@ def stranger(kind: str, name: str) -> Callable[[list[Any]], str]:
     return change
 
 
+def stranger_quoted(lines: list[Any]) -> str:
+    foreign = str(uuid4())
+    lines[first(lines, "captured")]["quotes"][0]["turn_id"] = foreign
+    return foreign
+
+
 def later_end(lines: list[Any]) -> str:
     line = next(
         line
@@ -271,6 +277,7 @@ TOGETHER: list[tuple[str, Callable[[list[Any]], str]]] = [
     ("usage of no memory", stranger("usage", "memory_id")),
     ("a link to no memory", stranger("relationship", "target_id")),
     ("a review of no operation", stranger("review", "log_id")),
+    ("a quote of no message", stranger_quoted),
     ("a chain that is not there", stranger("memory", "chain_id")),
     ("contradicted by no memory", stranger("memory", "contradicted_by")),
     ("an end that the chain does not give", later_end),
