@@ -142,6 +142,7 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("an empty text", changed("memory", content=""), "memories_erased_check"),
     ("an unknown kind", changed("memory", kind="rumour"), "kind"),
     ("a number too large", changed("memory", trust=10**6), "trust"),
+    ("a count that cannot go on", changed("memory", revision=2**31 - 1), "revision"),
     ("not a number", changed("memory", importance=float("nan")), "Invalid JSON"),
     ("a number beyond 64 bits", numbered("memory", "importance", b"1e400"), "importance"),
     ("a number of many digits", numbered("operation", "signals", b"1e100000"), "out of range"),
