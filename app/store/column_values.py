@@ -26,6 +26,8 @@ from app.planning.opinions import Reason
 from app.planning.plan import ReviewSource, ReviewStatus
 from app.store.sweeps.runs import Origin, SweepStatus
 
+LONGEST_TEXT = 100_000  # characters; no text that this service stores is as long
+
 # --- enumerations --------------------------------------------------------------------------------
 
 ENUMERATIONS: Mapping[str, Mapping[str, type[StrEnum]]] = {
@@ -61,10 +63,12 @@ _Details: Any = _build_details_type()
 _Id = Annotated[str, Meta(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")]
 _Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 _Share = Annotated[float, Meta(ge=0, le=1)]
-_Count = Annotated[int, Meta(ge=0, lt=2**31)]
+# Half of what an integer of Postgres holds, so that counting can go on.
+_Count = Annotated[int, Meta(ge=0, le=2**30)]
+_Offset = Annotated[int, Meta(ge=0, le=LONGEST_TEXT)]
 _Trust = Annotated[int, Meta(ge=0, le=100)]
 _Milliseconds = Annotated[float, Meta(ge=0)]
-_Span = tuple[_Count, _Count]
+_Span = tuple[_Offset, _Offset]
 
 
 class _Object(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -312,15 +316,15 @@ class _Checkpoint(_Object):
 
 
 class _SkippedSpan(_Object):
-    start: _Count
-    end: _Count
+    start: _Offset
+    end: _Offset
     reason: SkipReason
 
 
 class _Quote(_Object):
     turn_id: _Id
-    start: _Count
-    end: _Count
+    start: _Offset
+    end: _Offset
 
 
 class _SweptSlot(_Object):

@@ -142,6 +142,7 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
     ("an empty text", changed("memory", content=""), "memories_erased_check"),
     ("an unknown kind", changed("memory", kind="rumour"), "kind"),
     ("a number too large", changed("memory", trust=10**6), "trust"),
+    ("a count that cannot go on", changed("memory", revision=2**31 - 1), "revision"),
     ("not a number", changed("memory", importance=float("nan")), "Invalid JSON"),
     ("a number beyond 64 bits", numbered("memory", "importance", b"1e400"), "importance"),
     ("a number of many digits", numbered("operation", "signals", b"1e100000"), "out of range"),
@@ -208,6 +209,12 @@ def stranger(kind: str, name: str) -> Callable[[list[Any]], str]:
     return change
 
 
+def stranger_quoted(lines: list[Any]) -> str:
+    foreign = str(uuid4())
+    lines[first(lines, "captured")]["quotes"][0]["turn_id"] = foreign
+    return foreign
+
+
 def later_end(lines: list[Any]) -> str:
     line = next(
         line
@@ -271,6 +278,7 @@ TOGETHER: list[tuple[str, Callable[[list[Any]], str]]] = [
     ("usage of no memory", stranger("usage", "memory_id")),
     ("a link to no memory", stranger("relationship", "target_id")),
     ("a review of no operation", stranger("review", "log_id")),
+    ("a quote of no message", stranger_quoted),
     ("a chain that is not there", stranger("memory", "chain_id")),
     ("contradicted by no memory", stranger("memory", "contradicted_by")),
     ("an end that the chain does not give", later_end),

@@ -266,6 +266,19 @@ _BROKEN_BELIEFS = """
     LIMIT 1
 """
 
+# Find a message that a fact quotes, and that is not there.
+_MISSING_MESSAGE = """
+    SELECT quote ->> 'turn_id' AS id
+    FROM captured_facts f
+    CROSS JOIN LATERAL jsonb_array_elements(f.quotes) AS quote
+    WHERE f.agent_id = :agent
+      AND NOT EXISTS (
+          SELECT FROM turns t
+          WHERE t.agent_id = :agent AND t.id = CAST(quote ->> 'turn_id' AS uuid)
+      )
+    LIMIT 1
+"""
+
 # Rules that the schema cannot express: the sentence about a fault, and the statement that finds it.
 _CHECKS = (
     ("No operation of the log brought memory {} in.", _NOT_INSERTED),
@@ -274,6 +287,7 @@ _CHECKS = (
         "it.",
         _MISSING_OPERATION,
     ),
+    ("A fact of a message quotes the message {}, which is not there.", _MISSING_MESSAGE),
     (
         "The beliefs of memory {} do not follow one another from its created_at on without a gap "
         "or an overlap.",

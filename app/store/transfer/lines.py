@@ -22,12 +22,11 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMES
 
 from app.domain.dates.zones import find_zone
 from app.domain.errors import BadImportLine
-from app.store.column_values import ENUMERATIONS, check_json, split_place
+from app.store.column_values import ENUMERATIONS, LONGEST_TEXT, check_json, split_place
 from app.store.transfer.format import AGENT_COLUMNS, FORMAT, SECTIONS, TableSection, is_vector
 
 _Line = TypeVar("_Line")
 
-LONGEST_TEXT = 100_000  # characters; no text that this service stores is as long
 LONGEST_HASH = 128  # hex digits
 HEADER_TYPE = "palimpsest"
 
@@ -78,8 +77,9 @@ class ExportEnd:
 
 
 def _build_integer_type(bits: int) -> Any:
-    bound: int = 2 ** (bits - 1)
-    return Annotated[int, Meta(ge=-bound, le=bound - 1)]
+    """Return the type of half of the numbers that so many bits hold, so that counting can go on."""
+    bound: int = 2 ** (bits - 2)
+    return Annotated[int, Meta(ge=-bound, le=bound)]
 
 
 def _choose_type(kind: Any) -> Any:

@@ -7908,6 +7908,18 @@ LIMIT 1;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py check_imported_history
+SELECT quote ->> 'turn_id' AS id
+FROM captured_facts f
+CROSS JOIN LATERAL jsonb_array_elements(f.quotes) AS quote
+WHERE f.agent_id = :agent
+    AND NOT EXISTS (
+        SELECT FROM turns t
+        WHERE t.agent_id = :agent AND t.id = CAST(quote ->> 'turn_id' AS uuid)
+    )
+LIMIT 1;
+
+-- POST /v1/import (an export)
+-- app/store/transfer/imports.py check_imported_history
 SELECT id
 FROM (
     SELECT id, known_from,
