@@ -228,7 +228,7 @@ def test_an_answer_that_nobody_reads_is_given_up(
         {"content": f"Fact {n}", "classify": False, "details": {"note": "x" * 15_900}}
         for n in range(900)
     ]
-    stored = keyed.post("/v1/memories/batch", json={"items": items})
+    stored = keyed.post("/v1/memories/batch", json={"items": items}, timeout=60)
     assert stored.status_code == 200
     with open_connection(keyed) as caller:
         agent = keyed.headers["X-Agent-Id"]
