@@ -26,7 +26,9 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def run_make(folder: Path, *words: str, path: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS")}
+    environment = {
+        k: v for k, v in os.environ.items() if k not in ("PYTHON", "MAKEFLAGS", "MAKELEVEL")
+    }
     return subprocess.run(
         ["make", *words],
         cwd=folder,

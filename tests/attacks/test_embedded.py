@@ -67,7 +67,7 @@ def test_one_that_cannot_start_is_tried_again(tmp_path: Path) -> None:
         program.write_text("1\n")
         kill_postgres(tmp_path)
         log = tmp_path / "postgres" / "log"
-        wait_until(lambda: "not compatible" in log.read_text())
+        wait_until(lambda: "incompatible with server" in log.read_text())
         program.write_text(right_version)
         wait_until(lambda: can_connect(url))
 

@@ -28,6 +28,8 @@ from app.domain.relation import Judge, Judgment, ModelCost, Opinion, Relation
 LEAST_SUPPORT = 0.9
 # The cosine of two texts that the local judge cannot read and that a model takes for the same.
 REPEATS_FROM = 0.6
+# Texts that say the same have at least this cosine. An obedient model calls anything a repetition.
+ALIKE_FROM = 0.4
 
 
 def hear_model(
@@ -215,10 +217,12 @@ class _Hearing:
             return False
         if find_detail_loss(stored.text, self._fact.content) is not None:
             return False
-        if not self._trust.is_low and not has_new_name(stored.text, self._fact.content):
+        similarity = self._candidates[memory_id].similarity or 0
+        may_be_believed = similarity >= ALIKE_FROM and not self._trust.is_low
+        if may_be_believed and not has_new_name(stored.text, self._fact.content):
             return True
         if reading is None:
-            return (self._candidates[memory_id].similarity or 0) >= REPEATS_FROM
+            return similarity >= REPEATS_FROM
         one_word_may_decide = differs_in_few_words(stored.text, self._fact.content)
         thresholds = Thresholds()
         least = thresholds.duplicate_alike if one_word_may_decide else thresholds.ask
