@@ -297,7 +297,7 @@ class Settings(BaseSettings):
         3, ge=0, le=100, description="How many stored memories one classified store may end."
     )
     max_closures_per_hour: int = Field(
-        10,
+        300,
         ge=0,
         description=(
             "How many memories of an agent judges may end within an hour, sweeps included, or 5 % "

@@ -125,7 +125,8 @@ def test_who_stores_much_within_an_hour_may_see_a_third_of_it_end(
 
 
 @pytest.mark.parametrize(
-    ("live", "settings", "ended"), [(38, {}, 10), (100, {"max_closures_per_hour": 2}, 5)]
+    ("live", "settings", "ended"),
+    [(38, {"max_closures_per_hour": 10}, 10), (100, {"max_closures_per_hour": 2}, 5)],
 )
 def test_a_model_ends_ten_memories_of_an_agent_within_an_hour_or_a_twentieth(
     database_url: str,
