@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.embedding.local import LocalEmbedder
+from app.network_files import FOLDER
 from app.networks import FairThreads
-from app.networks.session import FOLDER
 
 Vectors = NDArray[np.float32]
 
