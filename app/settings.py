@@ -70,6 +70,9 @@ _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
 
 
 SHORTEST_KEY = 8  # characters
+# Imports that are sent at once, and calls at once that wait for the receivers of webhooks.
+UPLOADS = 40
+WEBHOOK_CALLS = 16
 
 
 class Settings(BaseSettings):
@@ -134,7 +137,7 @@ class Settings(BaseSettings):
         ),
     )
     pool_size: int = Field(
-        10, ge=1, le=200, description="Database connections per process, at most."
+        12, ge=1, le=200, description="Database connections per process, at most."
     )
     pool_timeout: float = Field(
         10.0, gt=0, le=300, description="Seconds to wait for a database connection."
@@ -297,11 +300,11 @@ class Settings(BaseSettings):
         3, ge=0, le=100, description="How many stored memories one classified store may end."
     )
     max_closures_per_hour: int = Field(
-        300,
+        10,
         ge=0,
         description=(
             "How many memories of an agent judges may end within an hour, sweeps included, or 5 % "
-            "of its live memories, or a third of the facts stored in that hour, whichever is "
+            "of its live memories, or half of the facts stored in that hour, whichever is "
             "most; beyond, their proposals become reviews. What callers and the rules of slots end "
             "does not count, nor does what a batch with `history: true` ends. 0: no limit."
         ),
@@ -667,32 +670,37 @@ class Settings(BaseSettings):
         None,
         ge=1,
         le=10_000,
-        description="Reads worked on at once, per process. Unset: twice the database connections.",
+        description=(
+            "Reads worked on at once, per process; of one key half of them at most. Unset: half "
+            "the database connections."
+        ),
     )
     max_writes: int | None = Field(
         None,
         ge=1,
         le=10_000,
-        description="Writes worked on at once, per process. Unset: half the database connections, "
-        "and with a model four more for each of "
-        "PALIMPSEST_LLM_CONCURRENCY, because those mostly wait.",
+        description=(
+            "Writes worked on at once, per process; of one key half of them at most. Unset: half "
+            "the database connections, and with a model four more for each of "
+            "PALIMPSEST_LLM_CONCURRENCY, because those mostly wait."
+        ),
     )
     max_transfers: int | None = Field(
         None,
         ge=1,
         le=10_000,
         description=(
-            "Imports and exports at once, per process. Unset: a quarter of the database "
-            "connections."
+            "Imports and exports worked on at once, per process; of one key half of them at most. "
+            "Unset: a third of the database connections."
         ),
     )
     max_event_readers: int = Field(
-        100,
+        200,
         ge=1,
         le=100_000,
         description=(
-            "Readers of /v1/events at once, per process, those who wait included. More get 503 at "
-            "once."
+            "Readers of /v1/events at once, per process, those who wait included; of one key half "
+            "of them at most. More are refused at once."
         ),
     )
     webhooks_allow_http: bool = Field(
@@ -707,18 +715,19 @@ class Settings(BaseSettings):
         ),
     )
     max_queue: int = Field(
-        100,
+        1000,
         ge=0,
         le=100_000,
         description=(
-            "Requests of each of these kinds that may wait for their turn; more get 503 at once."
+            "Requests of each of these kinds that may wait for their turn; of one key half of them "
+            "at most. More are refused at once."
         ),
     )
     queue_timeout: float = Field(
         10.0,
         gt=0,
         le=300,
-        description="Seconds that a request may wait for its turn; then it gets 503.",
+        description="Seconds that a request may wait for its turn; then it is refused.",
     )
     shutdown_delay: float = Field(
         0.0,
@@ -829,14 +838,17 @@ class Settings(BaseSettings):
     def places(self) -> dict[str, int]:
         """Return how many requests of each kind are worked on at once.
 
-        A search encodes for half of its time and needs no connection then. Writes leave
-        connections to reads, even while all writes wait for each other.
+        Six searches keep two cores busy; more at once would only slow each other. Writes and
+        transfers leave connections to reads, even while all writes wait for each other. Who sends
+        an import, or waits for a receiver of events, needs no connection.
         """
         for_model = 4 * self.llm_concurrency if self.llm_base_url else 0
         return {
-            "read": self.max_reads or 2 * self.pool_size,
+            "read": self.max_reads or max(1, self.pool_size // 2),
             "write": self.max_writes or max(1, self.pool_size // 2) + for_model,
-            "transfer": self.max_transfers or max(1, self.pool_size // 4),
+            "transfer": self.max_transfers or max(1, self.pool_size // 3),
+            "upload": UPLOADS,
+            "webhook": WEBHOOK_CALLS,
             "events": self.max_event_readers,
         }
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 
 from procrastinate.exceptions import ConnectorException
 
@@ -35,7 +35,7 @@ async def run_worker(
     """
     async with (
         open_jobs(settings) as jobs,
-        jobs.services.deliveries.deliver_in_background(),
+        nullcontext() if until_idle else jobs.services.capture_runner.read_in_background(),
         jobs.services.index_keeper.keep_in_background(),
     ):
         clock = settings.supersession_sweep_enabled and not until_idle
@@ -77,6 +77,8 @@ def _cancel_on_signals(working: asyncio.Task[None]) -> None:
 
 async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
     while True:
+        if until_idle:
+            await jobs.services.capture_runner.read_waiting()
         await jobs.services.queue.app.run_worker_async(
             concurrency=CONCURRENT_JOBS,
             wait=not until_idle,

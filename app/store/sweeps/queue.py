@@ -6,7 +6,6 @@ where to look: a lost job costs a minute and loses no work, and a superfluous jo
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +20,6 @@ from app.store.roles import Role
 
 SWEEP = "sweep"
 LOOK = "look_again"
-CAPTURE = "capture"
 SOON = 10  # the priority of short jobs, above that of sweeps
 
 
@@ -65,15 +63,6 @@ class Queue:
     async def defer_look_again(self, agent: AgentId) -> None:
         await self._defer_job(LOOK, agent, lock=f"{LOOK}:{agent}", priority=SOON)
 
-    async def defer_capture(
-        self, agent: AgentId, capture_id: UUID, *, until: datetime | None = None
-    ) -> None:
-        """Wake a worker for a capture, now or later. Neither takes the place of the other."""
-        lock = f"{CAPTURE}:{capture_id}:later" if until else f"{CAPTURE}:{capture_id}"
-        await self._defer_job(
-            CAPTURE, agent, lock=lock, priority=SOON, until=until, capture_id=str(capture_id)
-        )
-
     async def _defer_job(
         self,
         task: str,
@@ -81,12 +70,9 @@ class Queue:
         *,
         lock: str,
         priority: int,
-        until: datetime | None = None,
         **arguments: str,
     ) -> None:
         """Enqueue a job, unless a job with the same lock waits already."""
-        job = self.app.configure_task(
-            task, queueing_lock=lock, priority=priority, schedule_at=until
-        )
+        job = self.app.configure_task(task, queueing_lock=lock, priority=priority)
         with suppress(AlreadyEnqueued):
             await job.defer_async(agent=agent, **arguments)
