@@ -7183,8 +7183,6 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
--- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
--- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 
 
 -- ===== GET /v1/captures =====
