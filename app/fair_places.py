@@ -172,8 +172,10 @@ class FairPlaces:
         now = time.monotonic()
         self._last_seen.pop(key, None)
         self._last_seen[key] = now
-        while (oldest := next(iter(self._last_seen))) and self._last_seen[oldest] < now - PRESENT:
+        oldest = next(iter(self._last_seen))
+        while self._last_seen[oldest] < now - PRESENT:
             del self._last_seen[oldest]
+            oldest = next(iter(self._last_seen))
 
     def _divide(self, whole: int) -> int:
         """Return the share of each key that is present: of one half, and one at least."""
