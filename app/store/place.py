@@ -44,12 +44,13 @@ def name_as_installed(connection: sa.Connection, installation: Installation) -> 
 
 # --- checking ------------------------------------------------------------------------------------
 
+# Alembic's table, which outlives a downgrade. Other programs have one, too.
+_REVISIONS = "alembic_version"
+
 # Read what has to be known before anything is made.
 _READ_PLACE = sa.text("""
     SELECT
         CAST(current_setting('transaction_read_only') AS boolean) AS is_read_only,
-        to_regclass(quote_ident(:schema) || '.alembic_version') IS NOT NULL AS has_revision,
-        to_regclass(quote_ident(:schema) || '.consolidation_log') IS NOT NULL AS has_log,
         to_regnamespace(:queue) IS NOT NULL AS has_queue,
         ARRAY(
             SELECT CAST(relname AS text) FROM pg_class
@@ -77,20 +78,21 @@ def check_place(
     UnfitDatabase if the place belongs to another program, or to another version.
     """
     schema = installation.schema
-    tables = [*metadata.tables]
+    tables = [*metadata.tables, _REVISIONS]
     names = {"schema": schema, "queue": installation.queue_schema, "tables": tables}
     place = connection.execute(_READ_PLACE, names).one()
     if place.is_read_only:
         raise unfit.DatabaseTakesNoWrites
-    stored = _read_revisions(connection, schema) if place.has_revision else set()
+    stored = _read_revisions(connection, schema) if _REVISIONS in place.tables else set()
     if stored - revisions:
-        if place.has_log:
+        if "consolidation_log" in place.tables:
             raise unfit.NewerSchema
-        raise unfit.ForeignTables(schema, ["alembic_version"])
+        raise unfit.ForeignTables(schema, [_REVISIONS])
     if stored:
         return False
-    if place.tables:
-        raise unfit.ForeignTables(schema, place.tables)
+    foreign = [table for table in place.tables if table != _REVISIONS]
+    if foreign:
+        raise unfit.ForeignTables(schema, foreign)
     if place.others and not is_named:
         raise unfit.OtherPlace(place.others[0])
     if place.has_queue:
@@ -99,7 +101,7 @@ def check_place(
 
 
 def _read_revisions(connection: sa.Connection, schema: str) -> set[str]:
-    table = sa.table("alembic_version", sa.column("version_num"), schema=schema)
+    table = sa.table(_REVISIONS, sa.column("version_num"), schema=schema)
     return set(connection.execute(sa.select(table.c.version_num)).scalars())
 
 

@@ -157,8 +157,10 @@ def read_name(expression: str) -> str:
 
 def downgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    for signature in FUNCTIONS:
-        op.execute(f"DROP FUNCTION {signature}")
+    op.execute("DROP FUNCTION claim_encoder(text, integer, text), refresh_statistics()")
+    op.execute(f"SET LOCAL ROLE {OPERATOR}")  # the owner of the function
+    op.execute("DROP FUNCTION operations_on(uuid[])")
+    op.execute("RESET ROLE")
     for role in (SERVICE, LOG_EDITOR, OPERATOR, JOBS, KEYS):
         close_to_role(role)
     for table in PRIVILEGES:

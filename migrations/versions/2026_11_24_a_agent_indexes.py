@@ -389,8 +389,12 @@ def read_name(expression: str) -> str:
 
 def downgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    for signature in reversed((*FOR_OWNER, *OF_OWNER, *OF_OPERATOR, *OF_CALLER)):
+    for signature in reversed((*FOR_OWNER, *OF_OWNER, *OF_CALLER)):
         op.execute(f"DROP FUNCTION {signature}")
+    op.execute(f"SET LOCAL ROLE {OPERATOR}")  # the owner of these functions
+    for signature in OF_OPERATOR:
+        op.execute(f"DROP FUNCTION {signature}")
+    op.execute("RESET ROLE")
     op.execute("DROP TABLE frequent_words, agent_indexes, indexed_memories")
     op.execute("DROP INDEX memories_constraints, memories_core, memories_important")
     op.execute("DROP INDEX memory_usage_used")

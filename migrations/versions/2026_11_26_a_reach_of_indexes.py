@@ -96,7 +96,9 @@ def downgrade() -> None:
 
 def replace_find_nearest(*, fewest: int) -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
+    op.execute(f"SET LOCAL ROLE {OPERATOR}")  # the owner of the function
     op.execute(f"DROP FUNCTION {SIGNATURE}")
+    op.execute("RESET ROLE")
     op.execute(FIND_NEAREST.replace("{fewest}", str(fewest)))
     op.execute(f"REVOKE ALL ON FUNCTION {SIGNATURE} FROM PUBLIC")
     op.execute(f"GRANT EXECUTE ON FUNCTION {SIGNATURE} TO {SERVICE}")
