@@ -421,12 +421,15 @@ def _has_unread_input(descriptor: int) -> bool:
 
 # Begin a transaction: its role, its path, its agent, its time zone and its limits. Nothing is set
 # for longer than the transaction, because behind a pooler the next one may run in another session.
+# To compile a statement (`jit`) takes seconds, and none of ours runs that long: before Postgres 18
+# it is done for whatever reads a small table whole while `enable_seqscan` is off.
 _BEGIN = b"""
     SELECT
         set_config('role', %(role)s, true),
         set_config('search_path', %(search_path)s, true),
         set_config('palimpsest.agent', %(agent)s, true),
         set_config('timezone', 'UTC', true),
+        set_config('jit', 'off', true),
         set_config('statement_timeout', %(statement_timeout)s, true),
         set_config('lock_timeout', %(lock_timeout)s, true),
         set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
@@ -465,6 +468,7 @@ _BEGIN_ON_CLUSTER = b"""
         set_config('search_path', %(search_path)s, true),
         SCHEMA.set_on_every_node('palimpsest.agent', %(agent)s),
         SCHEMA.set_on_every_node('timezone', 'UTC'),
+        SCHEMA.set_on_every_node('jit', 'off'),
         SCHEMA.set_on_every_node('statement_timeout', %(statement_timeout)s),
         SCHEMA.set_on_every_node('lock_timeout', %(lock_timeout)s),
         set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
