@@ -146,6 +146,13 @@ class Patience:
         }
 
 
+# What the server says if a pooler gave the transaction a session that prepared other statements.
+MISTAKEN_SESSION = (
+    psycopg.errors.DuplicatePreparedStatement,
+    psycopg.errors.InvalidSqlStatementName,
+)
+
+
 class TimelyConnection(psycopg.AsyncConnection[Any]):
     """A connection that gives up a step that takes longer than `deadline` seconds.
 
@@ -161,6 +168,8 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
     search_path: str = ""
     # Whether the server is the coordinator of a Citus cluster, or another node of it.
     on_cluster: bool = False
+    # Called if the server turns out to be behind a pooler.
+    note_pooler: Callable[[], None] = staticmethod(lambda: None)
     # What `fetch_rows` begins the transaction of each statement with; None if one is open already.
     scope: Mapping[str, str] | None = None
     # How `fetch_rows` reads at a node of a cluster; None if the server is no such node.
@@ -179,6 +188,10 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
             is_silent = error.sqlstate is None
             if is_silent and self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 self.pgconn.finish()
+            raise
+        except MISTAKEN_SESSION:
+            self.prepare_threshold = None
+            self.note_pooler()
             raise
 
 
@@ -288,7 +301,9 @@ def _create_pool(
         driver.deadline = patience.deadline
 
     def set_up(dbapi_connection: DBAPIConnection, _record: object) -> None:
-        dbapi_connection.driver_connection.installation = installation
+        driver = dbapi_connection.driver_connection
+        driver.installation = installation
+        driver.note_pooler = partial(stop_preparing, engine)
         if dbapi_connection.run_async(_set_up):
             stop_preparing(engine)
 

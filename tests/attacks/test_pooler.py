@@ -128,3 +128,46 @@ def test_agents_stay_apart_behind_a_transaction_pooler(pooled_url: str) -> None:
             left = contents(copy, include_superseded=True)
             assert left == {None}, "texts are erased, rows stay"
         assert httpx.get(f"{address}/readyz").status_code == 200
+
+
+def call_at_once(address: str) -> list[httpx.Response]:
+    """The answers to 80 calls of eight agents, two in three of which write."""
+
+    def call(number: int) -> httpx.Response:
+        headers = {"X-Agent-Id": f"agent-{number % 8}"}
+        with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
+            if number % 3:
+                return client.post("/v1/memories", json={"content": f"Has number {number}"})
+            return client.get("/v1/search", params={"q": f"number {number}"})
+
+    with ThreadPoolExecutor(80) as callers:
+        return list(callers.map(call, range(80)))
+
+
+@pytest.mark.parametrize("option", ["", "?pgbouncer=true"])
+def test_a_pooler_without_its_setting_is_noticed_and_every_call_is_served(
+    pooled_url: str, option: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = load_settings(database_url=pooled_url + option, pool_size=6, use_flush_seconds=0.2)
+    with running(settings) as address:
+        answers = [answer for _ in range(3) for answer in call_at_once(address)]
+        with httpx.Client(base_url=address, headers={"X-Agent-Id": "one"}, timeout=60) as client:
+            assert client.post("/v1/sweeps", json={}).is_success
+            worker = load_settings(database_url=pooled_url + option)
+            asyncio.run(run_worker(worker, until_idle=True))
+    assert {answer.status_code for answer in answers} <= {200, 201}
+    notices = [line for line in caplog.messages if "PALIMPSEST_DATABASE_POOLER" in line]
+    assert len(notices) == (0 if option else 2), "once for the service, once for the worker"
+
+
+def test_a_pooler_that_answers_in_the_name_of_the_server_is_noticed_by_its_first_mistake(
+    pooled_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.store.engine._leads_to_pooler", lambda *_: False)
+    settings = load_settings(database_url=pooled_url, pool_size=6, use_flush_seconds=0.2)
+    with running(settings) as address:
+        first = [answer.status_code for _ in range(3) for answer in call_at_once(address)]
+        later = [answer.status_code for answer in call_at_once(address)]
+    assert set(first) <= {200, 201, 503}
+    assert 503 in first, "nothing was prepared twice, so this shows nothing"
+    assert set(later) <= {200, 201}

@@ -123,16 +123,18 @@ def use(client: httpx.Client, word: str) -> None:
 # --- one service ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [None, "", "mem, public", '"$user"', "public, extensions"])
 @pytest.mark.parametrize(
-    ("vectors", "tables"),
+    ("vectors", "tables", "path"),
     [
-        ("extensions", None),
-        ("extensions", "mem"),
-        ("public", "mem"),
-        ("mem", "mem"),
-        (ODD, ODD),
-        (ODD.lower(), ODD),
+        ("extensions", None, None),
+        ("extensions", None, ""),
+        ("extensions", None, "mem, public"),
+        ("extensions", "mem", "public, extensions"),
+        ("public", "mem", None),
+        ("public", "mem", '"$user"'),
+        ("mem", "mem", "public"),
+        (ODD, ODD, ""),
+        (ODD.lower(), ODD, "mem, public"),
     ],
 )
 def test_tables_and_pgvector_lie_in_any_schema_whatever_the_path_of_the_login(
