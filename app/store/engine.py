@@ -89,8 +89,10 @@ def sqlalchemy_url(url: str) -> sa.URL:
 
 
 def _list_unknown_options(url: str) -> list[str]:
-    """Return the options of another program. A name of any other form may be of the password."""
+    """Return the options of another program. What may be of the password is none."""
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
+    if "@" in url.partition("?")[2]:
+        return []
     names = [name for name in list_options(url) if re.fullmatch("[A-Za-z_]{2,40}", name)]
     return [name for name in names if name not in known]
 
