@@ -1,5 +1,6 @@
 """Bring a database to the schema of this code, and refuse one that does not fit."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from app.store.place import (
     ensure_schemas,
     name_as_installed,
     open_to_roles,
+    rename_what_is_earlier,
     set_path,
 )
 from app.store.roles import Role
@@ -46,7 +48,7 @@ def migrate_database(owner_url: str, service_url: str | None = None) -> None:
     are distributed over a cluster, new ones are too. Raise UnfitDatabase if the server, pgvector or
     the owner's rights do not do. An empty schema stays empty then.
     """
-    service = sqlalchemy_url(service_url or owner_url)
+    service = _read_address(service_url or owner_url)
     with _explain_refusal(), _open_migration(owner_url) as (connection, config):
         installation = read_installation(owner_url)
         is_new = check_place(
@@ -62,6 +64,7 @@ def migrate_database(owner_url: str, service_url: str | None = None) -> None:
         )
         open_to_roles(connection, installation, login=service.username)
         if not is_new:
+            rename_what_is_earlier(connection, installation)
             # What one revision locks is free again before the next one scans.
             connection.commit()
         command.upgrade(config, "head")
@@ -199,7 +202,7 @@ def _check_pgvector(version: str | None) -> None:
     needed = ".".join(map(str, MINIMUM_PGVECTOR))
     if version is None:
         raise unfit.MissingExtension(needed)
-    numbers = tuple(int(part) for part in version.split("."))
+    numbers = tuple(map(int, re.findall(r"\d+", version)))
     if numbers < MINIMUM_PGVECTOR:
         raise unfit.OldExtension(version, needed)
 
@@ -262,15 +265,20 @@ def _connect_database(url: str) -> sa.Connection:
     """Connect to the database. Each transaction has the path of the installation."""
     try:
         engine = sa.create_engine(
-            sqlalchemy_url(url),
+            _read_address(url),
             poolclass=sa.NullPool,
             # A pooler may lie between.
             connect_args={"connect_timeout": CONNECT_TIMEOUT, "prepare_threshold": None},
         )
         sa.event.listen(engine, "begin", partial(set_path, read_installation(url)))
         return engine.connect()
-    except NoAddress as problem:
-        raise unfit.UnreadableAddress(str(problem)) from None
     except sa.exc.OperationalError as problem:
         [reason, *_] = str(problem.orig).strip().splitlines()
         raise unfit.NoConnection(reason) from None
+
+
+def _read_address(url: str) -> sa.URL:
+    try:
+        return sqlalchemy_url(url)
+    except NoAddress as problem:
+        raise unfit.UnreadableAddress(str(problem)) from None

@@ -292,6 +292,15 @@ def test_what_is_in_the_way_is_named_and_stays_as_it_is(
             schema.check_schema(own)
 
 
+def test_an_address_with_an_option_of_another_program_is_refused_in_one_line(
+    database_url: str,
+) -> None:
+    wrong = set_schema(database_url, "mem") + "&connection_limit=1"
+    assert "connection_limit" in refuse(wrong)
+    with pytest.raises(UnfitDatabase, match="connection_limit"):
+        schema.migrate_database(database_url, wrong)
+
+
 @pytest.mark.parametrize("setting", ["default_transaction_read_only = on"])
 def test_a_database_that_takes_no_writes_is_named(server_url: str, setting: str) -> None:
     with fresh_database(server_url) as url:
@@ -309,3 +318,33 @@ def test_a_database_of_a_later_version_is_named(database_url: str) -> None:
     assert "later version" in refuse(database_url)
     with psycopg.connect(database_url) as superuser:
         superuser.execute("UPDATE alembic_version SET version_num = '2026_11_27_k'")
+
+
+# --- earlier versions ----------------------------------------------------------------------------
+
+
+def test_tables_that_an_earlier_version_made_by_the_path_of_the_login_go_on(
+    server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its roles and its queue have the names of an installation in `public`."""
+    monkeypatch.setattr("app.wiring._get_database_url", lambda settings, _: settings.database_url)
+    with fresh_database(server_url) as plain_url:
+        url = set_schema(plain_url, "mem")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Installation, "_name", lambda _, name: name)
+            schema.migrate_database(url)
+            with serving(url) as client:
+                use(client, "fox")
+                before = contents(client)
+            schema.migrate_down(url, "2026_11_27_f")
+        assert "in the schema mem. Set PALIMPSEST_DATABASE_SCHEMA to it" in refuse(plain_url)
+        with pytest.raises(UnfitDatabase, match="not that of this version"):
+            schema.check_schema(url)
+        schema.migrate_database(url)
+        with serving(url) as client:
+            assert contents(client) == before
+            use(client, "owl")
+        asyncio.run(run_worker(load_settings(database_url=url), until_idle=True))
+        assert_healthy(url)
+        schema.migrate_database(set_schema(plain_url, "public"))
+        schema.migrate_down(url)
