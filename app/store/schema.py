@@ -1,5 +1,6 @@
 """Bring a database to the schema of this code, and refuse one that does not fit."""
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,10 @@ from app.store.roles import Role
 
 MINIMUM_SERVER = 160000
 MINIMUM_PGVECTOR = (0, 8, 0)
+# Earlier ones may damage the index of a large agent when it is vacuumed, or fail to vacuum it.
+SOUND_PGVECTOR = (0, 8, 4)
+logger = logging.getLogger(__name__)
+
 CONNECT_TIMEOUT = 10  # seconds
 
 # A page holds 8,160 bytes. The other columns of a memory can shrink to about 1,500 of them.
@@ -144,7 +149,11 @@ def check_schema(url: str) -> None:
             raise unfit.OtherSchema from None
         if revision != _read_head_revision():
             raise unfit.OtherSchema
-        _check_pgvector(connection.execute(_INSTALLED_PGVECTOR).scalar())
+        version = connection.execute(_INSTALLED_PGVECTOR).scalar()
+        _check_pgvector(version)
+        if _read_version(str(version)) < SOUND_PGVECTOR:
+            sound = ".".join(map(str, SOUND_PGVECTOR))
+            logger.warning("pgvector %s may damage large indexes; install %s", version, sound)
 
 
 # Take on the role of the operator, for one transaction.
@@ -202,9 +211,12 @@ def _check_pgvector(version: str | None) -> None:
     needed = ".".join(map(str, MINIMUM_PGVECTOR))
     if version is None:
         raise unfit.MissingExtension(needed)
-    numbers = tuple(map(int, re.findall(r"\d+", version)))
-    if numbers < MINIMUM_PGVECTOR:
+    if _read_version(version) < MINIMUM_PGVECTOR:
         raise unfit.OldExtension(version, needed)
+
+
+def _read_version(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 # --- what a database is made for ---------------------------------------------------------------

@@ -17,8 +17,10 @@ import httpx
 import psycopg
 import pytest
 
+from app.database_urls import set_schema
 from app.jobs.worker import run_worker
 from app.settings import load_settings
+from app.store import schema
 from app.store.roles import SERVICE_LOGIN, build_service_url
 from support.builders import contents, editor, store
 from support.service import running
@@ -171,3 +173,30 @@ def test_a_pooler_that_answers_in_the_name_of_the_server_is_noticed_by_its_first
     assert set(first) <= {200, 201, 503}
     assert 503 in first, "nothing was prepared twice, so this shows nothing"
     assert set(later) <= {200, 201}
+
+
+def test_two_services_behind_one_pooler_see_their_own_rows_alone(
+    pooled_url: str, database_url: str
+) -> None:
+    """Both have the same two sessions, and agents of the same names."""
+    owner, login = database_url, build_service_url(database_url)
+    schema.migrate_database(set_schema(owner, "second"), set_schema(login, "second"))
+    pooled = {"database_pooler": True, "pool_size": 6, "use_flush_seconds": 0.2}
+    with (
+        running(load_settings(database_url=pooled_url, **pooled)) as first,
+        running(
+            load_settings(database_url=pooled_url, database_schema="second", **pooled)
+        ) as second,
+        ThreadPoolExecutor(4) as callers,
+    ):
+        using = [
+            callers.submit(use, address, agent) for agent in AGENTS for address in (first, second)
+        ]
+        assert all(len(one.result()) == 9 for one in using)
+        with httpx.Client(base_url=second, headers={"X-Agent-Id": "one"}, timeout=60) as client:
+            assert client.post("/v1/erasures", json={"agent_id": "one"}).is_success
+            store(client, "Only in the second one")
+            assert contents(client) == {"Only in the second one"}
+        with httpx.Client(base_url=first, headers={"X-Agent-Id": "one"}, timeout=60) as client:
+            assert "Only in the second one" not in contents(client)
+            assert len(contents(client)) == 9
