@@ -17,7 +17,7 @@ import app
 from app.store import cluster, roles, unfit
 from app.store.engine import NoAddress, sqlalchemy_url
 from app.store.installation import Installation, names_schema, read_installation
-from app.store.place import (
+from app.store.preparation import (
     check_place,
     ensure_schemas,
     name_as_installed,

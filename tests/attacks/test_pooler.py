@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
@@ -39,7 +40,7 @@ def pooled_url(database_url: str) -> Iterator[str]:
     server = psycopg.conninfo.conninfo_to_dict(build_service_url(database_url))
     with tempfile.TemporaryDirectory(prefix="palimpsest-test-") as folder:
         port = free_port()
-        configuration = write_configuration(Path(folder), server, port)
+        configuration = write_configuration(program, Path(folder), server, port)
         # The owner of the socket may not pass through the folders above it, if root started all this.
         socket_folder = server["host"] if server["host"].startswith("/") else None
         process = subprocess.Popen(
@@ -53,8 +54,12 @@ def pooled_url(database_url: str) -> Iterator[str]:
             process.wait(10)
 
 
-def write_configuration(folder: Path, server: dict[str, Any], port: int) -> Path:
+def write_configuration(program: str, folder: Path, server: dict[str, Any], port: int) -> Path:
     folder.chmod(0o755)
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    version = tuple(map(int, re.findall(r"\d+", said)[:2]))
+    # From then on PgBouncer may know which session prepared what.
+    forgets = "max_prepared_statements = 0\n" if version >= (1, 21) else ""
     users = folder / "users.txt"
     users.write_text(f'"{SERVICE_LOGIN}" "{server.get("password", "")}"\n')
     configuration = folder / "pgbouncer.ini"
@@ -63,7 +68,7 @@ def write_configuration(folder: Path, server: dict[str, Any], port: int) -> Path
         f"[databases]\n* = host={host} port={server.get('port', 5432)}\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
         f"auth_type = trust\nauth_file = {users}\n"
-        "pool_mode = transaction\ndefault_pool_size = 2\n"
+        f"pool_mode = transaction\ndefault_pool_size = 2\n{forgets}"
     )
     return configuration
 

@@ -1,4 +1,4 @@
-"""The place of an installation in a database: check it, and make what is missing of it."""
+"""Prepare a database for an installation: check what is there, and make what is missing."""
 
 import re
 from typing import Any, LiteralString
