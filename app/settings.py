@@ -15,6 +15,7 @@ from croniter import croniter
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
+from app.database_urls import POOLER, SCHEMA, set_schema, split_options
 from app.domain.agent import Mode
 from app.domain.dates.zones import find_zone
 from app.domain.fact import Kind
@@ -122,11 +123,20 @@ class Settings(BaseSettings):
             "the primary answers."
         ),
     )
+    database_schema: str | None = Field(
+        None,
+        description=(
+            "Schema of the tables, which `palimpsest migrate` makes if it is missing; "
+            "`?schema=` in the address says the same. Unset: `public`."
+        ),
+    )
     database_pooler: bool = Field(
         False,
         description=(
-            "Set it if a transaction pooler such as PgBouncer lies before Postgres. Then nothing "
-            "is prepared on the server, and a worker looks for work every few seconds."
+            "Set it if a transaction pooler such as PgBouncer lies before Postgres; "
+            "`?pgbouncer=true` in the address says the same. Then nothing is prepared on the "
+            "server, and a worker looks for work every few seconds. A pooler that is noticed is "
+            "treated alike."
         ),
     )
     data_dir: _Folder = Field(
@@ -880,6 +890,7 @@ def load_settings(**overrides: object) -> Settings:
         first = problem.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
         raise InvalidSettings(f"PALIMPSEST_{name.upper()}: {first['msg']}") from None
+    settings = _read_addresses(settings)
     if (
         settings.listens_beyond_loopback
         and not settings.api_key
@@ -914,6 +925,46 @@ def load_settings(**overrides: object) -> Settings:
             "Set it to the size of the model's vectors."
         )
     return settings
+
+
+def _read_addresses(settings: Settings) -> Settings:
+    """Return the settings with what the addresses say, and the addresses with the schema."""
+    addresses = {
+        "database_url": [settings.database_url] if settings.database_url else [],
+        "owner_url": [settings.owner_url] if settings.owner_url else [],
+        "replica_urls": settings.replica_url_list,
+    }
+    schema, is_pooled = settings.database_schema, settings.database_pooler
+    for name, urls in addresses.items():
+        for url in urls:
+            _, options = split_options(url)
+            named = options.get(SCHEMA) or schema
+            if schema not in (None, named):
+                raise InvalidSettings(
+                    f"PALIMPSEST_{name.upper()}: names the schema {named}, and another setting "
+                    f"names {schema}. Name one."
+                )
+            schema = named
+            is_pooled |= name != "owner_url" and options.get(POOLER) == "true"
+    if schema is None:
+        return settings.model_copy(update={"database_pooler": is_pooled})
+    try:
+        _check_schema_name(schema)
+    except ValueError as problem:
+        raise InvalidSettings(f"PALIMPSEST_DATABASE_SCHEMA: {problem}") from None
+    with_schema = {
+        name: ",".join(set_schema(url, schema) for url in urls) or None
+        for name, urls in addresses.items()
+    }
+    changes = {**with_schema, "database_schema": schema, "database_pooler": is_pooled}
+    return settings.model_copy(update=changes)
+
+
+def _check_schema_name(schema: str) -> None:
+    """Raise ValueError if Postgres does not let a schema have this name."""
+    is_of_postgres = schema.startswith("pg_") or schema == "information_schema"
+    if is_of_postgres or not 0 < len(schema.encode()) <= 63 or "\0" in schema:
+        raise ValueError("must be a name of 1 to 63 bytes that is none of Postgres' own")
 
 
 # Variables that other parts of the package read: its command line, and its tests.

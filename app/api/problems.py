@@ -21,6 +21,7 @@ from app.database_names import find_rule, remove_shard
 from app.domain import errors
 from app.domain.agent import AGENT_ID_RULE
 from app.services.remember import BatchRefused
+from app.store.engine import MISTAKEN_SESSION
 
 logger = logging.getLogger(__name__)
 
@@ -796,6 +797,16 @@ _PASSING_TROUBLES = [
         "Two writes collided",
         "The database chose to undo this one. Try again.",
         retry_after=1,
+    ),
+    *(
+        _PassingTrouble(
+            kind,
+            "database-unavailable",
+            "The database cannot be reached",
+            "A pooler before it was noticed by a mistake; nothing was stored. Try again.",
+            retry_after=1,
+        )
+        for kind in MISTAKEN_SESSION
     ),
     _PassingTrouble(
         psycopg.OperationalError,

@@ -11,6 +11,7 @@ from procrastinate.exceptions import ConnectorException
 from app.domain.errors import PalimpsestError
 from app.jobs.tasks import STALLED_AFTER, Jobs
 from app.settings import Settings
+from app.store.engine import is_behind_pooler
 from app.wiring import Process, open_services
 
 # Jobs that one worker carries out at a time. One sweep leaves a processor core free for those who
@@ -83,7 +84,7 @@ async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
             concurrency=CONCURRENT_JOBS,
             wait=not until_idle,
             # Behind a pooler, the session that listens is not the one that is told.
-            listen_notify=not jobs.services.settings.database_pooler,
+            listen_notify=not is_behind_pooler(jobs.services.engine),
             delete_jobs="always",
             shutdown_graceful_timeout=SHUTDOWN_GRACE,
             update_heartbeat_interval=STALLED_AFTER / 3,

@@ -6,6 +6,7 @@ where to look: a lost job costs a minute and loses no work, and a superfluous jo
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,8 +15,10 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
 from psycopg_pool import AsyncConnectionPool
 
+from app.database_urls import split_options
 from app.domain.agent import AgentId
-from app.store.engine import PREPARED_AFTER
+from app.store.engine import PREPARED_AFTER, stop_preparing_behind_pooler
+from app.store.installation import Installation, read_installation
 from app.store.roles import Role
 
 SWEEP = "sweep"
@@ -24,13 +27,15 @@ SOON = 10  # the priority of short jobs, above that of sweeps
 
 
 # Take on the role of the queue, and find its tables, for one transaction.
-_BEGIN = """
-    SELECT set_config('role', %s, true), set_config('search_path', 'jobs, public', true)
-"""
+_BEGIN = "SELECT set_config('role', %s, true), set_config('search_path', %s, true)"
 
 
 class _Pool(AsyncConnectionPool):
     """Connections whose every transaction runs in the role of the queue."""
+
+    def __init__(self, *, installation: Installation, **options: Any) -> None:
+        super().__init__(**options, configure=stop_preparing_behind_pooler)
+        self._scope = [installation.name_role(Role.JOBS), installation.queue_schema]
 
     @asynccontextmanager
     async def connection(
@@ -38,7 +43,7 @@ class _Pool(AsyncConnectionPool):
         timeout: float | None = None,  # noqa: ASYNC109 - as psycopg has it
     ) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
         async with super().connection(timeout) as connection:
-            await connection.execute(_BEGIN, [Role.JOBS])
+            await connection.execute(_BEGIN, self._scope)
             yield connection
 
 
@@ -46,9 +51,10 @@ class Queue:
     """Enqueues the jobs that wake workers. `app` is procrastinate's and must be open."""
 
     def __init__(self, url: str, *, behind_pooler: bool = False) -> None:
+        plain_url, _ = split_options(url)
         connector = PsycopgConnector(
-            pool_factory=_Pool,
-            conninfo=url,
+            pool_factory=partial(_Pool, installation=read_installation(url)),
+            conninfo=plain_url,
             kwargs={"prepare_threshold": None if behind_pooler else PREPARED_AFTER},
             min_size=0,
             max_size=3,

@@ -12,8 +12,10 @@
 -- app/store/engine.py
 SELECT
     set_config('role', :role, true),
+    set_config('search_path', :search_path, true),
     set_config('palimpsest.agent', :agent, true),
     set_config('timezone', 'UTC', true),
+    set_config('jit', 'off', true),
     set_config('statement_timeout', :statement_timeout, true),
     set_config('lock_timeout', :lock_timeout, true),
     set_config('idle_in_transaction_session_timeout', :idle_timeout, true);
@@ -26,8 +28,10 @@ SELECT agent_id, memories, live, counted_at FROM agent_indexes ORDER BY agent_id
 -- app/store/comparison.py find_candidates
 SELECT
     set_config('role', :role, true),
+    set_config('search_path', :search_path, true),
     set_config('palimpsest.agent', :agent, true),
     set_config('timezone', 'UTC', true),
+    set_config('jit', 'off', true),
     set_config('statement_timeout', :statement_timeout, true),
     set_config('lock_timeout', :lock_timeout, true),
     set_config('idle_in_transaction_session_timeout', :idle_timeout, true),
@@ -5011,7 +5015,7 @@ RETURNING *;
 
 -- POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_sweep
-SELECT set_config('role', :value, true), set_config('search_path', 'jobs, public', true);
+SELECT set_config('role', :value, true), set_config('search_path', :value, true);
 
 
 -- ===== GET /v1/sweeps =====
@@ -8861,7 +8865,21 @@ show standard_conforming_strings;
 
 -- a worker: what retention would do
 -- app/store/engine.py
-SELECT 1 FROM pg_extension WHERE extname = 'citus';
+SELECT
+    pg_backend_pid() AS pid,
+    EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS on_cluster,
+    set_config('search_path',
+        concat_ws(
+            ', ',
+            quote_ident(CAST(:schema AS text)),
+            (
+                SELECT quote_ident(nspname)
+                FROM pg_extension JOIN pg_namespace AS n ON n.oid = extnamespace
+                WHERE extname = 'vector' AND nspname <> CAST(:schema AS text)
+            ),
+            'pg_temp'
+        )
+        , true) AS search_path;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- a worker: what retention would do
