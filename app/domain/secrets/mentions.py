@@ -4,10 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 
 from app.domain.secrets.kinds import Secret, SecretKind
+from app.domain.secrets.numbers import PAPERS, is_letters_and_digits
+from app.domain.secrets.passwords import NAMES, PASSWORDS
 from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.?!:]\s+(?=[A-Z\"'(\d])|\n|\Z)")
-_WORD = re.compile(r"[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
+# What has the name of its algorithm before it is a hash.
+_WORD = re.compile(r"SHA\d+:\S{1,400}|[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
 
 # Times, versions, numbers with units, tickets, addresses, paths, files, functions and fields.
 _ORDINARY = re.compile(
@@ -16,7 +19,7 @@ _ORDINARY = re.compile(
     r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*",
     re.IGNORECASE,
 )
-_HASH = re.compile(r"[0-9a-f]{7,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HASH = re.compile(r"(?:0x)?[0-9a-f]{7,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _DATE = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|\d\d?-\d\d?-(?:19|20)\d\d")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -43,7 +46,7 @@ def _is_pin(word: str) -> bool:
 def _is_identity_number(word: str) -> bool:
     bare = word.strip(".:?!")
     digits = sum(character.isdigit() for character in bare)
-    return (
+    return is_letters_and_digits(bare) or (
         digits >= 6
         and not _DATE.fullmatch(bare)
         and re.fullmatch(r"[A-Za-z]{0,6}[\d-]+[A-Za-z\d-]{0,8}", bare) is not None
@@ -61,14 +64,15 @@ def _is_token(word: str) -> bool:
 
 def _is_hex_token(word: str) -> bool:
     bare = word.strip(".:?!")
-    return len(bare) >= 32 and looks_random(bare, least_bits=2.5) and bool(_HASH.fullmatch(bare))
+    is_address = len(bare) == len("0x") + 40
+    return len(bare) >= 32 and not is_address and looks_random(bare, least_bits=2.5) and bool(_HASH.fullmatch(bare))
 
 
 _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...] = (
     (
         SecretKind.PASSWORD,
         re.compile(
-            r"pass(?:word|wd|phrase|code|key)|\bpw\b|\blogin|credential|\bcreds\b|\bunlock|wi-?fi"
+            rf"{PASSWORDS}|\bpw\b|\blogin|credential|\bcreds\b|\bunlock|wi-?fi|wlan"
             r"|\b(?:log|sign)(?:s|ged|ed|ging|ing)?[ -](?:(?:me|you|us)\s)?in\b|\bsudo\b",
             re.IGNORECASE,
         ),
@@ -84,8 +88,7 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
     (
         SecretKind.IDENTITY_NUMBER,
         re.compile(
-            r"social security|\bssn\b|passport|\bbsn\b|national insurance|driv\S+ licen[cs]e"
-            r"|identity card|\bid card|national id\b|tax id|taxpayer|\bnhs\b",
+            rf"\b(?:{'|'.join(PAPERS)})|national id\b|tax id|taxpayer",
             re.IGNORECASE,
         ),
         _is_identity_number,
@@ -93,7 +96,7 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
     (
         SecretKind.SERVICE_TOKEN,
         re.compile(
-            r"\b(?:api|secret|access|signing|private|root)\b|\bkeys?\b|token", re.IGNORECASE
+            r"\b(?:api|secret|access|signing|private|root)\b|(?<!public )\bkeys?\b|token", re.IGNORECASE
         ),
         _is_token,
     ),
@@ -107,7 +110,8 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
     ),
 )
 _OF_MENTIONS = (
-    *("pass", "pw", "log", "sign", "cred", "unlock", "wifi", "wi-fi", "pin", "secur", "ssn", "bsn"),
+    *NAMES,
+    *("log", "sign", "unlock", "fi", "lan", "pin", "ssn", "bsn", "dni", "sécu", "secu", "segur"),
     *(
         "insurance",
         "licen",
@@ -119,12 +123,16 @@ _OF_MENTIONS = (
         "sudo",
         "voicemail",
         "api",
-        "secret",
         "access",
         "private",
         "root",
-        "key",
-        "token",
+        "ident",
+        "port",
+        "ausweis",
+        "steuer",
+        "versichert",
+        "führer",
+        "condu",
     ),
 )
 
