@@ -23,7 +23,7 @@ _TOKENS = (
 # Parts of all names above.
 NAMES = (
     *("pass", "pw", "psk", "token", "key", "secret", "cookie", "credential", "code", "wort"),
-    *("woord", "contrase", "senha", "senord", "salasana", "identified", "mdp"),
+    *("woord", "contrase", "senha", "senord", "salasana", "identified", "mdp", "schlüssel"),
 )
 # "for Netflix", "that I use at home"
 _OBJECT = r"(?P<object>\s[^\n:=.,;!?\"`“”]{1,48}?)??"
