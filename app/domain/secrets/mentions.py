@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from app.domain.secrets.kinds import Secret, SecretKind
 from app.domain.secrets.numbers import PAPERS, is_letters_and_digits
-from app.domain.secrets.passwords import NAMES, PASSWORDS
+from app.domain.secrets.passwords import KEY, NAMES, PASSWORDS
 from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.?!:]\s+(?=[A-Z\"'(\d])|\n|\Z)")
@@ -96,14 +96,16 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
     (
         SecretKind.SERVICE_TOKEN,
         re.compile(
-            r"\b(?:api|secret|access|signing|private|root)\b|(?<!public )\bkeys?\b|token", re.IGNORECASE
+            rf"\b(?:api|secret|access|signing|private|root)\b|(?<!public )(?:\b|-){KEY}s?\b|token",
+            re.IGNORECASE,
         ),
         _is_token,
     ),
     (
         SecretKind.SERVICE_TOKEN,
         re.compile(
-            r"(?:api|auth|access|secret|private|signing|bearer)[ _-]?(?:key|token|secret)",
+            rf"(?:api|auth|access|secret|private|signing|bearer)[ _-]?(?:{KEY}|secret)"
+            rf"|{KEY} (?:de la |d['’])?(?:api|acc|secr|priv)",
             re.IGNORECASE,
         ),
         _is_hex_token,

@@ -12,18 +12,20 @@ PASSWORDS = (
     r"|(?:wi-?fi|wlan|network|router|wireless)[\s-](?:key|pass|schlüssel)"
     r"|(?:backup|recovery|reset|emergency|scratch)\scode)"
 )
+KEY = r"(?:key|schlüssel|clé|clave|chiave|chave|sleutel|token|jeton)"
 _TOKENS = (
     r"(?:(?:api|access|auth(?:entication|orization)?|account|encryption|signing|private|secret"
     r"|client|consumer|refresh|session|master|root|admin|service|server|deploy|licen[cs]e|product"
     r"|webhook|bot|pre-?shared|shared|storage|subscription|app|bearer|ssh|recovery|2fa|totp|otp"
     r"|authenticator|setup)[ _-]?"
-    r"(?:key|token|secret|cookie)(?:_base)?"
+    rf"(?:{KEY}|secret|cookie)(?:_base)?"
     r"|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|credential|apikey|cookie)"
 )
 # Parts of all names above.
 NAMES = (
     *("pass", "pw", "psk", "token", "key", "secret", "cookie", "credential", "code", "wort"),
-    *("woord", "contrase", "senha", "senord", "salasana", "identified", "mdp", "schlüssel"),
+    *("woord", "contrase", "senha", "senord", "salasana", "identified", "mdp"),
+    *("schlüssel", "clé", "clave", "chiave", "chave", "sleutel", "jeton"),
 )
 # "for Netflix", "that I use at home"
 _OBJECT = r"(?P<object>\s[^\n:=.,;!?\"`“”]{1,48}?)??"

@@ -45,7 +45,7 @@ _MODEL_KEY = re.compile(
 _PREFIXED = re.compile(
     rf"{_RUN_STARTS}((?:gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|cbt|oas|soat|ft|imt|agent)-"
     r"|xox[a-z]-|xapp-|AKIA|ASIA|AIza|hf_|npm_|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|sbp_|figd_"
-    r"|dckr_pat_|lin_(?:api|oauth)_|glsa_|glc_|rubygems_|PMAK-|pscale_|sntry[su]_|pcsk_|vercel_"
+    r"|dckr_pat_|dbt[cu]_|lin_(?:api|oauth)_|glsa_|glc_|rubygems_|PMAK-|pscale_|sntry[su]_|pcsk_|vercel_"
     r"|sq0[a-z]{3}-|whsec_|[srp]k_(?:live|test)_|AGE-SECRET-KEY-|CFPAT-|HRKU-|NRAK-|tskey-"
     r"|ATATT|ATBB|CCIPAT_|bku[a-z]_|nfp_|napi_|hcaik_|sq[upa]_|lsv2_|shippo_|rdme_|pal_"
     r"|dp\.[a-z]{2,5}\.|hv[bsr]\.|[ps]k\.eyJ[\w-]{20,300}\.)"
@@ -89,7 +89,9 @@ _WALLET_KEY = re.compile(
     r"(?<![A-Za-z0-9])(?P<value>(?:0x)?[0-9a-f]{64})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-_NO_KEY = re.compile(r"hash|sha|tx|transaction|block|root|digest|checksum|public|pub", re.IGNORECASE)
+_NO_KEY = re.compile(
+    r"hash|sha|tx|transaction|block|root|digest|checksum|pub|cache|idempot|address", re.IGNORECASE
+)
 
 
 def find_wallet_keys(text: str) -> Iterator[Secret]:
