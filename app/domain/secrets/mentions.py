@@ -9,12 +9,12 @@ from app.domain.secrets.passwords import KEY, NAMES, PASSWORDS
 from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.?!:]\s+(?=[A-Z\"'(\d])|\n|\Z)")
-# What has the name of its algorithm before it is a hash.
-_WORD = re.compile(r"SHA\d+:\S{1,400}|[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
+# What has the name of its algorithm before it is a hash or a public key.
+_WORD = re.compile(r"(?:SHA\d+:|ssh-\w{1,12} )\S{1,400}|[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
 
 # Times, versions, numbers with units, tickets, addresses, paths, files, functions and fields.
 _ORDINARY = re.compile(
-    r"v?\d[\d.:/,+-]*[a-z%]{0,4}|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?\d+|.*[/\\@].*|\w+\(.*"
+    r"v?\d[\d.:/,+-]*[a-z%]{0,5}\d?|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?[\d.]+|ssh-.*|.*[/\\@].*|\w+\(.*"
     r"|[\w-]+\.[a-z]{2,5}|[A-Za-z]+(?:[_.-][A-Za-z]+)+[_.-]?\d?|\d{1,4}[a-z]{0,3}-[a-z-]+\d*"
     r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*",
     re.IGNORECASE,
@@ -72,7 +72,7 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
     (
         SecretKind.PASSWORD,
         re.compile(
-            rf"{PASSWORDS}|\bpw\b|\blogin|credential|\bcreds\b|\bunlock|wi-?fi|wlan"
+            rf"{PASSWORDS}|\bpw\b|\blogin|credential|\bcreds\b|\bunlock|wi-?fi"
             r"|\b(?:log|sign)(?:s|ged|ed|ging|ing)?[ -](?:(?:me|you|us)\s)?in\b|\bsudo\b",
             re.IGNORECASE,
         ),

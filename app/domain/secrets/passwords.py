@@ -30,7 +30,7 @@ NAMES = (
 # "for Netflix", "that I use at home"
 _OBJECT = r"(?P<object>\s[^\n:=.,;!?\"`“”]{1,48}?)??"
 _VERB = (
-    r"(?:['’]s|\s(?:is|was|are|were|will\sbe|used\sto\sbe|became|to|from|ist|lautet|est|es|är)"
+    r"(?:['’]s|\s(?:is|was|are|were|will\sbe|used\sto\sbe|became|to|from|(?P<foreign>ist|lautet|est|es|är))"
     r"|\s(?:is|was|got|has\sbeen|have\sbeen)\s(?:changed|set|reset)\sto)"
     r"(?:\s(?:now|still|currently|just|always))?\s{1,3}"
 )
@@ -77,7 +77,16 @@ def find_assigned(text: str) -> Iterator[Secret]:
             yield Secret(kind, another.start(1), place)
 
 
+# "for Netflix", "that I use": what the name is a part of.
+_OF_NAME = re.compile(
+    r"\s(?:for|of|to|on|at|in|from|that|which|i|we|fürs?|vo[nm]|van|d[aeou]l?)\b", re.IGNORECASE
+)
+
+
 def _is_assigned_secret(match: re.Match[str], value: str) -> bool:
+    is_of_another = match["object"] and not _OF_NAME.match(match["object"])
+    if is_of_another and (match["password"] is None or value.isalpha()):
+        return False  # "the password store is KeePass", "the commit of the token fix is 9fceb02"
     if match["token"]:
         if match["operator"] and match["quoted"] and _mixes_digits(value) and " " not in value:
             return True
@@ -138,9 +147,6 @@ _PREDICATE = re.compile(
     r"|anything|everything|different|string|number|numbers|please|case|terrible|awful|better|worse|stale|stronger|weaker|longer|shorter|safer",
     re.IGNORECASE,
 )
-_OF_PASSWORD = re.compile(
-    r"\s(?:for|of|to|on|at|in|from|that|which|i|we|fürs?|vo[nm]|van|d[aeou]l?)\b", re.IGNORECASE
-)
 _SENTENCE_GOES_ON = re.compile(r":|[\"'`”’]?(?:\s(?!and\s))?[a-z]")
 
 
@@ -148,8 +154,8 @@ def _is_told_word(match: re.Match[str], value: str) -> bool:
     """Return True for "my password is swordfish", where a clause ends with the word."""
     if " are " in match[0]:
         return False  # "passkeys are planned"
-    if match["object"] and not _OF_PASSWORD.match(match["object"]):
-        return False  # "the password store is KeePass"
+    if match["foreign"] and value.islower():
+        return False  # "das Passwort ist falsch": the words below are English
     ends = _SENTENCE_GOES_ON.match(match.string, match.start("bare") + len(value)) is None
     return ends and len(value) >= 5 and value.isalpha() and not _PREDICATE.fullmatch(value)
 
@@ -264,10 +270,10 @@ _OPTION = re.compile(
     r"(?:^|\s)(?:--?(?:[a-z]{1,16}-?)??pass(?:word|phrase|wd|in|out)?[ =](?:pass:)?|sshpass\s-p\s?)"
     r"[\"']?(?P<value>[^\s\"']{4,128})"
 )
-# "-p" is a password where somebody signs in or gives a name, or where the command has no other.
+# "-p" is a password behind the name of a user, and of some commands without one.
 _SHORT_OPTION = re.compile(
-    r"(?:\blogin\b|\s-{1,2}(?:u|U|D|user|username)(?:[ =]?[^\s=-]\S{0,63})"
-    r"|\b(?:mysql(?:dump|admin)?|7z|7za|zip|unzip|redis-cli)\b)"
+    r"(?:\s-{1,2}(?:u|U|D|user|username)(?:[ =]?[^\s=-]\S{0,63})"
+    r"|\b(?:mysql(?:dump|admin)?|7za?|redis-cli|(?:un)?zip(?=[^\n]{0,80}\s-P))\b)"
     r"[^\n]{0,80}?\s-[pPaw]\s?[\"']?(?P<value>[^\s\"']{4,128})"
 )
 _USER_OPTION = re.compile(
@@ -294,10 +300,12 @@ def find_options(text: str) -> Iterator[Secret]:
     """Yield what command lines and addresses carry."""
     if not has_any_word(text, ("-", "=")):
         return
-    for pattern in (_OPTION, _SIGN_IN_CALL):
-        for match in pattern.finditer(text):
-            if not is_placeholder(match["value"]):
-                yield Secret(SecretKind.PASSWORD, match.start("value"), match.end("value"))
+    for match in _OPTION.finditer(text):
+        if not is_placeholder(match["value"]):
+            yield Secret(SecretKind.PASSWORD, match.start("value"), match.end("value"))
+    for match in _SIGN_IN_CALL.finditer(text):
+        if _is_password(match["value"]):
+            yield Secret(SecretKind.PASSWORD, match.start("value"), match.end("value"))
     for match in _SHORT_OPTION.finditer(text):
         value = match["value"].rstrip(".,;:`)")
         if _mixes_digits(value):

@@ -98,7 +98,7 @@ def find_wallet_keys(text: str) -> Iterator[Secret]:
     if not has_long_run(text):
         return
     for match in _WALLET_KEY.finditer(text):
-        if not _NO_KEY.search(text, max(0, match.start() - 12), match.end("between")):
+        if not _NO_KEY.search(text, max(0, match.start() - 48), match.end("between")):
             yield Secret(SecretKind.PRIVATE_KEY, match.start("value"), match.end("value"))
 
 
