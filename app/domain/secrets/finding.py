@@ -30,6 +30,7 @@ _OF_SECRETS: tuple[Finder, ...] = (
     passwords.find_spoken_of,
     passwords.find_pairs,
     passwords.find_options,
+    passwords.find_mixed,
     mentions.find_mentioned,
 )
 

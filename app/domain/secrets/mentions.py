@@ -10,16 +10,18 @@ from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_ra
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.?!:]\s+(?=[A-Z\"'(\d])|\n|\Z)")
 # What has the name of its algorithm before it is a hash or a public key.
-_WORD = re.compile(r"(?:SHA\d+:|ssh-\w{1,12} )\S{1,400}|[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
+_WORD = re.compile(r"SHA\d+:\S{1,400}|ssh-\w{1,12} \S{1,400}|[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
 
 # Times, versions, numbers with units, tickets, addresses, paths, files, functions and fields.
 _ORDINARY = re.compile(
     r"v?\d[\d.:/,+-]*[a-z%]{0,5}\d?|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?[\d.]+|ssh-.*|.*[/\\@].*|\w+\(.*"
     r"|[\w-]+\.[a-z]{2,5}|[A-Za-z]+(?:[_.-][A-Za-z]+)+[_.-]?\d?|\d{1,4}[a-z]{0,3}-[a-z-]+\d*"
-    r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*",
+    r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*(?::.*)?",
     re.IGNORECASE,
 )
-_HASH = re.compile(r"(?:0x)?[0-9a-f]{7,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HASH = re.compile(
+    r"(?:0x)?[0-9a-f]{7,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
+)
 _DATE = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|\d\d?-\d\d?-(?:19|20)\d\d")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -65,7 +67,12 @@ def _is_token(word: str) -> bool:
 def _is_hex_token(word: str) -> bool:
     bare = word.strip(".:?!")
     is_address = len(bare) == len("0x") + 40
-    return len(bare) >= 32 and not is_address and looks_random(bare, least_bits=2.5) and bool(_HASH.fullmatch(bare))
+    return (
+        len(bare) >= 32
+        and not is_address
+        and looks_random(bare, least_bits=2.5)
+        and bool(_HASH.fullmatch(bare))
+    )
 
 
 _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...] = (

@@ -27,12 +27,21 @@ _CARD_WORD = re.compile(
 )
 
 
+# The code on a card's back, behind the date until which the card is valid.
+_CODE_BEHIND = re.compile(
+    r"[\s,;|/-]{1,3}(?:[a-z]{1,8}[.:\s]{0,2}){0,2}\d\d?[/-](?:20)?\d\d[\s,;|/-]{1,3}(\d{3,4})(?![\w/-])",
+    re.IGNORECASE,
+)
+
+
 def find_cards(text: str) -> Iterator[Secret]:
     for match in _CARD.finditer(text):
         before = text[max(0, match.start() - 48) : match.start()]
         is_card = is_payment_card(_NO_DIGITS.sub("", match[0])) and not _OTHER_NUMBER.search(before)
         if is_card or _CARD_WORD.search(before):
             yield Secret(SecretKind.CARD_NUMBER, match.start(), match.end())
+            if code := _CODE_BEHIND.match(text, match.end()):
+                yield Secret(SecretKind.PIN, code.start(1), code.end(1))
 
 
 # The longest IBAN has 34 characters, with eight spaces when it is printed in groups.
@@ -51,7 +60,10 @@ def find_ibans(text: str) -> Iterator[Secret]:
             yield Secret(SecretKind.IBAN, match.start(), match.start() + length)
 
 
-_IS = r"[\"'`]?\s{0,2}(?:is(?:\snow|\sstill)?|['’]s|was|to|from|ist|lautet|est?|è|é|[:=#,(–—|-])?\s{0,2}[\"'`“]?"
+_IS = (
+    r"[\"'`]?\s{0,2}(?:is(?:\snow|\sstill)?|['’]s|was|to|from|ist|lautet|est?|è|é|[:=#,(–—|-])?"
+    r"\s{0,2}[\"'`“]?"
+)
 _DIGIT_WORD = (
     r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
     r"|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty)"
@@ -64,10 +76,10 @@ _CODES = "|".join((_OPENED + " " + _SENT).split())
 # A PIN is told from other numbers by the words before it. A card's code may have three digits.
 _PIN = re.compile(
     r"(?<![A-Za-z])(?:(?P<card_code>cv[vc]2?(?:\s(?:code|number))?|(?:security|card\sverification)\s"
-    rf"(?:code|value))|(?:pin|passcode|puk|(?:{_CODES})\s(?:code|combo|combination)"
+    rf"(?:code|value))|(?:pin|passcode|puk|otp|(?:{_CODES})\s(?:code|combo|combination)"
     r"|combination(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:safe|lock))"
     r"|code(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:phone|card|account|safe|alarm|locker|tablet|laptop))"
-    r")s?(?:[ -]?(?:code|number))?(?:\s(?:for|of|to|at|on)\s[A-Za-z' ]{1,30}?)?)"
+    r")s?(?:[ -]?(?:code|number))?(?:\s(?:for|of|to|at|on|in|from|i)\s[A-Za-z' ]{1,30}?)?)"
     rf"{_IS}(?P<value>\d(?:[ -]?\d){{2,7}}|{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{1,7}})"
     r"(?!\w|[.,/:-]\d)",
     re.IGNORECASE,
@@ -77,7 +89,7 @@ _ANOTHER_PIN = re.compile(r"[\"'`”]?\s(?:to|and|or)\s[\"'`“]?(\d{4,8})(?!\w)
 
 def find_pins(text: str) -> Iterator[Secret]:
     if not has_any_word(
-        text, ("pin", "code", "puk", "cvv", "cvc", "combination", "combo", "value")
+        text, ("pin", "code", "puk", "otp", "cvv", "cvc", "combination", "combo", "value")
     ):
         return
     for match in _PIN.finditer(text):
@@ -116,9 +128,20 @@ PAPERS = (
         "personnummer",
         "pesel",
     ),
-    *("itin", "pps", "rrn", "tfn", r"codice\sfiscale", r"(?:sozial|renten|kranken)versicherte?n?\w{0,12}"),
+    *(
+        "itin",
+        "pps",
+        "rrn",
+        "tfn",
+        r"codice\sfiscale",
+        r"(?:sozial|renten|kranken)versicherte?n?\w{0,12}",
+    ),
     *(r"steuer-?(?:id\w{0,16}|nummer)", r"s[ée]cu(?:rit[ée]\ssociale)?", r"seguridad\ssocial"),
-    *(r"(?:permis\sde|permiso\sde|carnet\sde)\scondu\w{2,4}", r"patente\sdi\sguida"),
+    *(
+        r"(?:permis\sde|permiso\sde|carnet\sde)\scondu\w{2,4}",
+        r"patente\sdi\sguida",
+        r"carta\sd['’]identit[àa]",
+    ),
 )
 # These words stand before other numbers too.
 _PERHAPS_PAPERS = (
@@ -129,7 +152,8 @@ _PERHAPS_PAPERS = (
 _IDENTITY = re.compile(
     rf"(?<![A-Za-z])(?:(?:{'|'.join(PAPERS)})(?:nummer|\b)(?:{_NUMBER_WORD})?"
     rf"|(?:{'|'.join(_PERHAPS_PAPERS)})\b(?:{_NUMBER_WORD}|(?=[\"'`]?\s?[:=]))"
-    rf"|account(?=\s\d{{7,17}}\b)|(?-i:EIN|SIN|TIN)\b)(?:\s(?:of|on|for|in)\s[A-Za-z' ]{{1,30}}?)?{_IS}"
+    rf"|account(?=\s\d{{7,17}}\b)|(?-i:EIN|SIN|TIN)\b)"
+    rf"(?:\s(?:of|on|for|in)\s[A-Za-z' ]{{1,30}}?)?{_IS}"
     r"(?P<value>(?:(?-i:[A-Z]{1,3})[ ]|[A-Z]{0,6}-?)\d[\dA-Z]*"
     r"(?:[ ./-](?=[\dA-Z]*\d)[\dA-Z]+){0,6}(?:[ -][A-Z])?)(?!\w)",
     re.IGNORECASE,

@@ -8,24 +8,24 @@ from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_ra
 
 PASSWORDS = (
     r"(?:pass(?:word|wd|phrase|code|key)|pwd|psk|passwort|kennwort|wachtwoord|mot\ de\ passe|mdp"
-    r"|contrase(?:ñ|n)a|senha|l(?:ö|o)senord|salasana|identified\sby|requirepass"
+    r"|contrase(?:ñ|n)a|senha|l(?:ö|o)senord|salasana|clave|identified\sby|requirepass"
     r"|(?:wi-?fi|wlan|network|router|wireless)[\s-](?:key|pass|schlüssel)"
     r"|(?:backup|recovery|reset|emergency|scratch)\scode)"
 )
-KEY = r"(?:key|schlüssel|clé|clave|chiave|chave|sleutel|token|jeton)"
+KEY = r"(?:key|schlüssel|clé|chiave|chave|sleutel|token|jeton)"
 _TOKENS = (
     r"(?:(?:api|access|auth(?:entication|orization)?|account|encryption|signing|private|secret"
     r"|client|consumer|refresh|session|master|root|admin|service|server|deploy|licen[cs]e|product"
     r"|webhook|bot|pre-?shared|shared|storage|subscription|app|bearer|ssh|recovery|2fa|totp|otp"
     r"|authenticator|setup)[ _-]?"
-    rf"(?:{KEY}|secret|cookie)(?:_base)?"
+    rf"(?:{KEY}|secret|cookie|seed)(?:_base)?"
     r"|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|credential|apikey|cookie)"
 )
 # Parts of all names above.
 NAMES = (
     *("pass", "pw", "psk", "token", "key", "secret", "cookie", "credential", "code", "wort"),
     *("woord", "contrase", "senha", "senord", "salasana", "identified", "mdp"),
-    *("schlüssel", "clé", "clave", "chiave", "chave", "sleutel", "jeton"),
+    *("schlüssel", "clé", "clave", "chiave", "seed", "chave", "sleutel", "jeton"),
 )
 # "for Netflix", "that I use at home"
 _OBJECT = r"(?P<object>\s[^\n:=.,;!?\"`“”]{1,48}?)??"
@@ -40,10 +40,10 @@ _QUOTE = r"[\"'`“”‘’„«»]"
 _QUOTED = rf"{_QUOTE}(?P<quoted>[^\"'`“”‘’„«»\n]{{3,200}}){_QUOTE}(?![A-Za-z])"
 # The four groups of a password for an application, or a run without spaces.
 _BARE = r"(?P<bare>[a-z0-9]{4}(?:[ -][a-z0-9]{4}){3,7}(?![\w-])|[^\s\"'`“”,;<>()]{4,400})"
-# "pass" is a name where a value is assigned to it, as in "dbPass" and "SMTP_PASS", not in "compass".
-_PASS = r"(?-i:(?<![A-Za-z])|(?<=[a-z])(?=P))pass(?=[\"'`]?\s?[:=]|\sis\b)"
+# "pass" is a name where a value is assigned to it, as in "dbPass" or "SMTP_PASS", unlike "compass".
+_SHORT_NAME = r"(?-i:(?<![A-Za-z])|(?<=[a-z])(?=P))pass(?=[\"'`]?\s?[:=]|\sis\b)"
 _ASSIGNED = re.compile(
-    rf"(?:(?P<password>{PASSWORDS}|\bpw\b|{_PASS})|(?P<token>{_TOKENS})"
+    rf"(?:(?P<password>{PASSWORDS}|\bpw\b|{_SHORT_NAME})|(?P<token>{_TOKENS})"
     r"|(?<![A-Za-z])(?<!public\s)key)s?(?![A-Za-z])"
     rf"(?:(?P<operator>{_OPERATOR})|(?P<adjacent>\s|,\s|\s?[(–—-]\s?)(?={_QUOTE}?[^\s]{{0,100}}\d|{_QUOTE})"
     rf"|{_OBJECT}(?:{_OPERATOR}|{_VERB}))\\?(?:{_QUOTED}|{_BARE})",
@@ -105,9 +105,7 @@ def _is_assigned_secret(match: re.Match[str], value: str) -> bool:
     if _is_told_word(match, value):
         return True
     is_variable = match["operator"] == "=" and match["password"].isupper()
-    return bool(match["operator"]) and (
-        _is_marked_word(value) or (is_variable and len(value) >= 6 and value.isalpha())
-    )
+    return _is_marked_word(value) or (is_variable and len(value) >= 6 and value.isalpha())
 
 
 # Values of settings that share a name with secrets: versions, paths, calls, plain numbers.
@@ -162,7 +160,8 @@ def _is_told_word(match: re.Match[str], value: str) -> bool:
 
 def _is_marked_word(value: str) -> bool:
     """Return True for a word with the mark at its end that a password needs: "abcdefghijkl!"."""
-    return len(value) >= 8 and value.endswith(("!", "#", "$", "*", "?")) and value[:-1].isalpha()
+    word, mark = value[:-1], value[-1:]
+    return len(word) >= 7 and word.isalpha() and mark in "!#$*?" and not _PREDICATE.fullmatch(word)
 
 
 def _mixes_digits(value: str) -> bool:
@@ -216,6 +215,25 @@ def find_spoken_of(text: str) -> Iterator[Secret]:
     for match in _QUOTED_SPOKEN_OF.finditer(text):
         if not is_placeholder(match["value"]):
             yield Secret(SecretKind.PASSWORD, match.start("value"), match.end("value"))
+
+
+_MIXED = re.compile(
+    r"(?<![^\s\"'`“”‘’(:,;=>|])[A-Za-z\d_-]{2,64}[!$^&#][\w!$^&#+-]{2,64}(?=[\s\"'`“”‘’),;:.<|?]|\Z)",
+    re.ASCII,
+)
+_NUMBERED = re.compile(r"\w+#\d+")
+
+
+def find_mixed(text: str) -> Iterator[Secret]:
+    """Yield words that mix what rules for passwords demand, whatever the text says about them.
+
+    They have capitals, small letters, digits, and a mark inside, as no name and no word has.
+    """
+    for match in _MIXED.finditer(text):
+        value = match[0]
+        mixes_cases = not (value.islower() or value.isupper()) and _mixes_digits(value)
+        if mixes_cases and len(value) >= 8 and not _NUMBERED.fullmatch(value):
+            yield Secret(SecretKind.PASSWORD, match.start(), match.end())
 
 
 # A name and a password, as in "login: inge / Zomer2026!", "admin:Admin123".
@@ -309,7 +327,9 @@ def find_options(text: str) -> Iterator[Secret]:
     for match in _SHORT_OPTION.finditer(text):
         value = match["value"].rstrip(".,;:`)")
         if _mixes_digits(value):
-            yield Secret(SecretKind.PASSWORD, match.start("value"), match.start("value") + len(value))
+            yield Secret(
+                SecretKind.PASSWORD, match.start("value"), match.start("value") + len(value)
+            )
     if _CALLERS.search(text):
         for match in _USER_OPTION.finditer(text):
             group = "quoted" if match["quoted"] else "value"
