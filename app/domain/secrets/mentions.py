@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 from app.domain.secrets.kinds import Secret, SecretKind
 from app.domain.secrets.numbers import PAPERS, is_letters_and_digits
-from app.domain.secrets.passwords import KEY, NAMES, PASSWORDS
-from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
+from app.domain.secrets.passwords import KEY, PASSWORDS
+from app.domain.secrets.randomness import is_placeholder, looks_random
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.?!:]\s+(?=[A-Z\"'(\d])|\n|\Z)")
 # What has the name of its algorithm before it is a hash or a public key.
@@ -95,7 +95,7 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
     (
         SecretKind.IDENTITY_NUMBER,
         re.compile(
-            rf"\b(?:{'|'.join(PAPERS)})|national id\b|tax id|taxpayer",
+            rf"\b(?:{'|'.join(PAPERS)})(?:nummer|\b)|national id\b|tax id|taxpayer",
             re.IGNORECASE,
         ),
         _is_identity_number,
@@ -118,37 +118,13 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
         _is_hex_token,
     ),
 )
-_OF_MENTIONS = (
-    *NAMES,
-    *("log", "sign", "unlock", "fi", "lan", "pin", "ssn", "bsn", "dni", "sécu", "secu", "segur"),
-    *(
-        "insurance",
-        "licen",
-        "identity",
-        "id card",
-        "national",
-        "tax",
-        "nhs",
-        "sudo",
-        "voicemail",
-        "api",
-        "access",
-        "private",
-        "root",
-        "ident",
-        "port",
-        "ausweis",
-        "steuer",
-        "versichert",
-        "führer",
-        "condu",
-    ),
-)
+# No value that is looked for is without one.
+_DIGIT_OR_MARK = re.compile(r"\d|[^\w\s.,;:'’\"()-]")
 
 
 def find_mentioned(text: str) -> Iterator[Secret]:
     """Yield what looks like a secret in a sentence that names one, and in the sentence after it."""
-    if not has_any_word(text, _OF_MENTIONS):
+    if not _DIGIT_OR_MARK.search(text):
         return
     before = ""
     for sentence in _SENTENCE.finditer(text):

@@ -194,6 +194,7 @@ _DATE = re.compile(
     r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d"
 )
 _LEAST_DIGITS = 5
+_DIGIT = re.compile(r"\d")
 _LETTERS_AND_DIGITS = re.compile(r"(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{8,18}")
 
 
@@ -203,6 +204,8 @@ def is_letters_and_digits(value: str) -> bool:
 
 
 def find_identity_numbers(text: str) -> Iterator[Secret]:
+    if not _DIGIT.search(text):
+        return
     for match in _IDENTITY.finditer(text):
         value = match["value"].rstrip()
         digits = sum(character.isdigit() for character in value)

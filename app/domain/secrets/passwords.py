@@ -229,6 +229,8 @@ def find_mixed(text: str) -> Iterator[Secret]:
 
     They have capitals, small letters, digits, and a mark inside, as no name and no word has.
     """
+    if not has_any_word(text, ("!", "$", "^", "&", "#")):
+        return
     for match in _MIXED.finditer(text):
         value = match[0]
         mixes_cases = not (value.islower() or value.isupper()) and _mixes_digits(value)
