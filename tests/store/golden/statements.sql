@@ -1543,7 +1543,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -1720,14 +1722,6 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
-
--- POST /v1/search (hybrid)
--- app/store/reviews/reviews.py find_waiting_reviews
-SELECT id, memory_id, relied_on
-FROM reviews
-WHERE agent_id = :agent AND status = 'pending'
-    AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
-ORDER BY created_at, id;
 
 
 -- ===== POST /v1/search (vector) =====
@@ -1782,7 +1776,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -1959,7 +1955,6 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/search (text) =====
@@ -2018,7 +2013,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -2195,7 +2192,6 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/search (hybrid, in the past) =====
@@ -2297,7 +2293,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -2518,7 +2516,6 @@ ORDER BY
 -- ===== GET /v1/search =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 -- app/store/search.py search_memories: as for POST /v1/search (hybrid)
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== GET /v1/memories =====
@@ -3879,7 +3876,14 @@ FROM moment LEFT JOIN (
     WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY is_first DESC, strength DESC, id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
+
+-- GET /v1/context
+-- app/store/reviews/reviews.py find_waiting_reviews
+SELECT id, memory_id, relied_on
+FROM reviews
+WHERE agent_id = :agent AND status = 'pending'
+    AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
+ORDER BY created_at, id;
 
 -- GET /v1/context
 -- app/store/value_lines.py list_value_lines
@@ -3929,7 +3933,7 @@ WHERE m.agent_id = :agent AND m.id IN (
 -- ===== GET /v1/context (with a query) =====
 -- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_strongest: as for GET /v1/context
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
+-- app/store/reviews/reviews.py find_waiting_reviews: as for GET /v1/context
 
 -- GET /v1/context (with a query)
 -- app/store/search.py search_memories
@@ -4007,7 +4011,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -9506,8 +9512,9 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     (SELECT count(*) FROM found WHERE is_near) AS near_found,
     (SELECT count(*) FROM live WHERE is_near) AS near_passed,
     (SELECT count(*) FROM found WHERE is_worded) AS worded_found,
-    (SELECT count(*) FROM live WHERE is_worded) AS worded_passed
-    , hit.*
+    (SELECT count(*) FROM live WHERE is_worded) AS worded_passed,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -9684,7 +9691,6 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/memories (of a large agent) =====
@@ -10100,7 +10106,7 @@ FROM moment LEFT JOIN (
     WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY is_first DESC, strength DESC, id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
+-- app/store/reviews/reviews.py find_waiting_reviews: as for GET /v1/context
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
 
 
