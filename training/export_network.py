@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from digests import write_digests
 from onnx import ModelProto
 from quantised_bert import Graph, Weights, add_embeddings, add_layers
 
@@ -64,7 +65,7 @@ def main() -> None:
     model = build_network(load_weights(arguments.weights), arguments.name)
     target = arguments.folder / f"{arguments.name}.onnx"
     target.write_bytes(model.SerializeToString(deterministic=True))
-    print(f"Now write the digests: cd {arguments.folder} && sha256sum *.onnx *.json > SHA256SUMS")
+    write_digests(arguments.folder)
 
 
 if __name__ == "__main__":

@@ -563,8 +563,7 @@ def _format_place(place: Mapping[str, str]) -> str:
 def _name_place(location: Sequence[int | str]) -> str:
     if location and location[0] in ("body", "query", "path", "header"):
         location = location[1:]
-    name = ".".join(map(str, location))
-    return name.encode("utf-8", "replace").decode()
+    return _mend_text(".".join(map(str, location)))
 
 
 def _explain_error(error: Mapping[str, Any], taker: Taker) -> str:
@@ -600,7 +599,12 @@ def _describe_broken_json(error: RequestValidationError) -> Problem | None:
 def build_problem(status: int, slug: str, title: str, detail: str, **members: Any) -> Problem:
     """Return a problem of one of our own types. `members` are further fields, such as ids."""
     kind = f"urn:palimpsest:problem:{slug}"
-    return Problem(type=kind, title=title, status=status, detail=detail, **members)
+    return Problem(type=kind, title=title, status=status, detail=_mend_text(detail), **members)
+
+
+def _mend_text(text: str) -> str:
+    """Return the text with a mark for each lone surrogate, which no answer can carry."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def respond_with_problem(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:

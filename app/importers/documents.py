@@ -95,15 +95,19 @@ class _PlacingDecoder(json.JSONDecoder):
 
     def _parse_object(self, place: tuple[str, int], *others: Any) -> tuple[Placed, int]:
         value, end = JSONObject(place, *others)
-        placed = Placed(value)
+        placed = Placed({_mend_text(name): inner for name, inner in value.items()})
         placed.line = self._first_line + bisect.bisect_left(self._ends, place[1])
         return placed, end
 
 
 def _parse_string(text: str, start: int, strict: bool) -> tuple[str, int]:
-    """Return a string of JSON, with U+FFFD for each half of a character that was cut in two."""
     value, end = scanstring(text, start, strict)
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), end
+    return _mend_text(value), end
+
+
+def _mend_text(text: str) -> str:
+    """Return the text with U+FFFD for each half of a character that was cut in two."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _parse_lines(text: str, whole: json.JSONDecodeError) -> Document:

@@ -97,9 +97,12 @@ def read_time(record: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def read_day_after(record: Mapping[str, Any], name: str) -> datetime | None:
-    """Return the end of the named day."""
+    """Return the end of the named day. Raises UnreadableRecord."""
     day = read_time(record, name)
-    return day and day.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    try:
+        return day and day.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    except OverflowError:
+        raise UnreadableRecord(f"its {name} is the last day of the calendar") from None
 
 
 def read_words(value: Any) -> list[str]:
@@ -117,6 +120,11 @@ def check_interval(start: datetime | None, end: datetime | None) -> None:
         raise UnreadableRecord(
             f"it ends ({end.isoformat()}) before it begins ({start.isoformat()})"
         )
+
+
+def list_values(value: Any) -> list[Any]:
+    """Return the values of a list, and none of anything else."""
+    return value if isinstance(value, list) else []
 
 
 def drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:

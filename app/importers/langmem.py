@@ -45,7 +45,8 @@ def read(document: Document) -> Reading:
 
 
 def _is_item(record: Placed) -> bool:
-    return isinstance(record.get("value"), dict) and "key" in record and "namespace" in record
+    has_value = isinstance(record.get("value"), dict) and "key" in record
+    return has_value and isinstance(record.get("namespace"), str | list)
 
 
 def _read_item(record: Placed) -> SourceFact:

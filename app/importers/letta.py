@@ -9,6 +9,7 @@ from app.importers.facts import (
     SourceFact,
     UnreadableRecord,
     drop_empty,
+    list_values,
     read_text,
     read_time,
     read_words,
@@ -65,7 +66,7 @@ def _list_records(document: Document) -> Iterator[tuple[Placed, str]]:
     owners = {
         str(block_id): str(agent.get("name") or agent.get("id") or "")
         for agent in agents
-        for block_id in agent.get("block_ids") or []
+        for block_id in list_values(agent.get("block_ids"))
     }
     for holder in document.objects:
         for block in _list_blocks(holder):

@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 
 from app.importers.documents import Document, Placed
-from app.importers.facts import Reading, SourceFact, UnreadableRecord, check_text, drop_empty
+from app.importers.facts import (
+    Reading,
+    SourceFact,
+    UnreadableRecord,
+    check_text,
+    drop_empty,
+    list_values,
+)
 
 NAME = "server-memory"
 
@@ -45,10 +52,10 @@ def _read_record(record: Placed) -> Iterator[SourceFact]:
         yield _read_relation(record)
     elif not _is_entity(record):
         raise UnreadableRecord("it is neither an entity nor a relation")
-    elif not record["observations"]:
+    elif not (observations := list_values(record["observations"])):
         raise UnreadableRecord("it is an entity without observations")
     else:
-        for observation in record["observations"]:
+        for observation in observations:
             yield _read_observation(record, str(observation).strip())
 
 

@@ -22,6 +22,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from app.mcp.arguments import MOST_CHARACTERS
 from app.mcp.calls import compose_context, show_history
 from palimpsest_client import AsyncClient, PalimpsestError
 
@@ -66,18 +67,22 @@ async def read_resource(client: AsyncClient, uri: str) -> ReadResourceResult:
     try:
         text = await _read_text(client, uri)
     except PalimpsestError as problem:
-        code = INVALID_PARAMS if 400 <= (problem.status or 0) < 500 else INTERNAL_ERROR
-        raise MCPError(code, problem.detail) from None
+        raise _build_error(problem) from None
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=_TEXT, text=text)])
 
 
 async def _read_text(client: AsyncClient, uri: str) -> str:
     if uri == _CONTEXT:
         return (await compose_context(client, {})).text
-    if uri.startswith(_MEMORIES):
+    if uri.startswith(_MEMORIES) and len(uri) <= MOST_CHARACTERS:
         memory_id = unquote(uri.removeprefix(_MEMORIES))
         return (await show_history(client, {"memory_id": memory_id, "why": True})).text
-    raise MCPError(INVALID_PARAMS, f"There is no {uri}: read {_CONTEXT} or {_MEMORIES}ID.")
+    raise MCPError(INVALID_PARAMS, f"There is no {uri[:200]}: read {_CONTEXT} or {_MEMORIES}ID.")
+
+
+def _build_error(problem: PalimpsestError) -> MCPError:
+    code = INVALID_PARAMS if 400 <= (problem.status or 0) < 500 else INTERNAL_ERROR
+    return MCPError(code, problem.detail)
 
 
 async def compose_prompt(
@@ -85,12 +90,12 @@ async def compose_prompt(
 ) -> GetPromptResult:
     """Return the prompt, with what is known about its task. Raises MCPError for another prompt."""
     if name != _PROMPT:
-        raise MCPError(INVALID_PARAMS, f"There is no prompt {name}; there is {_PROMPT}.")
+        raise MCPError(INVALID_PARAMS, f"There is no prompt {name[:200]}; there is {_PROMPT}.")
     task = (arguments or {}).get("task", "").strip()
     try:
         context = (await compose_context(client, {"query": task} if task else {})).text
     except PalimpsestError as problem:
-        raise MCPError(INTERNAL_ERROR, problem.detail) from None
+        raise _build_error(problem) from None
     text = f"{context}\n\n{task}".strip()
     message = PromptMessage(role="user", content=TextContent(type="text", text=text))
     return GetPromptResult(messages=[message])

@@ -109,8 +109,9 @@ def _fail(words: str) -> CallToolResult:
 
 
 def _describe(problem: PalimpsestError) -> str:
-    places = [str(place.get("reason", place)) for place in problem.errors if place]
-    return " ".join([problem.detail, *(place for place in places if place not in problem.detail)])
+    reasons = [place.get("reason", "") for place in problem.errors]
+    detail = " ".join([problem.detail, *(each for each in reasons if each not in problem.detail)])
+    return detail if detail.endswith(".") else f"{detail}."
 
 
 def _say_what_was_written(tool: Tool, problem: PalimpsestError) -> str:

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice, pairwise
 from operator import attrgetter
@@ -23,6 +23,7 @@ from app.planning.plan import Plan
 
 UNSTABLE_CHANGES = 5
 UNSTABLE_DAYS = 30
+_FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
 MAX_NAMED = 10
 
 
@@ -140,7 +141,8 @@ def find_summary_hints(summary: LineSummary) -> list[Hint]:
 
 def compute_recent_start(at: datetime) -> datetime:
     """Return the time since when changes count as recent."""
-    return at - timedelta(days=UNSTABLE_DAYS)
+    recent = timedelta(days=UNSTABLE_DAYS)
+    return max(at, _FIRST_MOMENT + recent) - recent
 
 
 def summarize_line(steps: Iterable[ValueStep], at: datetime) -> LineSummary:

@@ -271,9 +271,22 @@ async def drop_index(connection: AsyncConnection, agent: AgentId) -> None:
     await fetch_rows(connection, "SELECT drop_index_table()", {})
 
 
+# Hashes of words would outlast the texts. Those of other memories are there again when the index is
+# counted anew.
+_FORGET_ERASED_WORDS = """
+    DELETE FROM frequent_words f
+    WHERE f.agent_id = :agent AND f.word IN (
+        SELECT hashtextextended(words.lexeme, 0)
+        FROM indexed_memories i CROSS JOIN unnest(i.lexemes) AS words
+        WHERE i.agent_id = :agent AND i.id = ANY(:ids)
+    )
+"""
+
 _REMOVE = "DELETE FROM indexed_memories WHERE agent_id = :agent AND id = ANY(:ids)"
 
 
 async def remove_erased(connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]) -> None:
-    """Remove erased memories from the index."""
-    await fetch_rows(connection, _REMOVE, {"agent": agent, "ids": list(ids)})
+    """Remove erased memories and the hashes of their words from the index."""
+    values = {"agent": agent, "ids": list(ids)}
+    await fetch_rows(connection, _FORGET_ERASED_WORDS, values)
+    await fetch_rows(connection, _REMOVE, values)

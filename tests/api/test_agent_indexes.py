@@ -229,6 +229,23 @@ def test_an_erased_memory_leaves_the_index(url: str, changing: httpx.Client) -> 
     assert first not in list_ids(search(changing, "Ada likes the kettle"))
 
 
+def test_the_words_of_an_erased_memory_leave_the_frequent_ones(
+    url: str, changing: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "COUNTED_FROM", 20)
+    age_counts(url)
+    look_after_indexes(url, from_live=100_000)
+    build_index(url, AGENT)
+    hashed = "SELECT hashtextextended(lexeme, 0) FROM unnest(to_tsvector('simple', 'ada kettle'))"
+    query = f"SELECT FROM frequent_words WHERE word IN ({hashed})"
+    with psycopg.connect(url, autocommit=True) as connection:
+        assert connection.execute(query.encode()).fetchall()
+        [first, *_] = list_ids(search(changing, "Ada likes the kettle", limit=1))
+        changing.post("/v1/erasures", json={"chain_id": first}).raise_for_status()
+        assert connection.execute(query.encode()).fetchall() == []
+        assert connection.execute("SELECT FROM frequent_words").fetchall()
+
+
 def test_frequent_words_find_nothing_where_rarer_ones_do(
     url: str, changing: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,12 @@ def parse_key_request(
     """Return what to issue. Raises Failure for values that no key can have."""
     values = {"name": name, "scopes": scopes, "agents": agents, "trust_ceiling": trust_ceiling}
     if days is not None:
-        values["expires_at"] = datetime.now(UTC) + timedelta(days=days)
+        try:
+            values["expires_at"] = datetime.now(UTC) + timedelta(days=days)
+        except (OverflowError, ValueError):
+            raise Failure(
+                "--days: the calendar ends before that. Leave it out for no end."
+            ) from None
     try:
         return KeyRequest.model_validate(values)
     except ValidationError as error:

@@ -13,7 +13,14 @@ from typing import Any, Self
 import httpx
 
 from palimpsest_client.async_operations import AsyncOperations
-from palimpsest_client.errors import BrokenOff, NoAnswer, PalimpsestError, build_error, read_answer
+from palimpsest_client.errors import (
+    BrokenOff,
+    Invalid,
+    NoAnswer,
+    PalimpsestError,
+    build_error,
+    read_answer,
+)
 from palimpsest_client.exports import AsyncExport, Export
 from palimpsest_client.operations import Operations
 from palimpsest_client.positions import LatestPosition
@@ -146,8 +153,6 @@ class Client(_Viewed, Operations):
             response = self._http.send(_build(self._http, self._view, request, self._position))
         except httpx.TransportError as trouble:
             return trouble
-        except httpx.InvalidURL as trouble:
-            raise _explain_silence(self.base_url, trouble) from None
         self._position.note(response)
         return response
 
@@ -242,8 +247,6 @@ class AsyncClient(_Viewed, AsyncOperations):
             response = await self._http.send(sent)
         except httpx.TransportError as trouble:
             return trouble
-        except httpx.InvalidURL as trouble:
-            raise _explain_silence(self.base_url, trouble) from None
         self._position.note(response)
         return response
 
@@ -312,7 +315,7 @@ def _build(
     *,
     patience: float | None = None,
 ) -> httpx.Request:
-    """Return the request for the wire.
+    """Return the request for the wire. Raises Invalid if it fits into none.
 
     The answer to a stream of lines (`patience` in seconds) may begin long after its call.
     """
@@ -321,13 +324,14 @@ def _build(
         headers |= position.list_headers()
     if content is not None:
         headers["Content-Type"] = "application/x-ndjson"
-    built = http.build_request(
-        request.method,
-        request.fill_path(),
-        params=request.list_query(),
-        content=request.encode_body() if content is None else content,
-        headers=headers,
-    )
+    body = request.encode_body() if content is None else content
+    path, query = request.fill_path(), request.list_query()
+    try:
+        built = http.build_request(
+            request.method, path, params=query, content=body, headers=headers
+        )
+    except httpx.InvalidURL:
+        raise Invalid("The call is too long for an address: shorten it.", status=422) from None
     if patience is not None:
         built.extensions["timeout"] = httpx.Timeout(patience, read=None).as_dict()
     return built
@@ -359,7 +363,7 @@ def _explain_stream(base_url: str) -> Iterator[None]:
         yield
     except httpx.RemoteProtocolError as trouble:
         raise BrokenOff(f"the connection broke off: {trouble}.") from None
-    except (httpx.TransportError, httpx.InvalidURL) as trouble:
+    except httpx.TransportError as trouble:
         raise _explain_silence(base_url, trouble) from None
 
 

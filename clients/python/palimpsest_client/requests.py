@@ -64,11 +64,12 @@ class Request:
         return {name: _encode_query(value) for name, value in sent.items()}
 
     def encode_body(self) -> bytes | None:
+        """Return the body as JSON. Raises Invalid for NaN and infinite numbers."""
         if self.body is None:
             return None
         dropped = (UNSET,) if self.keeps_null else (UNSET, None)
         sent = {name: value for name, value in self.body.items() if value not in dropped}
-        return json.dumps(sent, default=_encode_value, allow_nan=False).encode()
+        return _encode_json(sent)
 
     def list_headers(self) -> dict[str, str]:
         """Return the headers of the request. Raises Invalid for a value that no header can have."""
@@ -113,9 +114,14 @@ def _quote_part(part: str) -> str:
 
 def encode_line(line: Mapping[str, Any] | bytes) -> bytes:
     """Return a line of newline-delimited JSON; bytes are passed on as they are."""
-    if isinstance(line, bytes):
-        return line
-    return json.dumps(line, default=_encode_value, allow_nan=False).encode() + b"\n"
+    return line if isinstance(line, bytes) else _encode_json(line) + b"\n"
+
+
+def _encode_json(value: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(value, default=_encode_value, allow_nan=False).encode()
+    except ValueError:
+        raise Invalid("JSON has neither NaN nor infinite numbers.", status=422) from None
 
 
 def _encode_query(value: Any) -> Any:

@@ -48,6 +48,8 @@ def test_a_key_from_the_command_line_lives_as_one_of_the_service(database_url: s
         (("create", "Ann", "--scope", "read", "--agent", "acme*"), "acme/*"),
         (("create", "Ann", "--scope", "read", "--agent", "ann", "--trust", "101"), "trust_ceiling"),
         (("create", "Ann", "--scope", "read", "--agent", "ann", "--days", "-1"), "past"),
+        (("create", "Ann", "--scope", "read", "--agent", "ann", "--days", "1e12"), "--days"),
+        (("create", "Ann", "--scope", "read", "--agent", "ann", "--days", "nan"), "--days"),
         (("revoke", "0123456789abcdef"), "palimpsest keys list"),
     ],
 )
