@@ -1,10 +1,13 @@
 """R2: an export that a hostile caller changed is refused, or does no harm; an agent whose log cannot be read harms nobody else."""
 
 import asyncio
+import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import psycopg
@@ -16,7 +19,7 @@ from support.builders import problem, store
 from support.databases import fresh_database
 from support.doctor_damage import drop_rules, tell
 from support.messages import capture, talk
-from support.mutants import Mutant, list_mutants, list_reads
+from support.mutants import Mutant, Place, list_mutants, list_places, list_reads
 from support.retention import retain
 from support.scripted_model import ScriptedModel, every
 from support.service import running
@@ -24,7 +27,8 @@ from support.transfers import NDJSON, exported, joined, lines_of, other
 from support.urls import name_of
 from support.webhook_receiver import receiving
 
-SAMPLE = 220
+SAMPLE, SWAPS = 220, 30
+ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 # --- mutants --------------------------------------------------------------------------------------
@@ -108,6 +112,79 @@ def test_an_export_with_one_other_value_is_refused_by_line_and_field_or_does_no_
                 if found := find_harm(client, export, mutant):
                     harm[str(mutant)] = found
     assert harm == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        ("operation", "after_state", "minus one"),
+        ("operation", "before_state", "a word"),
+        ("operation", "incoming", "minus one"),
+        ("operation", "relation", "a word"),
+        ("memory", "dated_by", "a word"),
+        ("review", "relation", "turned round"),
+        ("review", "relied_on", "a huge number"),
+        ("review", "relied_on", "a word"),
+        ("review", "judgments", "an object"),
+        ("capture", "state", "turned round"),
+        ("turn", "skipped", "minus one"),
+    ],
+)
+def test_a_value_that_broke_every_read_of_its_kind_is_refused(
+    hospital: tuple[str, bytes], kind: str, field: str, value: str
+) -> None:
+    address, export = hospital
+    lines = lines_of(export)
+    place = next(n for n, line in enumerate(lines, 1) if line["type"] == kind and line.get(field))
+    with httpx.Client(base_url=address, timeout=60) as service, other(service) as client:
+        mutant = Mutant(place, (field,), value).apply(export)
+        refused = problem(client.post("/v1/import", headers=NDJSON, content=mutant), 422)
+        assert refused["line"] == place
+        assert field in refused["detail"]
+
+
+def test_an_export_whose_ids_lead_elsewhere_is_refused_or_does_no_harm(
+    hospital: tuple[str, bytes],
+) -> None:
+    """An id leads to its own line, to another one, or to none: in a ring, nothing ends."""
+    address, export = hospital
+    lines = lines_of(export)
+    swaps = [
+        (place, path, target)
+        for place, line in enumerate(lines)
+        for path, value in list_places(line)
+        for target in ("its own", "another", "none")
+        if isinstance(value, str) and ID.fullmatch(value)
+    ]
+    memory = next(line["id"] for line in lines if line["type"] == "memory")
+    with httpx.Client(base_url=address, timeout=30) as service:
+        harm = {}
+        for place, path, target in random.Random(42).sample(swaps, SWAPS):
+            line = json.loads(json.dumps(lines[place]))
+            own = line.get("id", memory)
+            targets = {"its own": own, "another": memory, "none": str(UUID(int=0))}
+            put_value(line, path, targets[target])
+            changed = joined([*lines[:place], line, *lines[place + 1 :]])
+            with other(service) as client:
+                answer = client.post("/v1/import", headers=NDJSON, content=changed)
+                if answer.status_code == 422:
+                    continue
+                faults = [answer.status_code] if answer.status_code != 200 else []
+                agent = client.headers["X-Agent-Id"]
+                reads = list_reads(client, export, agent, near=str(line))
+                faults += [
+                    status for path in reads if (status := client.get(path).status_code) >= 500
+                ]
+                erased = client.post("/v1/erasures", json={"agent_id": agent})
+                if faults or erased.status_code != 200:
+                    harm[f"{line['type']} {path}: {target}"] = faults
+    assert harm == {}
+
+
+def put_value(line: Any, path: Place, value: str) -> None:
+    for step in path[:-1]:
+        line = line[step]
+    line[path[-1]] = value
 
 
 def test_what_made_the_log_unreadable_is_refused_by_line_and_field(client: httpx.Client) -> None:

@@ -58,6 +58,21 @@ _PUT_TO_USER = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"\b(?:if|unless|whether|suppose|imagine|pretend)\b", re.IGNORECASE)
+# "Do I smoke?" states nothing, unlike "Did you know that I smoke?".
+_ASKS = re.compile(
+    r"\W*(?:do|did|am|was|are|were|have|had|should|shall|can|could|would|will|may|might|must)"
+    r"\s+(?:i|we)\b.*[?？]\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_WORDS_OF_ANOTHER = re.compile(
+    r"(?<!\bi )\b(?:said|says|wrote|writes|answered|replied|texted|told\s+\w+|asked)\s*[:,]\s*$",
+    re.IGNORECASE,
+)
+_SELF = re.compile(r"\b(?:i|we|me|us)\b", re.IGNORECASE)
+_OTHER_SUBJECT = re.compile(
+    r"\W*(?i:my|our|his|her|their|your|the|he|she|they|you|it)\s+\w|\W*[A-Z]\w+\s+\w+s\b"
+)
+_OWN_DEED = re.compile(r"(?:I|We)\s+(\w{3,})")
 _YES_OR_NO = re.compile(
     r"\s*(?:(?P<no>no|nope|nah|nein|non|n[aã]o|nee|nej)|yes|yeah|yep|ja|s[ií]m?|oui)\b[\s,.!–—-]*",
     re.IGNORECASE,
@@ -76,7 +91,8 @@ def find_support(
 
     `places[n - 1]` is the place of turn number n. A fact is supported if its quote stands verbatim
     in a turn of the user, if its proposal stands verbatim in the assistant's last turn before, and
-    if it brings in no number, no name and few words of its own, and denies what its quotes deny.
+    if it brings in no number, no name and few words of its own, denies what its quotes deny, and
+    is of the one of whom they are.
     """
     quote = _find_quote(fact.quote.words, turns, places[fact.quote.number - 1], Role.USER)
     if quote is None or len(fact.text) > MAX_FACT:
@@ -89,6 +105,8 @@ def find_support(
             return None
         quotes.append(proposal)
     if _brings_in_more(fact.text, quotes, turns) or _denies_another(fact.text, quotes, turns):
+        return None
+    if fact.proposal is None and _states_of_another(fact.text, quote, turns):
         return None
     return Statement(fact.text, tuple(quotes), kind=fact.kind)
 
@@ -186,6 +204,18 @@ def _denies_another(fact: str, quotes: Sequence[Quote], turns: Sequence[Turn]) -
         return False
     plain, other = (stated, fact) if denied else (fact, stated)
     return not (_list_endings(plain) - _list_endings(other))
+
+
+def _states_of_another(fact: str, quote: Quote, turns: Sequence[Turn]) -> bool:
+    """Return True if the user asks it, passes on what somebody said, or says it of another."""
+    sentence, clause = _read_sentence(quote, turns), _read_clause(quote, turns)
+    before = turns[quote.turn].content[: quote.start]
+    if _ASKS.match(sentence) or _WORDS_OF_ANOTHER.search(before):
+        return True
+    deed = _OWN_DEED.match(fact)
+    if deed is None or _SELF.search(clause) or not _OTHER_SUBJECT.match(clause):
+        return False
+    return any(stem.startswith(deed[1][:STEM].casefold()) for stem in _list_stems(clause))
 
 
 def _list_senses(clause: str, proposals: Sequence[str]) -> set[bool]:
