@@ -36,7 +36,9 @@ def test_no_connection_is_held_while_encoding(
 ) -> None:
     encoder = Waiting()
     encoder.go_on.set()
-    settings = load_settings(database_url=database_url, pool_size=1, pool_timeout=2)
+    settings = load_settings(
+        database_url=database_url, pool_size=1, pool_timeout=2, max_reads=4, max_writes=4
+    )
     with (
         running(settings, encoder) as address,
         httpx.Client(base_url=address, timeout=30) as client,

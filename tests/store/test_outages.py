@@ -30,7 +30,9 @@ POOL = 4
 @contextmanager
 def service(url: str, **settings: Any) -> Iterator[httpx.Client]:
     with (
-        running(load_settings(database_url=url, pool_size=POOL, **settings)) as address,
+        running(
+            load_settings(database_url=url, pool_size=POOL, max_reads=2 * POOL, **settings)
+        ) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         yield client
