@@ -1,6 +1,7 @@
 """`python -m bench [--quick] [--only PART …]`: measures, prints, and writes bench/RESULTS.md."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench import (
@@ -73,10 +74,7 @@ def main() -> None:
             sweep.measure(report, here)
         if "overload" in arguments.only:
             overload.measure(report, here, seconds=2 if quick else 4, rounds=1 if quick else 3)
-        if "tenants" in arguments.only:
-            tenants.measure(report, here, seconds=10 if quick else tenants.SECONDS)
-        if "neighbours" in arguments.only:
-            neighbours.measure(report, here, seconds=6 if quick else neighbours.SECONDS)
+        _measure_attacks(report, here, arguments.only, quick=quick)
         if "start" in arguments.only:
             start.measure(report, here, times=1 if quick else 5)
         if "commands" in arguments.only:
@@ -92,6 +90,13 @@ def main() -> None:
         if "image" in arguments.only:
             image.measure(report)
         report.write(arguments.write)
+
+
+def _measure_attacks(report: Report, here: World, parts: Sequence[str], *, quick: bool) -> None:
+    if "tenants" in parts:
+        tenants.measure(report, here, seconds=10 if quick else tenants.SECONDS)
+    if "neighbours" in parts:
+        neighbours.measure(report, here, seconds=6 if quick else neighbours.SECONDS)
 
 
 def _arguments() -> argparse.Namespace:
