@@ -14,7 +14,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge relevance measure-judge
+.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge relevance measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -30,6 +30,9 @@ test-adapters: .venv-adapters/.ready ## Run the tests of the adapters with their
 
 test-deep: .venv/.dev ## Run the oracle, the fuzzers and whatever else takes long
 	PALIMPSEST_DEEP=1 $(BIN)/pytest -s tests/api/test_oracle.py tests/api/test_openapi_fuzz.py tests/classification tests/domain tests/planning tests/store tests/jobs
+
+test-postgres: .venv/.dev ## Run tests on the Postgres 16 to 18 of this system, with its pgvector and PgBouncer
+	$(BIN)/python scripts/test_postgres.py
 
 # The Docker client leaves its socket open where no engine answers; pytest would call that a failure.
 test-docker: .venv/.dev ## Run all tests, also those that need Docker

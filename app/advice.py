@@ -59,6 +59,23 @@ _ADVICE: Mapping[type[Exception], str] = {
         "{fact} Let an administrator of the server run this, then run `palimpsest migrate` "
         "again: {statements}"
     ),
+    unfit.MissingRights: (
+        "{fact} Let an administrator run this in the database, then run `palimpsest migrate` "
+        "again: {statements}"
+    ),
+    unfit.ForeignTables: (
+        "{fact} Set PALIMPSEST_DATABASE_SCHEMA to a new name, then run `palimpsest migrate`."
+    ),
+    unfit.ForeignSchema: (
+        "{fact} Set PALIMPSEST_DATABASE_SCHEMA to a new name, then run `palimpsest migrate`."
+    ),
+    unfit.OtherPlace: (
+        "{fact} Set PALIMPSEST_DATABASE_SCHEMA to it, or to `public` for another installation."
+    ),
+    unfit.NewerSchema: "{fact} Run that version, or a later one.",
+    unfit.DatabaseTakesNoWrites: (
+        "{fact} Name the primary, and look for default_transaction_read_only."
+    ),
     unfit.OldServer: "{fact} Upgrade the server, then run `palimpsest migrate`.",
     unfit.MissingExtension: (
         "{fact} Install pgvector {needed} or newer on the server, then run `palimpsest migrate`."

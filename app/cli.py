@@ -575,10 +575,13 @@ def _open_database(settings: "Settings") -> Iterator["Settings"]:
     if settings.database_url is not None:
         yield settings
         return
+    from app.database_urls import set_schema
     from app.store.embedded import embedded_postgres
     from app.store.roles import build_service_url
 
-    with embedded_postgres(settings.data_dir) as url:
+    with embedded_postgres(settings.data_dir) as plain_url:
+        schema = settings.database_schema
+        url = set_schema(plain_url, schema) if schema else plain_url
         addresses = {"database_url": build_service_url(url), "owner_url": url}
         yield settings.model_copy(update=addresses)
 

@@ -202,7 +202,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         before = gc.get_threshold()
         gc.set_threshold(before[0], before[1], FULL_COLLECTION_AFTER)
         try:
-            async with app.state.mcp.open():
+            async with app.state.mcp.open(), services.deliveries.deliver_in_background():
                 yield
         finally:
             gc.set_threshold(*before)

@@ -15,6 +15,7 @@ from croniter import croniter
 from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
+from app.database_urls import POOLER, SCHEMA, set_schema, split_options
 from app.domain.agent import Mode
 from app.domain.dates.zones import find_zone
 from app.domain.fact import Kind
@@ -70,6 +71,9 @@ _Days = Annotated[float, Field(gt=0, le=36_500, allow_inf_nan=False)]
 
 
 SHORTEST_KEY = 8  # characters
+# Imports that are sent at once, and calls at once that wait for the receivers of webhooks.
+UPLOADS = 40
+WEBHOOK_CALLS = 16
 
 
 class Settings(BaseSettings):
@@ -119,11 +123,20 @@ class Settings(BaseSettings):
             "the primary answers."
         ),
     )
+    database_schema: str | None = Field(
+        None,
+        description=(
+            "Schema of the tables, which `palimpsest migrate` makes if it is missing; "
+            "`?schema=` in the address says the same. Unset: `public`."
+        ),
+    )
     database_pooler: bool = Field(
         False,
         description=(
-            "Set it if a transaction pooler such as PgBouncer lies before Postgres. Then nothing "
-            "is prepared on the server, and a worker looks for work every few seconds."
+            "Set it if a transaction pooler such as PgBouncer lies before Postgres; "
+            "`?pgbouncer=true` in the address says the same. Then nothing is prepared on the "
+            "server, and a worker looks for work every few seconds. A pooler that is noticed is "
+            "treated alike."
         ),
     )
     data_dir: _Folder = Field(
@@ -134,7 +147,7 @@ class Settings(BaseSettings):
         ),
     )
     pool_size: int = Field(
-        10, ge=1, le=200, description="Database connections per process, at most."
+        12, ge=1, le=200, description="Database connections per process, at most."
     )
     pool_timeout: float = Field(
         10.0, gt=0, le=300, description="Seconds to wait for a database connection."
@@ -297,11 +310,11 @@ class Settings(BaseSettings):
         3, ge=0, le=100, description="How many stored memories one classified store may end."
     )
     max_closures_per_hour: int = Field(
-        300,
+        10,
         ge=0,
         description=(
             "How many memories of an agent judges may end within an hour, sweeps included, or 5 % "
-            "of its live memories, or a third of the facts stored in that hour, whichever is "
+            "of its live memories, or half of the facts stored in that hour, whichever is "
             "most; beyond, their proposals become reviews. What callers and the rules of slots end "
             "does not count, nor does what a batch with `history: true` ends. 0: no limit."
         ),
@@ -667,32 +680,37 @@ class Settings(BaseSettings):
         None,
         ge=1,
         le=10_000,
-        description="Reads worked on at once, per process. Unset: twice the database connections.",
+        description=(
+            "Reads worked on at once, per process; of one key half of them at most. Unset: half "
+            "the database connections."
+        ),
     )
     max_writes: int | None = Field(
         None,
         ge=1,
         le=10_000,
-        description="Writes worked on at once, per process. Unset: half the database connections, "
-        "and with a model four more for each of "
-        "PALIMPSEST_LLM_CONCURRENCY, because those mostly wait.",
+        description=(
+            "Writes worked on at once, per process; of one key half of them at most. Unset: half "
+            "the database connections, and with a model four more for each of "
+            "PALIMPSEST_LLM_CONCURRENCY, because those mostly wait."
+        ),
     )
     max_transfers: int | None = Field(
         None,
         ge=1,
         le=10_000,
         description=(
-            "Imports and exports at once, per process. Unset: a quarter of the database "
-            "connections."
+            "Imports and exports worked on at once, per process; of one key half of them at most. "
+            "Unset: a third of the database connections."
         ),
     )
     max_event_readers: int = Field(
-        100,
+        200,
         ge=1,
         le=100_000,
         description=(
-            "Readers of /v1/events at once, per process, those who wait included. More get 503 at "
-            "once."
+            "Readers of /v1/events at once, per process, those who wait included; of one key half "
+            "of them at most. More are refused at once."
         ),
     )
     webhooks_allow_http: bool = Field(
@@ -707,18 +725,19 @@ class Settings(BaseSettings):
         ),
     )
     max_queue: int = Field(
-        100,
+        1000,
         ge=0,
         le=100_000,
         description=(
-            "Requests of each of these kinds that may wait for their turn; more get 503 at once."
+            "Requests of each of these kinds that may wait for their turn; of one key half of them "
+            "at most. More are refused at once."
         ),
     )
     queue_timeout: float = Field(
         10.0,
         gt=0,
         le=300,
-        description="Seconds that a request may wait for its turn; then it gets 503.",
+        description="Seconds that a request may wait for its turn; then it is refused.",
     )
     shutdown_delay: float = Field(
         0.0,
@@ -829,14 +848,17 @@ class Settings(BaseSettings):
     def places(self) -> dict[str, int]:
         """Return how many requests of each kind are worked on at once.
 
-        A search encodes for half of its time and needs no connection then. Writes leave
-        connections to reads, even while all writes wait for each other.
+        Six searches keep two cores busy; more at once would only slow each other. Writes and
+        transfers leave connections to reads, even while all writes wait for each other. Who sends
+        an import, or waits for a receiver of events, needs no connection.
         """
         for_model = 4 * self.llm_concurrency if self.llm_base_url else 0
         return {
-            "read": self.max_reads or 2 * self.pool_size,
+            "read": self.max_reads or max(1, self.pool_size // 2),
             "write": self.max_writes or max(1, self.pool_size // 2) + for_model,
-            "transfer": self.max_transfers or max(1, self.pool_size // 4),
+            "transfer": self.max_transfers or max(1, self.pool_size // 3),
+            "upload": UPLOADS,
+            "webhook": WEBHOOK_CALLS,
             "events": self.max_event_readers,
         }
 
@@ -868,6 +890,7 @@ def load_settings(**overrides: object) -> Settings:
         first = problem.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
         raise InvalidSettings(f"PALIMPSEST_{name.upper()}: {first['msg']}") from None
+    settings = _read_addresses(settings)
     if (
         settings.listens_beyond_loopback
         and not settings.api_key
@@ -902,6 +925,46 @@ def load_settings(**overrides: object) -> Settings:
             "Set it to the size of the model's vectors."
         )
     return settings
+
+
+def _read_addresses(settings: Settings) -> Settings:
+    """Return the settings with what the addresses say, and the addresses with the schema."""
+    addresses = {
+        "database_url": [settings.database_url] if settings.database_url else [],
+        "owner_url": [settings.owner_url] if settings.owner_url else [],
+        "replica_urls": settings.replica_url_list,
+    }
+    schema, is_pooled = settings.database_schema, settings.database_pooler
+    for name, urls in addresses.items():
+        for url in urls:
+            _, options = split_options(url)
+            named = options.get(SCHEMA) or schema
+            if schema not in (None, named):
+                raise InvalidSettings(
+                    f"PALIMPSEST_{name.upper()}: names the schema {named}, and another setting "
+                    f"names {schema}. Name one."
+                )
+            schema = named
+            is_pooled |= name != "owner_url" and options.get(POOLER) == "true"
+    if schema is None:
+        return settings.model_copy(update={"database_pooler": is_pooled})
+    try:
+        _check_schema_name(schema)
+    except ValueError as problem:
+        raise InvalidSettings(f"PALIMPSEST_DATABASE_SCHEMA: {problem}") from None
+    with_schema = {
+        name: ",".join(set_schema(url, schema) for url in urls) or None
+        for name, urls in addresses.items()
+    }
+    changes = {**with_schema, "database_schema": schema, "database_pooler": is_pooled}
+    return settings.model_copy(update=changes)
+
+
+def _check_schema_name(schema: str) -> None:
+    """Raise ValueError if Postgres does not let a schema have this name."""
+    is_of_postgres = schema.startswith("pg_") or schema == "information_schema"
+    if is_of_postgres or not 0 < len(schema.encode()) <= 63 or "\0" in schema:
+        raise ValueError("must be a name of 1 to 63 bytes that is none of Postgres' own")
 
 
 # Variables that other parts of the package read: its command line, and its tests.

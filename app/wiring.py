@@ -34,6 +34,7 @@ from app.services.agent_indexes import AgentIndexDirectory, AgentIndexKeeper
 from app.services.agent_write import WriteSetup
 from app.services.answers import QuestionAnswerer
 from app.services.capture_reading import TurnReader
+from app.services.capture_runner import CaptureRunner
 from app.services.captures import Capturer
 from app.services.classify import Classifier, StoreSettings
 from app.services.console_sessions import ConsoleSessions
@@ -82,7 +83,7 @@ from app.store.sweeps.queue import Queue
 from app.store.transfer.exports import Exports
 
 NICENESS = 10  # of a worker and of its database processes: whoever waits for an answer goes first
-WORKER_CONNECTIONS = 4
+WORKER_CONNECTIONS = 6
 MAINTENANCE_CONNECTIONS = 3
 REPLICA_LOOK_SECONDS = 0.5
 # The primary can answer in place of a replica, so nobody waits long for a connection to one.
@@ -117,6 +118,7 @@ class Services:
     texts: TextStorer
     messages: MessageReader
     captures: Capturer
+    capture_runner: CaptureRunner
     search: Searcher
     lists: MemoryLister
     index_directory: AgentIndexDirectory
@@ -193,7 +195,6 @@ async def open_services(
         await opened.enter_async_context(reads.watch_in_background())
         opened.push_async_callback(services.events.close)
         opened.push_async_callback(services.sweep_requests.wait_until_idle)
-        opened.push_async_callback(services.captures.wait_until_idle)
         await opened.enter_async_context(services.usage.flush_in_background())
         await opened.enter_async_context(services.key_reader.write_uses_in_background())
         yield services
@@ -339,6 +340,13 @@ def _build_services(
     reviews = ReviewDecider(
         engine, embedder, remember, setup, expires_after=timedelta(days=settings.review_days)
     )
+    captures = Capturer(
+        engine,
+        remember,
+        reverts,
+        TurnReader(engine, messages),
+        quiet=timedelta(seconds=settings.capture_quiet_seconds),
+    )
     archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
     return Services(
         settings=settings,
@@ -354,14 +362,8 @@ def _build_services(
         remember=remember,
         texts=TextStorer(remember),
         messages=messages,
-        captures=Capturer(
-            engine,
-            remember,
-            reverts,
-            TurnReader(engine, messages),
-            queue,
-            quiet=timedelta(seconds=settings.capture_quiet_seconds),
-        ),
+        captures=captures,
+        capture_runner=CaptureRunner(engine, captures),
         search=search,
         lists=MemoryLister(reads, indexes, half_lives, settings.max_answer_bytes),
         index_directory=indexes,
@@ -394,7 +396,7 @@ def _build_services(
         sweep_requests=sweep_requests,
         import_agent=AgentImporter(engine, embedder, setup),
         import_history=HistoryImporter(engine, embedder, setup),
-        exports=Exports(engine, at_once=max(1, settings.pool_size // 2)),
+        exports=Exports(engine),
         events=EventFeed(engine),
         console_sessions=ConsoleSessions(engine),
         webhooks=WebhookKeeper(engine, sender),

@@ -16,6 +16,7 @@ from bench import (
     start,
     store,
     sweep,
+    tenants,
 )
 from bench.figures import RESULTS, Report
 from bench.world import World, world
@@ -28,6 +29,7 @@ PARTS = (
     "sweep",
     "overload",
     "neighbours",
+    "tenants",
     "start",
     "commands",
     "growth",
@@ -71,6 +73,8 @@ def main() -> None:
             sweep.measure(report, here)
         if "overload" in arguments.only:
             overload.measure(report, here, seconds=2 if quick else 4, rounds=1 if quick else 3)
+        if "tenants" in arguments.only:
+            tenants.measure(report, here, seconds=10 if quick else tenants.SECONDS)
         if "neighbours" in arguments.only:
             neighbours.measure(report, here, seconds=6 if quick else neighbours.SECONDS)
         if "start" in arguments.only:

@@ -1,5 +1,6 @@
 """An HTTP client that costs next to nothing: prepared bytes over one kept connection, the same for the service and the floor."""
 
+import asyncio
 import json
 import socket
 import time
@@ -63,3 +64,25 @@ def _content_length(head: bytes) -> int:
         if name.lower() == b"content-length":
             return int(value)
     raise RuntimeError("an answer without Content-Length")
+
+
+def build_head(method: str, path: str, *, key: str, agent: str, length: int | None) -> bytes:
+    """The head of a request with a key, for a body of so many bytes, or one in pieces."""
+    body = "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"
+    kind = "application/x-ndjson" if path == "/v1/import" else "application/json"
+    return (
+        f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+        f"X-Agent-Id: {agent}\r\nContent-Type: {kind}\r\n{body}\r\nConnection: close\r\n\r\n"
+    ).encode()
+
+
+async def read_answer(reader: asyncio.StreamReader) -> int:
+    """Read an answer to its end, and return its status."""
+    answer = await reader.read()
+    return int(answer[9:12])
+
+
+async def read_request(reader: asyncio.StreamReader) -> None:
+    """Read a request with a Content-Length to its end. Raises IncompleteReadError when there is none."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    await reader.readexactly(int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0]))

@@ -65,7 +65,7 @@ def measure(report: Report, world: World, *, seconds: float, rounds: int) -> Non
     """Writes a section: the most that waiting callers get out of the service, and what is left at ten times that."""
     rows = []
     for _ in range(rounds):
-        with _service(world.url) as (port, process):
+        with start_service(world.url) as (port, process):
             rows.append(uvloop.run(_round(port, process, seconds)))
     report.section(
         "Overload",
@@ -249,7 +249,7 @@ def _post(path: str, body: dict[str, object], agent: str) -> bytes:
 
 
 @contextmanager
-def _service(url: str) -> Iterator[tuple[int, psutil.Process]]:
+def start_service(url: str, **settings: str) -> Iterator[tuple[int, psutil.Process]]:
     """`palimpsest serve` as it is, with its log in a file."""
     port = free_port()
     command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
@@ -257,7 +257,7 @@ def _service(url: str) -> Iterator[tuple[int, psutil.Process]]:
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=os.environ | {"PALIMPSEST_DATABASE_URL": url},
+            env=os.environ | {"PALIMPSEST_DATABASE_URL": url} | settings,
             stdout=log,
             stderr=log,
         )

@@ -9,6 +9,7 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     transaction_per_migration=True,
+    version_table_schema=context.config.attributes["schema"],
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 from app import main, wiring
 from app.networks import session
+from app.services.deliveries import Deliverer
 from app.settings import Settings, load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
@@ -51,6 +53,14 @@ def find_quick_folder() -> Path | None:
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > FREE_MEMORY:
         return MEMORY
     return None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def deliver_on_demand() -> Iterator[None]:
+    """Services of the tests' own process deliver to webhooks only when a test does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Deliverer, "deliver_in_background", lambda _: nullcontext())
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -71,6 +71,67 @@ def test_a_wrong_value_is_one_line_that_names_the_variable(
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("url", "schema", "expected"),
+    [
+        ("postgresql://u:p?w@h/db", None, (None, False, "postgresql://u:p?w@h/db")),
+        ("postgresql://h/db?schema=mem", None, ("mem", False, "postgresql://h/db?schema=mem")),
+        ("postgresql://h/db", "My Mem", ("My Mem", False, "postgresql://h/db?schema=My%20Mem")),
+        (
+            "postgres://h/db?pgbouncer=true&sslmode=require",
+            "mem",
+            ("mem", True, "postgres://h/db?sslmode=require&pgbouncer=true&schema=mem"),
+        ),
+        (
+            "postgresql:///db?host=/tmp",
+            "a&b=c",
+            ("a&b=c", False, "postgresql:///db?host=/tmp&schema=a%26b%3Dc"),
+        ),
+        (
+            "postgresql://h/db?schema=&pgbouncer=false",
+            None,
+            (None, False, "postgresql://h/db?schema=&pgbouncer=false"),
+        ),
+    ],
+)
+def test_an_address_may_say_the_schema_and_the_pooler(
+    url: str, schema: str | None, expected: tuple[str | None, bool, str]
+) -> None:
+    settings = load_settings(database_url=url, owner_url=url, database_schema=schema)
+    assert (settings.database_schema, settings.database_pooler, settings.database_url) == expected
+    assert settings.owner_url == settings.database_url
+    again = load_settings(database_url=settings.database_url)
+    assert again.database_schema == settings.database_schema
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (
+            {"database_url": "postgresql://h/db?schema=a", "database_schema": "b"},
+            "PALIMPSEST_DATABASE_URL: names the schema a, and another setting names b",
+        ),
+        (
+            {
+                "database_url": "postgresql://h/db?schema=a",
+                "owner_url": "postgresql://h/db?schema=b",
+            },
+            "PALIMPSEST_OWNER_URL: names the schema b",
+        ),
+        ({"database_url": "postgresql://h/db?schema=pg_mem"}, "PALIMPSEST_DATABASE_SCHEMA: must"),
+        (
+            {"database_url": "postgresql://h/db", "database_schema": ""},
+            "PALIMPSEST_DATABASE_SCHEMA",
+        ),
+        ({"database_url": "postgresql://h/db", "database_schema": "ä" * 32}, "63 bytes"),
+    ],
+)
+def test_schemas_that_cannot_be_are_refused_in_one_line(values: dict[str, str], words: str) -> None:
+    with pytest.raises(InvalidSettings, match=words) as refused:
+        load_settings(**values)
+    assert "\n" not in str(refused.value)
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.com"])
 def test_beyond_loopback_a_key_is_needed(host: str) -> None:
     with pytest.raises(InvalidSettings, match="PALIMPSEST_API_KEY"):

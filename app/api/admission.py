@@ -1,189 +1,165 @@
-"""Admission: bounded requests at once, a bounded queue, and a quick refusal for all others."""
+"""Admission: bounded requests at once, a bounded queue, and a refusal for all others."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 
-from prometheus_client import Counter, Gauge
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import respond_overloaded
-from app.services.metrics import REGISTRY
-from app.turns import serve_short_request, serve_transfer
+from app.api.problems import respond_over_share, respond_overloaded
+from app.domain.keys import DEFAULT_AGENT, Actor
+from app.fair_places import FairPlaces, NoPlace, Party, Place, Refusal, find_party
+from app.turns import serve_request
 
 logger = logging.getLogger(__name__)
 
 LOG_EVERY = 10.0  # seconds
-STARVED_AFTER = 10.0  # seconds
-_TRANSFERS = frozenset({"/v1/import", "/v1/export"})
+REFUSED_AFTER = 1.0  # seconds that a key over its share waits for its refusal
+_IMPORT = "/v1/import"
 _EVENTS = "/v1/events"
-# Who waits for events has no work done.
-_SERVING: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
-    "read": serve_short_request,
-    "write": serve_short_request,
-    "transfer": serve_transfer,
-    "events": nullcontext,
-}
+_EXPORT = "/v1/export"
+_WEBHOOKS = "/v1/webhooks"
 _READ_BY_POST = frozenset({"/v1/search"})
-_UNDER_WAY = Gauge(
-    "palimpsest_in_flight",
-    "Requests being worked on",
-    ["kind"],
-    registry=REGISTRY,
-    multiprocess_mode="livesum",
-)
-_QUEUED = Gauge(
-    "palimpsest_queued",
-    "Requests waiting for their turn",
-    ["kind"],
-    registry=REGISTRY,
-    multiprocess_mode="livesum",
-)
-_SHED = Counter(
-    "palimpsest_shed",
-    "Requests refused because of overload, by why",
-    ["kind", "reason"],
-    registry=REGISTRY,
+# Kinds of requests for which the service works little: they wait for a write, or for a receiver.
+_WAITING = frozenset({"events", "webhook"})
+_CUT_OFF = (
+    "Your key has too many imports under way. Nothing of this one was stored; send it again after "
+    "the others."
 )
 
 
-def build_gates(places: Mapping[str, int], queue: int, patience: float) -> dict[str, "Gate"]:
-    """Return a gate for each kind of request, with so many places.
+def build_gates(places: Mapping[str, int], queue: int, patience: float) -> dict[str, FairPlaces]:
+    """Return the places for each kind of request, with the queue before them.
 
     Nobody queues for a place of those who wait for events: none may come free for hours.
     """
-    gates: dict[str, Gate] = {}
+    gates: dict[str, FairPlaces] = {}
     for kind, count in places.items():
-        gates[kind] = Gate(kind, count, 0 if kind == "events" else queue, patience)
+        waiting = 0 if kind == "events" else queue
+        gates[kind] = FairPlaces(kind, count, queue=waiting, patience=patience)
     return gates
 
 
 class _GateKeeper:
     """What the two middlewares at the gates share: the gates, and how they refuse."""
 
-    def __init__(self, app: ASGIApp, gates: Mapping[str, "Gate"]) -> None:
+    def __init__(self, app: ASGIApp, gates: Mapping[str, FairPlaces]) -> None:
         self._app = app
         self._gates = gates
-        self._refusal = respond_overloaded()
         self._logged_at = -LOG_EVERY
 
-    async def _refuse(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["shed"] = True
-        self._log_refusal(kind)
-        await self._refusal(scope, receive, send)
+    async def _refuse(self, kind: str, scope: Scope, refusal: Refusal) -> Response:
+        """Return the refusal, and log at most one line every few seconds: it costs more.
 
-    def _log_refusal(self, kind: str) -> None:
-        """Log at most one line every few seconds: a line costs more than the refusal itself."""
+        A key that is over its share waits for its refusal. If it asks again at once, it does not
+        keep the service busy with refusals.
+        """
+        scope["shed"] = True
         now = time.monotonic()
         if now > self._logged_at + LOG_EVERY:
             self._logged_at = now
-            logger.warning("overloaded: requests are refused", extra={"kind": kind})
+            extra = {"kind": kind, "reason": refusal}
+            logger.warning("overloaded: requests are refused", extra=extra)
+        if refusal is not Refusal.OVER_SHARE:
+            return respond_overloaded()
+        await asyncio.sleep(REFUSED_AFTER)
+        return respond_over_share()
 
 
 class EarlyRefusal(_GateKeeper):
-    """Refuse a request before its body comes, if nobody more can wait.
+    """Refuse a request before its body comes, if it could not even wait.
 
     That costs next to nothing. Only /v1 is guarded: health and metrics are always answered.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith("/v1/"):
+            scope["party"] = _find_party(scope)
             kind = classify_request(scope["method"], scope["path"])
-            if self._gates[kind].refuses():
-                return await self._refuse(kind, scope, receive, send)
+            try:
+                self._gates[kind].check(scope["party"])
+            except NoPlace as problem:
+                refusal = await self._refuse(kind, scope, problem.refusal)
+                return await refusal(scope, receive, send)
         await self._app(scope, receive, send)
 
 
 class Admission(_GateKeeper):
-    """Let as many requests of each kind in at once as its gate has places.
+    """Let requests of each kind in as their gate has places, and keys and agents have turns.
 
-    Some more of each kind may wait, for a while. All others are refused. Their bodies have arrived
-    by then; `TimelyBody` sees to it.
+    Their bodies have arrived by then; `TimelyBody` sees to it. An import is the exception: its
+    lines come while it is worked on. It holds a place for uploads all the time, and one for
+    transfers only while it works on lines that have come.
 
-    Reads, writes, transfers and readers of events have places of their own, so that stores that
-    wait for a slow model, an import of an hour or who waits for events cannot keep searches out.
+    Each kind has places of its own, so that stores that wait for a slow model, an import of an
+    hour or readers that wait for events cannot keep searches out.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             return await self._app(scope, receive, send)
         kind = classify_request(scope["method"], scope["path"])
-        gate = self._gates[kind]
-        if not await gate.enter():
-            return await self._refuse(kind, scope, receive, send)
+        party: Party = scope["party"]
         try:
-            with _SERVING[kind]():
+            async with AsyncExitStack() as places:
+                await places.enter_async_context(self._gates[kind].hold(party))
+                if kind == "upload":
+                    transfer = self._gates["transfer"].hold(party)
+                    place = await places.enter_async_context(transfer)
+                    receive = _Upload(receive, place).receive
+                if kind not in _WAITING:
+                    is_short = kind in ("read", "write")
+                    places.enter_context(serve_request(party.key, is_short=is_short))
                 await self._app(scope, receive, send)
-        finally:
-            gate.leave()
+        except NoPlace as problem:
+            refusal = await self._refuse(kind, scope, problem.refusal)
+            await refusal(scope, receive, send)
+
+
+class _Upload:
+    """Receive the lines of an import, and give the place for transfers back while none come."""
+
+    def __init__(self, receive: Receive, place: Place) -> None:
+        self._receive = receive
+        self._place = place
+        self._has_more = True
+
+    async def receive(self) -> Message:
+        if not self._has_more:
+            return await self._receive()
+        self._place.give_back()
+        message = await self._receive()
+        self._has_more = message.get("more_body", False)
+        try:
+            await self._place.take()
+        except NoPlace:
+            raise HTTPException(429, _CUT_OFF) from None
+        return message
+
+
+def _find_party(scope: Scope) -> Party:
+    """Return the key of the call and its agent. With the root key or none, agents take turns."""
+    actor: Actor = scope["actor"]
+    named = Headers(scope=scope).get("x-agent-id")
+    return find_party(actor.name, named or actor.rights.only_agent or DEFAULT_AGENT)
 
 
 def classify_request(method: str, path: str) -> str:
-    """Return "read", "write", "transfer" or "events"."""
-    if path in _TRANSFERS:
+    """Return the kind: "read", "write", "transfer", "upload", "events" or "webhook".
+
+    Webhooks that are created or tried wait for a machine elsewhere.
+    """
+    if path == _IMPORT:
+        return "upload"
+    if path == _EXPORT:
         return "transfer"
     if path == _EVENTS:
         return "events"
-    is_read = method in ("GET", "HEAD") or path in _READ_BY_POST
-    return "read" if is_read else "write"
-
-
-class Gate:
-    """The places for one kind of request, and the queue before them, first come first served."""
-
-    def __init__(self, kind: str, places: int, queue: int, patience: float) -> None:
-        self._free = asyncio.Semaphore(places)
-        self._waiting = 0
-        self._queue = queue
-        self._patience = patience
-        self._moved_at = time.monotonic()
-        self._under_way = _UNDER_WAY.labels(kind)
-        self._queued = _QUEUED.labels(kind)
-        self._full = _SHED.labels(kind, "queue_full")
-        self._late = _SHED.labels(kind, "waited")
-
-    @property
-    def starves(self) -> bool:
-        """True if requests wait, and no place has come free for `STARVED_AFTER` seconds."""
-        return self._waiting > 0 and time.monotonic() > self._moved_at + STARVED_AFTER
-
-    def refuses(self) -> bool:
-        """Return True, and count it, if all places are taken and nobody more can wait."""
-        is_full = self._free.locked() and self._waiting >= self._queue
-        if is_full:
-            self._full.inc()
-        return is_full
-
-    async def enter(self) -> bool:
-        """Return True if the request may go on; the caller must then call `leave`."""
-        if self._free.locked():
-            if self.refuses():
-                return False
-            if not await self._wait_for_place():
-                self._late.inc()
-                return False
-        else:
-            await self._free.acquire()
-        self._under_way.inc()
-        return True
-
-    async def _wait_for_place(self) -> bool:
-        if not self._waiting:
-            self._moved_at = time.monotonic()
-        self._waiting += 1
-        self._queued.inc()
-        try:
-            async with asyncio.timeout(self._patience):
-                return await self._free.acquire()
-        except TimeoutError:
-            return False
-        finally:
-            self._waiting -= 1
-            self._queued.dec()
-
-    def leave(self) -> None:
-        self._moved_at = time.monotonic()
-        self._under_way.dec()
-        self._free.release()
+    if method in ("GET", "HEAD") or path in _READ_BY_POST:
+        return "read"
+    return "webhook" if path.startswith(_WEBHOOKS) else "write"

@@ -2,10 +2,8 @@
 
 import asyncio
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.domain.keys import ANONYMOUS, ROOT, Actor
 from app.networks import Requester, work_for
 
 
@@ -21,21 +19,13 @@ class CallerWatch:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             return await self._app(scope, receive, send)
-        requester = Requester(_choose_name(scope))
+        requester = Requester(scope["party"].key)
         watched = _WatchedBody(receive, requester)
         try:
             with work_for(requester):
                 await self._app(scope, watched.receive, send)
         finally:
             watched.close()
-
-
-def _choose_name(scope: Scope) -> str:
-    """Return whose turn it is: that of the agent, or of a key that is for several agents."""
-    actor: Actor = scope["actor"]
-    if actor in (ROOT, ANONYMOUS):
-        return Headers(scope=scope).get("x-agent-id", "default")
-    return actor.rights.only_agent or actor.name
 
 
 class _WatchedBody:

@@ -92,7 +92,7 @@ async def _send_block(send: Send, block: bytes, *, more: bool) -> None:
         "that answers the same on both axes and\n"
         "exports the same bytes. An export without its last line, of type `end`, was cut off. It "
         "holds a database connection while it is\n"
-        "read: only half of those of a process may be used so at once, else 503."
+        "read, so a key may have only some under way at a time."
     ),
 )
 async def export(

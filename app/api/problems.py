@@ -21,6 +21,7 @@ from app.database_names import find_rule, remove_shard
 from app.domain import errors
 from app.domain.agent import AGENT_ID_RULE
 from app.services.remember import BatchRefused
+from app.store.engine import MISTAKEN_SESSION
 
 logger = logging.getLogger(__name__)
 
@@ -333,7 +334,6 @@ _PROBLEMS = [
         "{reason} Nothing of this import was kept; export the agent again and import "
         "that file unchanged.",
     ),
-    _Row(errors.TooManyExports, 503, "busy", "Too busy", "{fact} Try again when one has ended."),
     _Row(
         errors.BadImportLine,
         422,
@@ -405,6 +405,20 @@ _PROBLEMS = [
         "unknown-webhook",
         "No such webhook",
         "{fact} GET /v1/webhooks lists them.",
+    ),
+    _Row(
+        errors.TooManyWebhooks,
+        409,
+        "too-many-webhooks",
+        "Too many webhooks",
+        "{fact} Remove one with DELETE /v1/webhooks/ID, or let one webhook serve several agents.",
+    ),
+    _Row(
+        errors.TooManyPending,
+        429,
+        "too-many-captures",
+        "Too many captures wait",
+        "{fact} Nothing was stored. Send the messages again after Retry-After seconds.",
     ),
     _Row(
         errors.AddressNotAllowed,
@@ -788,6 +802,16 @@ _PASSING_TROUBLES = [
         "The database chose to undo this one. Try again.",
         retry_after=1,
     ),
+    *(
+        _PassingTrouble(
+            kind,
+            "database-unavailable",
+            "The database cannot be reached",
+            "A pooler before it was noticed by a mistake; nothing was stored. Try again.",
+            retry_after=1,
+        )
+        for kind in MISTAKEN_SESSION
+    ),
     _PassingTrouble(
         psycopg.OperationalError,
         "database-unavailable",
@@ -829,6 +853,16 @@ def respond_overloaded() -> Response:
         "Try again after Retry-After seconds, and then more slowly."
     )
     problem = build_problem(503, "overloaded", "Overloaded", detail)
+    return respond_with_problem(problem, {"Retry-After": "1"})
+
+
+def respond_over_share() -> Response:
+    """Return the answer to a request of a key that has its share of all places and of the queue."""
+    detail = (
+        "Your key has more requests under way than its share, and others wait too; this one was "
+        "not begun. Try again after Retry-After seconds, with fewer requests at a time."
+    )
+    problem = build_problem(429, "over-share", "More than your share", detail)
     return respond_with_problem(problem, {"Retry-After": "1"})
 
 

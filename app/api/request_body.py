@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from contextlib import suppress
 
 from starlette.datastructures import Headers
@@ -10,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import (
+    respond_over_share,
     respond_overloaded,
     respond_to_compressed_body,
     respond_to_crowded_body,
@@ -24,7 +26,7 @@ BODY_DEADLINE = 60.0
 SLOWEST_STREAM = 4096
 # Seconds for which the body of a refused call is still read.
 DRAIN_DEADLINE = 1.0
-# Bytes of all bodies that have arrived and are worked on, or wait for it.
+# Bytes of all bodies that have arrived and are worked on, or wait for it. Keys share them.
 MOST_BUFFERED = 256 * 2**20
 _WITH_BODIES = ("/v1/", "/mcp", "/mem0", "/ui")
 # The body of an import is a stream; each of its lines is bounded.
@@ -55,7 +57,7 @@ class TimelyBody:
     def __init__(self, app: ASGIApp, batch_limit: int) -> None:
         self._app = app
         self._batch_limit = batch_limit
-        self._buffered = 0
+        self._buffered: Counter[str] = Counter()  # bytes of each key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith(_WITH_BODIES):
@@ -67,33 +69,41 @@ class TimelyBody:
         if scope["path"] in STREAMED:
             return await self._app(scope, _stream_in_time(receive), send)
         body = bytearray()
+        key = scope["actor"].name
         try:
-            await self._receive_whole(receive, body, self._find_limit(scope["path"]))
+            await self._receive_whole(receive, key, body, self._find_limit(scope["path"]))
             await _refuse_crowded(body)
             await self._app(scope, _replay(bytes(body), receive), send)
         except _Refused as refusal:
             await drain_body(receive)
             await refusal.response(scope, receive, send)
         finally:
-            self._buffered -= len(body)
+            self._buffered[key] -= len(body)
+            self._buffered = +self._buffered
 
     def _find_limit(self, path: str) -> int:
         return self._batch_limit if path in BATCHED else min(self._batch_limit, MAX_SINGLE_BODY)
 
-    async def _receive_whole(self, receive: Receive, body: bytearray, limit: int) -> None:
+    async def _receive_whole(self, receive: Receive, key: str, body: bytearray, limit: int) -> None:
         try:
             async with asyncio.timeout(BODY_DEADLINE):
-                while await self._receive_piece(receive, body):
+                while await self._receive_piece(receive, key, body):
                     if len(body) > limit:
                         raise _Refused(respond_to_large_body(limit))
-                    if self._buffered > MOST_BUFFERED:
-                        raise _Refused(respond_overloaded())
+                    self._check_room(key)
         except TimeoutError:
             raise _Refused(respond_to_slow_body()) from None
         if len(body) > limit:
             raise _Refused(respond_to_large_body(limit))
 
-    async def _receive_piece(self, receive: Receive, body: bytearray) -> bool:
+    def _check_room(self, key: str) -> None:
+        """Refuse a body if those of its key, or of all keys, take more memory than they may."""
+        if self._buffered[key] > MOST_BUFFERED / (2 * len(self._buffered)):
+            raise _Refused(respond_over_share())
+        if self._buffered.total() > MOST_BUFFERED:
+            raise _Refused(respond_overloaded())
+
+    async def _receive_piece(self, receive: Receive, key: str, body: bytearray) -> bool:
         """Add the next piece to the body, and return True if there is more."""
         async with asyncio.timeout(PIECE_DEADLINE):
             message = await receive()
@@ -101,7 +111,7 @@ class TimelyBody:
             raise _Refused(respond_to_slow_body())  # nobody reads it; it is counted
         piece = message.get("body", b"")
         body += piece
-        self._buffered += len(piece)
+        self._buffered[key] += len(piece)
         has_more: bool = message.get("more_body", False)
         return has_more
 

@@ -154,6 +154,14 @@ class NoPreference(PalimpsestError):
 # --- messages ------------------------------------------------------------------------------------
 
 
+class TooManyPending(Unavailable):
+    """The key has as many captures that wait to be read as a key may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"The key has {most} captures that wait for a worker.", 30)
+        self.most = most
+
+
 class UnknownCapture(PalimpsestError):
     """The agent has no such capture. Another agent's capture is unknown too."""
 
@@ -529,6 +537,14 @@ class UnknownWebhook(PalimpsestError):
         super().__init__(f"There is no webhook {webhook_id} here.")
 
 
+class TooManyWebhooks(PalimpsestError):
+    """The key has as many webhooks as a key may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"The key has {most} webhooks, and no key may have more.")
+        self.most = most
+
+
 class AddressNotAllowed(PalimpsestError):
     """Nothing may be sent to the address; `reason` says in a sentence why."""
 
@@ -572,13 +588,6 @@ class AnswerNotKept(PalimpsestError):
 
 
 # --- exports and imports -------------------------------------------------------------------------
-
-
-class TooManyExports(Unavailable):
-    """Each export holds a database connection for as long as its reader takes."""
-
-    def __init__(self) -> None:
-        super().__init__("As many exports are running as this process allows.", 5)
 
 
 class BadImportLine(PalimpsestError):

@@ -1,4 +1,4 @@
-"""The jobs of a worker: sweeps, looks at marked memories, captures, abandoned work, retention."""
+"""The jobs of a worker: sweeps, looks at marked memories, abandoned work, retention."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,6 @@ from uuid_utils.compat import uuid7
 from app.advice import advise_operator
 from app.domain.agent import AgentId
 from app.domain.errors import ArchivesUnavailable, LogDamaged
-from app.store.captures.runs import list_waiting_captures
 from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.sweeps import queue as queues
 from app.store.sweeps import runs as sweep_runs
@@ -39,7 +38,6 @@ class Jobs:
         app = self.services.queue.app
         app.task(name=queues.SWEEP)(self.carry_out_sweep)
         app.task(name=queues.LOOK)(self.look_again)
-        app.task(name=queues.CAPTURE)(self.finish_capture)
         self._register_periodic_job("pick_up", self.pick_up, "* * * * *")
         self._register_periodic_job("retain", self.retain_every_agent, "43 4 * * *")
         if self.services.sweeps.is_on:
@@ -67,16 +65,6 @@ class Jobs:
         if did_run:
             await self._enqueue_waiting_sweeps(AgentId(agent))
 
-    async def finish_capture(self, agent: str, capture_id: str) -> None:
-        """Store the facts of a long capture, or of one that was cut off.
-
-        A failure is counted on the capture, which is picked up again.
-        """
-        try:
-            await self.services.captures.finish_capture(AgentId(agent), UUID(capture_id))
-        except Exception as problem:
-            logger.warning("A capture failed: %s", type(problem).__name__)
-
     async def start_sweeps(self, timestamp: int) -> None:
         """Start a sweep for each agent with news since its last one."""
         async with begin_as_operator(self.services.engine) as connection:
@@ -97,25 +85,16 @@ class Jobs:
         await self.services.queue.defer_sweep(agent, sweep_id)
 
     async def pick_up(self, timestamp: int) -> None:
-        """Enqueue every unfinished sweep and capture that no living worker has."""
+        """Enqueue every unfinished sweep that no living worker has."""
         await self._remove_jobs_of_dead_workers()
-        await self._enqueue_waiting_captures()
         await self._enqueue_waiting_sweeps(None)
 
     async def has_waiting_work(self) -> bool:
-        """Return whether a sweep or a capture may be carried out and no living worker has it."""
+        """Return whether a sweep may be carried out and no living worker has it."""
+        if not self.services.sweeps.is_on:
+            return False
         async with begin_as_operator(self.services.engine) as connection:
-            if await list_waiting_captures(connection):
-                return True
-            if not self.services.sweeps.is_on:
-                return False
             return bool(await sweep_runs.list_waiting_sweeps(connection))
-
-    async def _enqueue_waiting_captures(self) -> None:
-        async with begin_as_operator(self.services.engine) as connection:
-            waiting = await list_waiting_captures(connection)
-        for agent, capture_id in waiting:
-            await self.services.queue.defer_capture(agent, capture_id)
 
     async def _enqueue_waiting_sweeps(self, agent: AgentId | None) -> None:
         """Enqueue the waiting sweeps of one agent, or of all agents for None."""

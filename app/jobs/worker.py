@@ -4,13 +4,14 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 
 from procrastinate.exceptions import ConnectorException
 
 from app.domain.errors import PalimpsestError
 from app.jobs.tasks import STALLED_AFTER, Jobs
 from app.settings import Settings
+from app.store.engine import is_behind_pooler
 from app.wiring import Process, open_services
 
 # Jobs that one worker carries out at a time. One sweep leaves a processor core free for those who
@@ -35,7 +36,7 @@ async def run_worker(
     """
     async with (
         open_jobs(settings) as jobs,
-        jobs.services.deliveries.deliver_in_background(),
+        nullcontext() if until_idle else jobs.services.capture_runner.read_in_background(),
         jobs.services.index_keeper.keep_in_background(),
     ):
         clock = settings.supersession_sweep_enabled and not until_idle
@@ -77,11 +78,13 @@ def _cancel_on_signals(working: asyncio.Task[None]) -> None:
 
 async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
     while True:
+        if until_idle:
+            await jobs.services.capture_runner.read_waiting()
         await jobs.services.queue.app.run_worker_async(
             concurrency=CONCURRENT_JOBS,
             wait=not until_idle,
             # Behind a pooler, the session that listens is not the one that is told.
-            listen_notify=not jobs.services.settings.database_pooler,
+            listen_notify=not is_behind_pooler(jobs.services.engine),
             delete_jobs="always",
             shutdown_graceful_timeout=SHUTDOWN_GRACE,
             update_heartbeat_interval=STALLED_AFTER / 3,

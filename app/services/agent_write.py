@@ -52,7 +52,7 @@ from app.turns import compute_in_thread, iterate_in_turns
 MOST_REJECTED = 1_000
 CLOSURE_WINDOW = timedelta(hours=1)
 # Whoever stores much within an hour may see judges end this share of it.
-CLOSURE_SHARE = 1 / 3
+CLOSURE_SHARE = 1 / 2
 # Of a large agent, judges may end one in so many live memories within an hour.
 LIVE_PER_CLOSURE = 20
 

@@ -5,9 +5,7 @@ further transaction stores the facts of some turns and notes on these turns that
 whoever goes on after a crash loses nothing and stores nothing twice.
 """
 
-import asyncio
-import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -17,12 +15,12 @@ from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
 from app.domain.captures import CaptureRequest, CaptureState, Message
-from app.domain.errors import CaptureUnfinished, InvalidFact, PalimpsestError
+from app.domain.errors import CaptureUnfinished, InvalidFact, PalimpsestError, TooManyPending
+from app.domain.keys import ANONYMOUS, ROOT
 from app.planning.building_blocks import CLOCK_TOLERANCE
 from app.services.agent_write import AgentWrite, Call, Outcome, agent_write
 from app.services.capture_leases import ANSWERED_BEFORE, TakenOver, hold_lease
 from app.services.capture_reading import (
-    MOST_CHARACTERS,
     MOST_FACTS,
     MOST_TURNS,
     Batch,
@@ -44,12 +42,19 @@ from app.services.reverts import RevertedOperation, Reverter
 from app.store import engine
 from app.store.captures import captures, runs
 from app.store.captures.captures import CapturedFact, StoredCapture, StoredTurn
-from app.store.engine import begin_for_agent
+from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.log.reverts import Selection
 from app.store.rows import CallInfo
-from app.store.sweeps.queue import Queue
 
-logger = logging.getLogger(__name__)
+PassTurn = Callable[[], Awaitable[None]]
+
+# A call is answered with its facts only if its text is as short as this and states as few facts. A
+# longer one would keep a place for writes for seconds, so a worker reads it.
+INLINE_CHARACTERS = 8_000
+INLINE_FACTS = 50
+
+# Captures of one key that may wait to be read. Those of the root key may be any number.
+MOST_PENDING = 200
 
 # So many messages of a session are read although more may follow. A model reads the messages of a
 # session in twenties for about a third more than all at once.
@@ -65,7 +70,6 @@ class Capturer:
         remember: Remember,
         reverts: Reverter,
         reader: TurnReader,
-        queue: Queue,
         *,
         quiet: timedelta,
     ) -> None:
@@ -74,9 +78,7 @@ class Capturer:
         self._remember = remember
         self._reverts = reverts
         self._reader = reader
-        self._queue = queue
         self._quiet = quiet
-        self._wakings: set[asyncio.Task[None]] = set()
 
     # --- a call ----------------------------------------------------------------------------------
 
@@ -85,18 +87,14 @@ class Capturer:
 
         A message whose id the session has already is not stored again. If its capture has failed,
         a worker tries that one again. Raises InvalidFact for a message of the future or a dry run
-        of too many facts.
+        of too many facts, and TooManyPending.
         """
         if request.dry_run:
             return await self._preview(call, request)
+        await self._check_pending(call.info.actor)
         runner = uuid7()
         report, is_claimed = await self._store_messages(call, request, runner)
-        own_id = report.capture.id
-        for capture_id in report.open_capture_ids - {own_id}:
-            self._wake_worker(call.agent, capture_id)
         if not is_claimed:
-            if report.open_turns:
-                self._wake_worker(call.agent, own_id, until=report.capture.due_at)
             return report
         try:
             finished = await self._finish_call(call, report, runner, request.messages)
@@ -105,9 +103,16 @@ class Capturer:
         except Exception:
             # The messages are stored, and a worker goes on with them. The trouble is logged.
             finished = None
-        if finished is None:
-            self._wake_worker(call.agent, own_id)
         return finished or report
+
+    async def _check_pending(self, actor: str) -> None:
+        """Raise TooManyPending if as many captures of the actor wait as may wait."""
+        if actor in (ROOT.name, ANONYMOUS.name):
+            return
+        async with begin_as_operator(self._engine) as connection:
+            pending = await runs.count_pending_captures(connection, actor, limit=MOST_PENDING)
+        if pending >= MOST_PENDING:
+            raise TooManyPending(MOST_PENDING)
 
     async def _store_messages(
         self,
@@ -154,7 +159,7 @@ class Capturer:
         agent, capture = call.agent, report.capture
         async with hold_lease(self._engine, agent, capture.id, runner):
             batch = await self._reader.read_stored_turns(agent, capture, report.open_turns)
-            if len(batch.drafts) <= MOST_FACTS:
+            if len(batch.drafts) <= INLINE_FACTS:
                 return await self._answer_call(call, capture.id, batch, runner, messages)
         async with begin_for_agent(self._engine, agent) as connection:
             await runs.release_capture(connection, agent, capture.id, runner)
@@ -203,28 +208,31 @@ class Capturer:
 
     # --- a worker --------------------------------------------------------------------------------
 
-    async def finish_capture(self, agent: AgentId, capture_id: UUID) -> None:
-        """Go on with a capture, unless it is finished or a living runner has it.
+    async def finish_capture(
+        self, agent: AgentId, capture_id: UUID, *, pass_turn: PassTurn
+    ) -> None:
+        """Go on with a capture, unless it is finished or not due, or a living runner has it.
 
-        If it is not due, because messages joined it meanwhile, a worker is woken again.
+        `pass_turn` lets others have their turns between the parts of the capture.
         """
         runner = uuid7()
         async with begin_for_agent(self._engine, agent) as connection:
-            is_claimed = await runs.claim_capture(connection, agent, capture_id, runner)
-            if not is_claimed:
-                capture = await captures.find_capture(connection, agent, capture_id)
-                if capture and capture.due_at and capture.state is CaptureState.PENDING:
-                    self._wake_worker(agent, capture_id, until=capture.due_at)
+            if not await runs.claim_capture(connection, agent, capture_id, runner):
                 return
             report = await read_report(connection, agent, capture_id)
         try:
             async with hold_lease(self._engine, agent, capture_id, runner):
-                await self._store_turns(agent, report.capture, report.open_turns, runner)
+                await self._store_turns(agent, report.capture, report.open_turns, runner, pass_turn)
         except TakenOver:
             return
 
     async def _store_turns(
-        self, agent: AgentId, capture: StoredCapture, turns: Sequence[StoredTurn], runner: UUID
+        self,
+        agent: AgentId,
+        capture: StoredCapture,
+        turns: Sequence[StoredTurn],
+        runner: UUID,
+        pass_turn: PassTurn,
     ) -> None:
         """Read these turns and store their facts, in as many transactions as it takes."""
         info = CallInfo(actor=capture.actor, request_id=capture.request_id)
@@ -232,6 +240,7 @@ class Capturer:
         for part in split_turns(turns):
             batch = await self._reader.read_stored_turns(agent, capture, part)
             for stored_at_once in cut_batch(batch, MOST_FACTS):
+                await pass_turn()
                 await self._store_batch(call, capture.id, stored_at_once, runner)
         if not turns:
             await self._finish_erased(agent, capture.id)
@@ -301,34 +310,11 @@ class Capturer:
             call, Selection(capture_id=capture_id), cascade=cascade, dry_run=dry_run
         )
 
-    # --- waking ----------------------------------------------------------------------------------
-
-    def _wake_worker(self, agent: AgentId, capture_id: UUID, until: datetime | None = None) -> None:
-        """Wake a worker in the background, now or when the capture is due.
-
-        If that fails, a worker looks within a minute.
-        """
-        task = asyncio.create_task(self._defer_capture(agent, capture_id, until))
-        self._wakings.add(task)
-        task.add_done_callback(self._wakings.discard)
-
-    async def _defer_capture(
-        self, agent: AgentId, capture_id: UUID, until: datetime | None
-    ) -> None:
-        try:
-            await self._queue.defer_capture(agent, capture_id, until=until)
-        except Exception as problem:
-            logger.warning("No worker could be woken: %s", type(problem).__name__)
-
-    async def wait_until_idle(self) -> None:
-        """Wait until every wakeup under way has been sent."""
-        await asyncio.gather(*self._wakings)
-
 
 def _is_long(turns: Sequence[StoredTurn]) -> bool:
     """Return True if a worker reads the turns, because that takes long."""
     characters = sum(len(turn.content or "") for turn in turns)
-    return len(turns) > MOST_TURNS or characters > MOST_CHARACTERS
+    return len(turns) > MOST_TURNS or characters > INLINE_CHARACTERS
 
 
 def _check_preview(batch: Batch) -> None:

@@ -1,15 +1,17 @@
 """Sending events to webhooks: at least once, and in order for each webhook.
 
-A worker looks every second which webhooks are due, and claims each as captures are claimed. Sweeps
-run for hours in the one place for jobs, so these do not wait there. Each event that is taken is
-noted before the next one is sent; one that is not taken stops its webhook until the next try. An
-agent whose log cannot be read is noted too, and holds up no other agent.
+Each process of the service looks every second which webhooks are due, and claims each as captures
+are claimed. A worker, which is busy for hours, would send late. Each event that is taken is noted
+before the next one is sent; one that is not taken stops its webhook until the next try. An agent
+whose log cannot be read is noted too, and holds up no other agent. Keys take turns, and the
+webhooks of each key do, with one event a turn: a receiver that answers slowly slows no other.
 """
 
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,21 +24,25 @@ from uuid_utils.compat import uuid7
 from app.domain.agent import AgentId
 from app.domain.events import Event, Position
 from app.domain.webhooks import Delivery, Webhook, WebhookId, decide_retry, end_of
+from app.fair_places import FairPlaces, Party, find_party
 from app.remote.webhooks import WebhookSender
 from app.services.webhooks import build_message
 from app.store import webhooks
 from app.store.engine import begin_as_operator, begin_for_agent, begin_for_keys
 from app.store.log import events
 from app.store.log.events import Selection
+from app.store.webhooks import DueWebhook
+from app.turns import serve_request
 
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY = 1.0  # seconds
-# Webhooks that one worker serves at a time.
-AT_ONCE = 8
+# Events that one process sends at a time. One key alone has half of these places.
+AT_ONCE = 32
+# Webhooks that one process serves at a time. Most of them wait for their turns.
+MOST_SERVED = 1_000
+MOST_SERVED_OF_KEY = 50
 PAGE = 100
-
-Due = Sequence[tuple[AgentId, datetime]]
 
 
 class Stopped(Exception):
@@ -49,7 +55,9 @@ class Deliverer:
     def __init__(self, engine: AsyncEngine, sender: WebhookSender) -> None:
         self._engine = engine
         self._sender = sender
+        self._places = FairPlaces("delivery", AT_ONCE, queue=MOST_SERVED, patience=None)
         self._running: dict[WebhookId, asyncio.Task[None]] = {}
+        self._running_of: Counter[str] = Counter()  # webhooks of each key
 
     @asynccontextmanager
     async def deliver_in_background(self) -> AsyncIterator[None]:
@@ -65,7 +73,8 @@ class Deliverer:
 
     async def _keep_looking(self) -> None:
         while True:
-            await self._start_due()
+            with serve_request("", is_short=True):
+                await self._start_due()
             await asyncio.sleep(LOOK_EVERY)
 
     async def _start_due(self) -> None:
@@ -74,26 +83,37 @@ class Deliverer:
         except Exception as problem:
             logger.warning("Webhooks cannot be looked at: %s", type(problem).__name__)
             return
-        for webhook_id, agents in due.items():
-            if webhook_id not in self._running and len(self._running) < AT_ONCE:
-                task = asyncio.create_task(self._serve(webhook_id, agents))
-                self._running[webhook_id] = task
-                task.add_done_callback(partial(self._running.pop, webhook_id))
+        for webhook in due:
+            key = _find_party(webhook).key
+            has_room = len(self._running) < MOST_SERVED
+            if (
+                webhook.id not in self._running
+                and has_room
+                and self._running_of[key] < MOST_SERVED_OF_KEY
+            ):
+                task = asyncio.create_task(self._serve(webhook))
+                self._running[webhook.id] = task
+                self._running_of[key] += 1
+                task.add_done_callback(partial(self._forget, webhook))
+
+    def _forget(self, webhook: DueWebhook, _: asyncio.Task[None]) -> None:
+        del self._running[webhook.id]
+        self._running_of -= Counter([_find_party(webhook).key])
 
     async def deliver_due(self) -> None:
         """Deliver what is due now, and return when each webhook has all or has failed."""
-        for webhook_id, agents in (await self._list_due()).items():
-            await self._serve(webhook_id, agents)
+        for webhook in await self._list_due():
+            await self._serve(webhook)
 
-    async def _list_due(self) -> Mapping[WebhookId, Due]:
+    async def _list_due(self) -> Sequence[DueWebhook]:
         async with begin_as_operator(self._engine) as connection:
             return await webhooks.list_due(connection)
 
-    async def _serve(self, webhook_id: WebhookId, agents: Due) -> None:
-        """Send a webhook what is due of these agents, if no other runner has it."""
+    async def _serve(self, due: DueWebhook) -> None:
+        """Send a webhook what is due of its agents, if no other runner has it."""
         try:
-            async with self._claim(webhook_id) as service:
-                for agent, last_known_at in agents:
+            async with self._claim(due.id) as service:
+                for agent, last_known_at in due.writes:
                     await service.serve_agent(agent, last_known_at)
         except Stopped:
             return
@@ -109,7 +129,7 @@ class Deliverer:
         if webhook is None:
             raise Stopped
         try:
-            yield _Service(self._engine, self._sender, webhook, runner)
+            yield _Service(self._engine, self._sender, self._places, webhook, runner)
         finally:
             async with begin_for_keys(self._engine) as connection:
                 await webhooks.release_webhook(connection, webhook_id, runner)
@@ -119,10 +139,16 @@ class _Service:
     """One claim of a webhook by a runner."""
 
     def __init__(
-        self, engine: AsyncEngine, sender: WebhookSender, webhook: Webhook, runner: UUID
+        self,
+        engine: AsyncEngine,
+        sender: WebhookSender,
+        places: FairPlaces,
+        webhook: Webhook,
+        runner: UUID,
     ) -> None:
         self._engine = engine
         self._sender = sender
+        self._places = places
         self._webhook = webhook
         self._runner = runner
         self._failures = webhook.failures
@@ -166,13 +192,25 @@ class _Service:
             await webhooks.set_position(connection, self._webhook.id, self._runner, agent, position)
 
     async def _send_event(self, agent: AgentId, event: Event) -> None:
-        """Send an event. Raises Stopped if it is not taken."""
-        await self._renew_lease()
+        """Send an event when it is the webhook's turn. Raises Stopped if it is not taken."""
+        party = _find_party(self._webhook)
+        async with self._places.hold(party):
+            with serve_request(party.key, is_short=True):
+                await self._renew_lease()
+                delivery = await self._try_event(agent, event)
+        if delivery.answer.problem is None:
+            await self._note_success(agent, event, delivery)
+        else:
+            await self._note_failure(delivery)
+            raise Stopped
+
+    async def _try_event(self, agent: AgentId, event: Event) -> Delivery:
+        """Send an event, and return what became of it."""
         kind, at = f"operation.{event.operation.lower()}", datetime.now(UTC)
         body = build_message(kind, event.at, {"agent_id": agent, **encode_event(event)})
         webhook, message_id = self._webhook, str(event.id)
         answer = await self._sender.send(webhook.url, webhook.secret, message_id, body)
-        delivery = Delivery(
+        return Delivery(
             id=uuid7(),
             message_id=message_id,
             type=kind,
@@ -181,11 +219,6 @@ class _Service:
             at=at,
             answer=answer,
         )
-        if answer.problem is None:
-            await self._note_success(agent, event, delivery)
-        else:
-            await self._note_failure(delivery)
-            raise Stopped
 
     async def _renew_lease(self) -> None:
         async with begin_for_keys(self._engine) as connection:
@@ -224,6 +257,11 @@ class _Service:
                 decision.disabled_because,
                 extra={"webhook_id": str(webhook_id)},
             )
+
+
+def _find_party(webhook: Webhook | DueWebhook) -> Party:
+    """Return whose turn a webhook has: its key's, or its agents' if the root key created it."""
+    return Party(find_party(webhook.created_by, webhook.agents).key, str(webhook.id))
 
 
 def encode_event(event: Event) -> dict[str, object]:

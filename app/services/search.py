@@ -99,9 +99,9 @@ class Searcher:
             hits = await search.search_memories(
                 connection, agent, query, filters, point, index=index, exact=question.exact
             )
-            shown = [hit.memory.id for hit in hits.hits]
-            if point.known_at is not None or not shown:
+            if point.known_at is not None or not hits.has_waiting:
                 return hits
+            shown = [hit.memory.id for hit in hits.hits]
             waiting = await find_waiting_reviews(connection, agent, shown)
             return replace(hits, in_question=waiting)
 

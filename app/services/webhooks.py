@@ -13,8 +13,14 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.domain.errors import AddressNotAllowed, AgentForbidden, KeyEnded, UnknownWebhook
-from app.domain.keys import Actor
+from app.domain.errors import (
+    AddressNotAllowed,
+    AgentForbidden,
+    KeyEnded,
+    TooManyWebhooks,
+    UnknownWebhook,
+)
+from app.domain.keys import ANONYMOUS, ROOT, Actor
 from app.domain.relation import Operation
 from app.domain.webhooks import PING, Delivery, UnreadableAgent, Webhook, WebhookId
 from app.remote.webhooks import AddressRefused, WebhookSender
@@ -24,6 +30,8 @@ from app.store.engine import begin_for_keys, read_clock
 logger = logging.getLogger(__name__)
 
 SECRET_BYTES = 32
+# Webhooks that one key may have. The root key may have any number.
+MOST_WEBHOOKS = 100
 # Tries, and agents that cannot be read, that are shown with a webhook.
 SHOWN = 20
 
@@ -57,7 +65,8 @@ class WebhookKeeper:
     ) -> NewWebhook:
         """Store a new webhook and return it with its secret.
 
-        It ends with the key of the actor. Raises AgentForbidden, AddressNotAllowed and KeyEnded.
+        It ends with the key of the actor. Raises AgentForbidden, AddressNotAllowed, KeyEnded and
+        TooManyWebhooks.
         """
         if not actor.rights.allows_agent(agents):
             raise AgentForbidden(agents)
@@ -65,6 +74,7 @@ class WebhookKeeper:
         secret = secrets.token_bytes(SECRET_BYTES)
         async with begin_for_keys(self._engine) as connection:
             actor = await _lock_key(connection, actor)
+            await _check_count(connection, actor)
             webhook = Webhook(
                 id=WebhookId(uuid7()),
                 agents=agents,
@@ -169,6 +179,14 @@ async def _lock_key(connection: AsyncConnection, actor: Actor) -> Actor:
     if key is None or not key.is_valid(await read_clock(connection)):
         raise KeyEnded(actor.key_id)
     return key.actor
+
+
+async def _check_count(connection: AsyncConnection, actor: Actor) -> None:
+    """Raise TooManyWebhooks if the actor has as many as a key may have."""
+    if actor in (ROOT, ANONYMOUS):
+        return
+    if await webhooks.count_webhooks(connection, actor) >= MOST_WEBHOOKS:
+        raise TooManyWebhooks(MOST_WEBHOOKS)
 
 
 def build_message(kind: str, at: datetime, data: dict[str, object]) -> str:

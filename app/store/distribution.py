@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from app.store import cluster, schema, unfit
+from app.store.installation import read_installation
 from app.store.roles import Role
 
 # End every other session of this database, apart from those of Citus itself.
@@ -61,7 +62,8 @@ def distribute_database(
         if is_first_time:
             # A cluster has no indexes of agents.
             connection.execute(sa.text("SELECT drop_every_index_table()"))
-        for role in connection.execute(_LIST_LOGINLESS, {"roles": list(Role)}).scalars().all():
+        named = [read_installation(owner_url).name_role(role) for role in Role]
+        for role in connection.execute(_LIST_LOGINLESS, {"roles": named}).scalars().all():
             # The coordinator logs in at the other nodes by the role of the transaction.
             connection.execute(sa.text(f"ALTER ROLE {role} LOGIN"))
         placed = cluster.place_tables(connection, shards=shards)

@@ -1,9 +1,11 @@
 """The connection pool, and how a connection is set up."""
 
 import asyncio
+import logging
 import os
+import re
 import select
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -23,9 +25,10 @@ import psycopg
 import sqlalchemy as sa
 from numpy.typing import NDArray
 from pgvector.psycopg import register_vector_async
+from psycopg import sql
 from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
+from psycopg.pq import Conninfo, TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.types.array import ListBinaryDumper
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -33,7 +36,9 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.database_urls import list_options, split_options
 from app.domain.agent import AgentId
+from app.store.installation import SEARCH_PATH, Installation, read_installation
 from app.store.lost_nodes import LostNodes
 from app.store.nodes import Address, Names, Nodes, Route, name_parts
 from app.store.roles import Role
@@ -42,7 +47,12 @@ from app.store.roles import Role
 class NoAddress(ValueError):
     """A database URL that cannot be read. The message does not quote it: it may hold a password."""
 
-    def __init__(self) -> None:
+    def __init__(self, unknown_options: Sequence[str] = ()) -> None:
+        if unknown_options:
+            super().__init__(
+                f"Postgres has no option {', '.join(unknown_options)}; remove that from the address"
+            )
+            return
         super().__init__(
             "it cannot be read; percent-encode what is special in its password, "
             "as in postgresql://user:p%40ss@host/name"
@@ -59,12 +69,14 @@ class VectorList(list[NDArray[np.float32]]):
 def sqlalchemy_url(url: str) -> sa.URL:
     """Return a postgresql:// URL with psycopg 3 as its driver. Raise NoAddress.
 
-    The URL may name several hosts, which are tried in their order.
+    The URL may name several hosts, which are tried in their order. The options of this service are
+    left out.
     """
+    plain, _ = split_options(url)
     try:
-        parameters = {name: str(value) for name, value in conninfo_to_dict(url).items()}
+        parameters = {name: str(value) for name, value in conninfo_to_dict(plain).items()}
     except psycopg.ProgrammingError:
-        raise NoAddress from None
+        raise NoAddress(_list_unknown_options(plain)) from None
     if _is_misread(host=parameters.get("host", ""), port=parameters.get("port", "")):
         raise NoAddress
     return sa.URL.create(
@@ -74,6 +86,15 @@ def sqlalchemy_url(url: str) -> sa.URL:
         database=parameters.pop("dbname", None),
         query=parameters,
     )
+
+
+def _list_unknown_options(url: str) -> list[str]:
+    """Return the options of another program. What may be of the password is none."""
+    known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
+    if "@" in url.partition("?")[2]:
+        return []
+    names = [name for name in list_options(url) if re.fullmatch("[A-Za-z_]{2,40}", name)]
+    return [name for name in names if name not in known]
 
 
 def _is_misread(*, host: str, port: str) -> bool:
@@ -86,6 +107,8 @@ def _is_misread(*, host: str, port: str) -> bool:
     is_name = not host.startswith("/")
     return (is_name and "@" in host) or not (ports == "" or ports.isdecimal())
 
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -125,6 +148,13 @@ class Patience:
         }
 
 
+# What the server says if a pooler gave the transaction a session that prepared other statements.
+MISTAKEN_SESSION = (
+    psycopg.errors.DuplicatePreparedStatement,
+    psycopg.errors.InvalidSqlStatementName,
+)
+
+
 class TimelyConnection(psycopg.AsyncConnection[Any]):
     """A connection that gives up a step that takes longer than `deadline` seconds.
 
@@ -135,8 +165,13 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
 
     patience: Patience = Patience()
     deadline: float | None = None
+    installation: Installation = Installation()
+    # Where names without a schema are looked up: among the tables, then in pgvector's schema.
+    search_path: str = ""
     # Whether the server is the coordinator of a Citus cluster, or another node of it.
     on_cluster: bool = False
+    # Called if the server turns out to be behind a pooler.
+    note_pooler: Callable[[], None] = staticmethod(lambda: None)
     # What `fetch_rows` begins the transaction of each statement with; None if one is open already.
     scope: Mapping[str, str] | None = None
     # How `fetch_rows` reads at a node of a cluster; None if the server is no such node.
@@ -155,6 +190,10 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
             is_silent = error.sqlstate is None
             if is_silent and self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 self.pgconn.finish()
+            raise
+        except MISTAKEN_SESSION:
+            self.prepare_threshold = None
+            self.note_pooler()
             raise
 
 
@@ -193,24 +232,28 @@ def create_engine(
     many connections to each node, too. Then it is closed by `dispose_engine`.
     """
     prepared_after = None if behind_pooler else PREPARED_AFTER
-    engine = _create_pool(sqlalchemy_url(url), pool_size, patience, prepared_after)
+    installation = read_installation(url)
+    engine = _create_pool(sqlalchemy_url(url), installation, pool_size, patience, prepared_after)
     if reads_nodes:
-        _read_nodes(engine, pool_size, patience)
+        _read_nodes(engine, installation, pool_size, patience)
     return engine
 
 
-def _read_nodes(engine: AsyncEngine, pool_size: int, patience: Patience) -> None:
+def _read_nodes(
+    engine: AsyncEngine, installation: Installation, pool_size: int, patience: Patience
+) -> None:
     """Let `connect_for_agent` read at the nodes of the cluster, if there is one."""
 
     def open_node(address: Address) -> AsyncEngine:
         url = _build_node_url(engine.url, address)
-        return _create_pool(url, pool_size, patience, PREPARED_AFTER_AT_NODE)
+        return _create_pool(url, installation, pool_size, patience, PREPARED_AFTER_AT_NODE)
 
     assert isinstance(engine.pool, Pool)
     nodes = engine.pool.nodes = Nodes(open_node)
 
     def note_cluster(dbapi_connection: DBAPIConnection, _record: object) -> None:
-        nodes.is_cluster = dbapi_connection.driver_connection.on_cluster
+        is_direct = not is_behind_pooler(engine)
+        nodes.is_cluster = is_direct and dbapi_connection.driver_connection.on_cluster
 
     sa.event.listen(engine.sync_engine, "connect", note_cluster)
 
@@ -230,7 +273,11 @@ def _build_node_url(url: sa.URL, address: Address) -> sa.URL:
 
 
 def _create_pool(
-    url: sa.URL, pool_size: int, patience: Patience, prepared_after: int | None
+    url: sa.URL,
+    installation: Installation,
+    pool_size: int,
+    patience: Patience,
+    prepared_after: int | None,
 ) -> AsyncEngine:
     engine = create_async_engine(
         url,
@@ -255,12 +302,42 @@ def _create_pool(
         driver.patience = patience
         driver.deadline = patience.deadline
 
+    def set_up(dbapi_connection: DBAPIConnection, _record: object) -> None:
+        driver = dbapi_connection.driver_connection
+        driver.installation = installation
+        driver.note_pooler = partial(stop_preparing, engine)
+        if dbapi_connection.run_async(_set_up):
+            stop_preparing(engine)
+
+    def prepare_or_not(dbapi_connection: DBAPIConnection, _record: object, _proxy: object) -> None:
+        if is_behind_pooler(engine):
+            dbapi_connection.driver_connection.prepare_threshold = None
+
     sa.event.listen(engine.sync_engine, "connect", set_patience)
     sa.event.listen(engine.sync_engine, "checkout", set_patience)
-    sa.event.listen(engine.sync_engine, "connect", _register_vector)
-    sa.event.listen(engine.sync_engine, "connect", _recognise_cluster)
+    sa.event.listen(engine.sync_engine, "connect", set_up)
     sa.event.listen(engine.sync_engine, "checkout", _refuse_stale)
+    sa.event.listen(engine.sync_engine, "checkout", prepare_or_not)
+    assert isinstance(engine.pool, Pool)
+    engine.pool.is_behind_pooler = prepared_after is None
     return engine
+
+
+def is_behind_pooler(engine: AsyncEngine) -> bool:
+    """Return whether a pooler lies before Postgres, by the settings or by what was noticed."""
+    assert isinstance(engine.pool, Pool)
+    return engine.pool.is_behind_pooler
+
+
+def stop_preparing(engine: AsyncEngine) -> None:
+    """Prepare nothing on the server from now on, because a pooler was noticed before it."""
+    if not is_behind_pooler(engine):
+        assert isinstance(engine.pool, Pool)
+        engine.pool.is_behind_pooler = True
+        logger.warning(
+            "a pooler lies before Postgres, so nothing is prepared there: set "
+            "PALIMPSEST_DATABASE_POOLER=true"
+        )
 
 
 def lower_backend_priority(engine: AsyncEngine, niceness: int) -> None:
@@ -290,6 +367,7 @@ class Pool(sa.AsyncAdaptedQueuePool):
         self.waiting = 0
         self.lost_nodes = LostNodes()
         self.nodes: Nodes | None = None
+        self.is_behind_pooler = False
 
     def _do_get(self) -> ConnectionPoolEntry:
         self.waiting += 1
@@ -299,18 +377,43 @@ class Pool(sa.AsyncAdaptedQueuePool):
             self.waiting -= 1
 
 
-def _register_vector(dbapi_connection: DBAPIConnection, _record: object) -> None:
-    dbapi_connection.run_async(register_vector_async)
-    dbapi_connection.driver_connection.adapters.register_dumper(VectorList, ListBinaryDumper)
+# Learn about the session, and set its path for the transaction.
+_READ_SESSION = f"""
+    SELECT
+        pg_backend_pid() AS pid,
+        EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS on_cluster,
+        set_config('search_path', {SEARCH_PATH}, true) AS search_path
+""".encode()
 
 
-def _recognise_cluster(dbapi_connection: DBAPIConnection, _record: object) -> None:
-    dbapi_connection.run_async(_ask_for_cluster)
+async def _set_up(driver: TimelyConnection) -> bool:
+    """Prepare a new connection for its use. Return whether it leads to a pooler."""
+    cursor = driver.cursor(row_factory=dict_row)
+    await cursor.execute(_READ_SESSION, {"schema": driver.installation.schema})
+    session = await cursor.fetchone()
+    assert session is not None
+    driver.on_cluster = session["on_cluster"]
+    driver.search_path = session["search_path"]
+    await register_vector_async(driver)
+    driver.adapters.register_dumper(VectorList, ListBinaryDumper)
+    await driver.rollback()
+    return _leads_to_pooler(driver, session["pid"])
 
 
-async def _ask_for_cluster(driver: TimelyConnection) -> None:
-    cursor = await driver.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'")
-    driver.on_cluster = await cursor.fetchone() is not None
+def _leads_to_pooler(driver: psycopg.AsyncConnection[Any], pid: int) -> bool:
+    """Return whether the process that answered the login is another one than the server's `pid`.
+
+    A pooler answers a login itself.
+    """
+    return driver.info.backend_pid != pid
+
+
+async def stop_preparing_behind_pooler(driver: psycopg.AsyncConnection[Any]) -> None:
+    """Let a connection prepare nothing on the server if it leads to a pooler."""
+    cursor = await driver.execute("SELECT pg_backend_pid()")
+    [pid] = await cursor.fetchone() or [0]
+    if _leads_to_pooler(driver, pid):
+        driver.prepare_threshold = None
     await driver.rollback()
 
 
@@ -333,13 +436,17 @@ def _has_unread_input(descriptor: int) -> bool:
 
 # --- transactions ------------------------------------------------------------------------------
 
-# Begin a transaction: its role, its agent, its time zone and its limits. Nothing is set for longer
-# than the transaction, because behind a pooler the next one may run in another session.
+# Begin a transaction: its role, its path, its agent, its time zone and its limits. Nothing is set
+# for longer than the transaction, because behind a pooler the next one may run in another session.
+# To compile a statement (`jit`) takes seconds, and none of ours runs that long: before Postgres 18
+# it is done for whatever reads a small table whole while `enable_seqscan` is off.
 _BEGIN = b"""
     SELECT
         set_config('role', %(role)s, true),
+        set_config('search_path', %(search_path)s, true),
         set_config('palimpsest.agent', %(agent)s, true),
         set_config('timezone', 'UTC', true),
+        set_config('jit', 'off', true),
         set_config('statement_timeout', %(statement_timeout)s, true),
         set_config('lock_timeout', %(lock_timeout)s, true),
         set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)
@@ -370,14 +477,17 @@ _BEGIN_AT_NODE = (
 )
 
 # The same on a Citus cluster, whose other nodes must know the agent, the time zone and the limits.
-# They know the role, because the coordinator logs in there by it.
+# They know the role, because the coordinator logs in there by it. Postgres looks the functions up
+# before it sets the path, so they are named with their schema.
 _BEGIN_ON_CLUSTER = b"""
     SELECT
         set_config('role', %(role)s, true),
-        set_on_every_node('palimpsest.agent', %(agent)s),
-        set_on_every_node('timezone', 'UTC'),
-        set_on_every_node('statement_timeout', %(statement_timeout)s),
-        set_on_every_node('lock_timeout', %(lock_timeout)s),
+        set_config('search_path', %(search_path)s, true),
+        SCHEMA.set_on_every_node('palimpsest.agent', %(agent)s),
+        SCHEMA.set_on_every_node('timezone', 'UTC'),
+        SCHEMA.set_on_every_node('jit', 'off'),
+        SCHEMA.set_on_every_node('statement_timeout', %(statement_timeout)s),
+        SCHEMA.set_on_every_node('lock_timeout', %(lock_timeout)s),
         set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
         set_config('citus.node_connection_timeout', %(node_timeout)s, true)
 """
@@ -468,7 +578,7 @@ async def _open_reads(
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
         driver = await driver_connection(connection)
         assert isinstance(driver, TimelyConnection)
-        driver.scope = {**scope, **driver.patience.limits}
+        driver.scope = _build_scope(driver, **scope)
         driver.direct = direct
         try:
             yield connection
@@ -519,9 +629,16 @@ async def begin_as_owner(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 @asynccontextmanager
 async def open_owner_session(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Open a session for what cannot be done in a transaction, in the role of the login itself."""
-    async with engine.connect() as connection:
-        yield await connection.execution_options(isolation_level="AUTOCOMMIT")
+    """Open a session for what cannot be done in a transaction, in the role of the login itself.
+
+    No pooler may lie between: the path is set for the session.
+    """
+    async with engine.connect() as plain:
+        connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
+        driver = await driver_connection(connection)
+        assert isinstance(driver, TimelyConnection)
+        await driver.execute("SELECT set_config('search_path', %s, false)", [driver.search_path])
+        yield connection
 
 
 @asynccontextmanager
@@ -610,14 +727,29 @@ async def _begin(
     connection: AsyncConnection, role: str, agent: AgentId, begin: bytes = _BEGIN
 ) -> None:
     driver = await driver_connection(connection)
-    limits = driver.patience.limits if isinstance(driver, TimelyConnection) else Patience().limits
-    await _execute_begin(driver, begin, {"role": role, "agent": agent, **limits})
+    assert isinstance(driver, TimelyConnection)
+    await _execute_begin(driver, begin, _build_scope(driver, role, agent))
 
 
-async def _execute_begin(
-    driver: psycopg.AsyncConnection[Any], begin: bytes, scope: Mapping[str, str]
-) -> None:
-    await driver.execute(_BEGIN_ON_CLUSTER if is_on_cluster(driver) else begin, scope)
+def _build_scope(driver: TimelyConnection, role: str, agent: str) -> dict[str, str]:
+    """Return what a transaction begins with."""
+    return {
+        "role": _name_role(driver, role),
+        "agent": agent,
+        "search_path": driver.search_path,
+        **driver.patience.limits,
+    }
+
+
+def _name_role(driver: TimelyConnection, role: str) -> str:
+    return driver.installation.name_role(role) if isinstance(role, Role) else role
+
+
+async def _execute_begin(driver: TimelyConnection, begin: bytes, scope: Mapping[str, str]) -> None:
+    if driver.on_cluster:
+        schema = sql.Identifier(driver.installation.schema).as_bytes().replace(b"%", b"%%")
+        begin = _BEGIN_ON_CLUSTER.replace(b"SCHEMA", schema)
+    await driver.execute(begin, scope)
 
 
 def is_on_cluster(driver: psycopg.AsyncConnection[Any]) -> bool:
@@ -643,8 +775,9 @@ def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
 async def take_role(connection: AsyncConnection, role: Role | None, agent: AgentId) -> None:
     """Go on with the transaction in this role and for this agent; None is the login's own role."""
     driver = await driver_connection(connection)
-    take = _TAKE_ROLE_ON_CLUSTER if is_on_cluster(driver) else _TAKE_ROLE
-    await driver.execute(take, {"role": role or _LOGIN, "agent": agent})
+    assert isinstance(driver, TimelyConnection)
+    take = _TAKE_ROLE_ON_CLUSTER if driver.on_cluster else _TAKE_ROLE
+    await driver.execute(take, {"role": _name_role(driver, role or _LOGIN), "agent": agent})
 
 
 # --- statements --------------------------------------------------------------------------------

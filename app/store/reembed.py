@@ -65,7 +65,8 @@ async def lock_reembedding(engine: AsyncEngine) -> AsyncIterator[None]:
     """Keep every other change of the embeddings out. Raise CannotChange if one is under way."""
     async with open_owner_session(engine) as session:
         await session.execute(sa.text(f"SET lock_timeout = '{GONE_WITHIN}'"))
-        lock = sa.text("SELECT pg_advisory_lock(:lock)")
+        # Another service of the database changes embeddings of its own.
+        lock = sa.text("SELECT pg_advisory_lock(hashtextextended(current_schema(), :lock))")
         try:
             await session.execute(lock, {"lock": _REEMBED_LOCK})
         except sa.exc.OperationalError as problem:
@@ -189,7 +190,7 @@ _IS_WAITING = "embedding_next IS NULL AND embedding IS NOT NULL"
 # Find whether the index of the waiting memories is there, and whether it is complete.
 _FIND_INDEX = """
     SELECT indisvalid FROM pg_index
-    WHERE indexrelid = to_regclass('memories_waiting')
+    WHERE indexrelid = to_regclass(quote_ident(current_schema()) || '.memories_waiting')
 """
 
 # Create the index of the waiting memories.

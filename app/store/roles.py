@@ -4,9 +4,10 @@ No role can log in. A login is granted the roles and takes one on for a transact
 (`app/store/engine.py`). What each may do is in the migration of row-level security.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -14,10 +15,13 @@ import sqlalchemy as sa
 from psycopg import sql
 
 from app.store import unfit
+from app.store.installation import Installation
 
 
 class Role(StrEnum):
-    """The roles in the database.
+    """The roles in the database, by their names for the default schema.
+
+    Another installation has roles of its own (`Installation.name_role`).
 
     SERVICE reads and writes one agent, and only adds to the log. LOG_EDITOR may change and remove
     rows of that agent's log too: for reverts, erasures, retention and repairs. OPERATOR reads every
@@ -42,25 +46,35 @@ def build_service_url(owner_url: str) -> str:
     return parts._replace(netloc=f"{SERVICE_LOGIN}@{host}").geturl()
 
 
-def ensure_roles(connection: sa.Connection, *, login: str | None, password: str | None) -> None:
+def ensure_roles(
+    connection: sa.Connection,
+    installation: Installation,
+    *,
+    login: str | None,
+    password: str | None,
+) -> None:
     """Create the roles that are missing, and grant them to this login and to the present one.
 
     A missing login is created, with this password; None is the present login. Roles belong to all
     databases of the server, so the roles may exist already, or another database's migration may
     create them meanwhile. Raise MissingRoles if something is missing that this login may not make.
     """
-    driver = _get_driver(connection)
+    driver = get_driver(connection)
     logins = _Logins(driver.info.user, login or driver.info.user, password)
-    for statement in _iterate_missing(driver, logins):
+    for statement in _iterate_missing(driver, installation, logins):
         try:
             with driver.transaction():
                 driver.execute(statement)
         except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
             continue  # another migration was faster
         except psycopg.errors.InsufficientPrivilege:
-            missing = _iterate_missing(driver, replace(logins, password=None))
-            statements = " ".join(f"{statement.as_string()};" for statement in missing)
-            raise unfit.MissingRoles(statements) from None
+            missing = _iterate_missing(driver, installation, replace(logins, password=None))
+            raise unfit.MissingRoles(to_script(missing)) from None
+
+
+def to_script(statements: Iterable[sql.Composable]) -> str:
+    """Return statements as one line that a person can run."""
+    return " ".join(f"{statement.as_string()};" for statement in statements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +90,29 @@ class _Logins:
         return iter(dict.fromkeys((self.owner, self.service)))
 
 
-def _get_driver(connection: sa.Connection) -> psycopg.Connection[object]:
+def get_driver(connection: sa.Connection) -> psycopg.Connection[Any]:
+    """Return the psycopg connection of a connection, in the same transaction."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
     return driver
 
 
-def _iterate_missing(driver: psycopg.Connection[object], logins: _Logins) -> Iterator[sql.Composed]:
+def _iterate_missing(
+    driver: psycopg.Connection[Any], installation: Installation, logins: _Logins
+) -> Iterator[sql.Composed]:
     """Yield the statements that make what is missing."""
-    for role in Role:
+    roles = [installation.name_role(role) for role in Role]
+    for role in roles:
         if not _exists(driver, role):
             yield _create_role(role)
-    if not _may_set(driver, Role.LOG_EDITOR, Role.SERVICE):
-        yield _inherit_service()
+    editor, service = map(installation.name_role, (Role.LOG_EDITOR, Role.SERVICE))
+    if not _may_set(driver, editor, service):
+        yield _inherit(service, editor)
     if not _exists(driver, logins.service):
         yield _create_login(driver, logins.service, logins.password)
     for name in logins:
-        if not all(_may_set(driver, name, role) for role in Role):
-            yield _grant_roles(name)
+        if not all(_may_set(driver, name, role) for role in roles):
+            yield _grant_roles(roles, name)
 
 
 # Find a role by its name.
@@ -107,27 +126,27 @@ _FIND_MEMBER = """
 """
 
 
-def _exists(driver: psycopg.Connection[object], name: str) -> bool:
+def _exists(driver: psycopg.Connection[Any], name: str) -> bool:
     return driver.execute(_FIND_ROLE, [name]).fetchone() is not None
 
 
-def _may_set(driver: psycopg.Connection[object], member: str, role: Role) -> bool:
+def _may_set(driver: psycopg.Connection[Any], member: str, role: str) -> bool:
     return driver.execute(_FIND_MEMBER, [role, member]).fetchone() is not None
 
 
-def _create_role(role: Role) -> sql.Composed:
+def _create_role(role: str) -> sql.Composed:
     return sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role))
 
 
-def _inherit_service() -> sql.Composed:
-    """Give the log's editor everything that the service may do."""
+def _inherit(role: str, heir: str) -> sql.Composed:
+    """Give the heir everything that the role may do."""
     return sql.SQL("GRANT {} TO {} WITH INHERIT TRUE").format(
-        sql.Identifier(Role.SERVICE), sql.Identifier(Role.LOG_EDITOR)
+        sql.Identifier(role), sql.Identifier(heir)
     )
 
 
 def _create_login(
-    driver: psycopg.Connection[object], login: str, password: str | None
+    driver: psycopg.Connection[Any], login: str, password: str | None
 ) -> sql.Composed:
     """Return the statement that creates a plain login. The server does not see the password."""
     statement = sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(login))
@@ -137,9 +156,8 @@ def _create_login(
     return statement + sql.SQL(" PASSWORD {}").format(sql.Literal(verifier.decode()))
 
 
-def _grant_roles(login: str) -> sql.Composed:
+def _grant_roles(roles: Iterable[str], login: str) -> sql.Composed:
     """Let a login take the roles on. Without having done so, it may do nothing that they may."""
-    roles = sql.SQL(", ").join(map(sql.Identifier, Role))
     return sql.SQL("GRANT {} TO {} WITH INHERIT FALSE, SET TRUE").format(
-        roles, sql.Identifier(login)
+        sql.SQL(", ").join(map(sql.Identifier, roles)), sql.Identifier(login)
     )

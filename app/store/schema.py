@@ -1,7 +1,10 @@
 """Bring a database to the schema of this code, and refuse one that does not fit."""
 
+import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -13,10 +16,23 @@ from alembic.script import ScriptDirectory
 import app
 from app.store import cluster, roles, unfit
 from app.store.engine import NoAddress, sqlalchemy_url
+from app.store.installation import Installation, names_schema, read_installation
+from app.store.preparation import (
+    check_place,
+    ensure_schemas,
+    name_as_installed,
+    open_to_roles,
+    rename_what_is_earlier,
+    set_path,
+)
 from app.store.roles import Role
 
 MINIMUM_SERVER = 160000
-MINIMUM_PGVECTOR = (0, 8, 4)
+MINIMUM_PGVECTOR = (0, 8, 0)
+# Earlier ones may damage the index of a large agent when it is vacuumed, or fail to vacuum it.
+SOUND_PGVECTOR = (0, 8, 4)
+logger = logging.getLogger(__name__)
+
 CONNECT_TIMEOUT = 10  # seconds
 
 # A page holds 8,160 bytes. The other columns of a memory can shrink to about 1,500 of them.
@@ -34,15 +50,39 @@ def migrate_database(owner_url: str, service_url: str | None = None) -> None:
 
     The login of `owner_url` owns the tables. The login of `service_url`, by default the same, is
     created if it is missing, and may take on the roles of the service from then on. If the tables
-    are distributed over a cluster, new ones are too. Raise UnfitDatabase if the server is too old,
-    or if roles are missing that the owner may not create.
+    are distributed over a cluster, new ones are too. Raise UnfitDatabase if the server, pgvector or
+    the owner's rights do not do. An empty schema stays empty then.
     """
-    with _open_migration(owner_url) as (connection, config):
-        service = sqlalchemy_url(service_url or owner_url)
-        roles.ensure_roles(connection, login=service.username, password=service.password)
-        connection.commit()
+    service = _read_address(service_url or owner_url)
+    with _explain_refusal(), _open_migration(owner_url) as (connection, config):
+        installation = read_installation(owner_url)
+        is_new = check_place(
+            connection,
+            installation,
+            is_named=names_schema(owner_url),
+            revisions=_list_revisions(),
+        )
+        if is_new:
+            ensure_schemas(connection, installation)
+        roles.ensure_roles(
+            connection, installation, login=service.username, password=service.password
+        )
+        open_to_roles(connection, installation, login=service.username)
+        if not is_new:
+            rename_what_is_earlier(connection, installation)
+            # What one revision locks is free again before the next one scans.
+            connection.commit()
         command.upgrade(config, "head")
         cluster.place_new_tables(connection)
+
+
+@contextmanager
+def _explain_refusal() -> Iterator[None]:
+    try:
+        yield
+    except sa.exc.DBAPIError as problem:
+        [reason, *_] = str(problem.orig).strip().splitlines()
+        raise unfit.MigrationRefused(reason) from None
 
 
 def migrate_down(url: str, revision: str = "base") -> None:
@@ -64,20 +104,23 @@ def open_owner(url: str) -> Iterator[sa.Connection]:
 
 @contextmanager
 def _open_migration(url: str) -> Iterator[tuple[sa.Connection, Config]]:
+    installation = read_installation(url)
     with _connect_database(url) as connection:
         _check_server(connection)
         lock = sa.text("SELECT pg_advisory_lock(:lock)")
         connection.execute(lock, {"lock": _MIGRATION_LOCK})
         connection.commit()
-        yield connection, _alembic_config(connection)
+        name_as_installed(connection, installation)
+        yield connection, _alembic_config(connection, installation)
         connection.commit()
 
 
-def _alembic_config(connection: sa.Connection) -> Config:
+def _alembic_config(connection: sa.Connection, installation: Installation) -> Config:
     config = Config()
     folder = str(_find_migrations_folder())
     config.set_main_option("script_location", folder.replace("%", "%%"))  # as in any .ini file
     config.attributes["connection"] = connection
+    config.attributes["schema"] = installation.schema
     return config
 
 
@@ -95,33 +138,44 @@ def _find_migrations_folder() -> Path:
 
 def check_schema(url: str) -> None:
     """Raise UnfitDatabase unless the database can be served as it is."""
+    installation = read_installation(url)
     with _connect_database(url) as connection:
         _check_server(connection)
         try:
-            _become_operator(connection)
-            revision = _read_stored_revision(connection)
+            _become_operator(connection, installation)
+            revision = _read_stored_revision(connection, installation)
         except (sa.exc.ProgrammingError, sa.exc.DataError):
             # A database that was never migrated, or not for this login, has no such role or table.
             raise unfit.OtherSchema from None
         if revision != _read_head_revision():
             raise unfit.OtherSchema
-        _check_pgvector(connection.execute(_INSTALLED_PGVECTOR).scalar())
+        version = connection.execute(_INSTALLED_PGVECTOR).scalar()
+        _check_pgvector(version)
+        if _read_version(str(version)) < SOUND_PGVECTOR:
+            sound = ".".join(map(str, SOUND_PGVECTOR))
+            logger.warning("pgvector %s may damage large indexes; install %s", version, sound)
 
 
 # Take on the role of the operator, for one transaction.
 _BECOME_OPERATOR = sa.text("SELECT set_config('role', :role, true)")
 
 
-def _become_operator(connection: sa.Connection) -> None:
-    connection.execute(_BECOME_OPERATOR, {"role": Role.OPERATOR})
+def _become_operator(connection: sa.Connection, installation: Installation) -> None:
+    connection.execute(_BECOME_OPERATOR, {"role": installation.name_role(Role.OPERATOR)})
 
 
 def _read_head_revision() -> str | None:
     return ScriptDirectory(str(_find_migrations_folder())).get_current_head()
 
 
-def _read_stored_revision(connection: sa.Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+def _list_revisions() -> set[str]:
+    scripts = ScriptDirectory(str(_find_migrations_folder()))
+    return {script.revision for script in scripts.walk_revisions()}
+
+
+def _read_stored_revision(connection: sa.Connection, installation: Installation) -> str | None:
+    options = {"version_table_schema": installation.schema}
+    return MigrationContext.configure(connection, opts=options).get_current_revision()
 
 
 # The server's version, as a number and as people write it.
@@ -157,9 +211,12 @@ def _check_pgvector(version: str | None) -> None:
     needed = ".".join(map(str, MINIMUM_PGVECTOR))
     if version is None:
         raise unfit.MissingExtension(needed)
-    numbers = tuple(int(part) for part in version.split("."))
-    if numbers < MINIMUM_PGVECTOR:
+    if _read_version(version) < MINIMUM_PGVECTOR:
         raise unfit.OldExtension(version, needed)
+
+
+def _read_version(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 # --- what a database is made for ---------------------------------------------------------------
@@ -178,7 +235,7 @@ _READ_ENCODER = sa.text("""
 def claim_encoder(url: str, name: str, dimensions: int) -> None:
     """Record which model makes the database's vectors. Raise UnfitDatabase if another one does."""
     with _connect_database(url) as connection:
-        _become_operator(connection)
+        _become_operator(connection, read_installation(url))
         storage = choose_vector_storage(dimensions)
         values = {"name": name, "dimensions": dimensions, "storage": storage}
         connection.execute(_CLAIM_ENCODER, values)
@@ -217,15 +274,23 @@ def get_language_oid(url: str, name: str) -> int:
 
 
 def _connect_database(url: str) -> sa.Connection:
+    """Connect to the database. Each transaction has the path of the installation."""
     try:
         engine = sa.create_engine(
-            sqlalchemy_url(url),
+            _read_address(url),
             poolclass=sa.NullPool,
-            connect_args={"connect_timeout": CONNECT_TIMEOUT},
+            # A pooler may lie between.
+            connect_args={"connect_timeout": CONNECT_TIMEOUT, "prepare_threshold": None},
         )
+        sa.event.listen(engine, "begin", partial(set_path, read_installation(url)))
         return engine.connect()
-    except NoAddress as problem:
-        raise unfit.UnreadableAddress(str(problem)) from None
     except sa.exc.OperationalError as problem:
         [reason, *_] = str(problem.orig).strip().splitlines()
         raise unfit.NoConnection(reason) from None
+
+
+def _read_address(url: str) -> sa.URL:
+    try:
+        return sqlalchemy_url(url)
+    except NoAddress as problem:
+        raise unfit.UnreadableAddress(str(problem)) from None

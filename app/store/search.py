@@ -5,7 +5,7 @@ index, if the caller does not ask for more.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -53,14 +53,15 @@ from app.store.ranking import (
 class Hits:
     """Memories found, best first. `is_cut`: others were found, for which no bytes were left.
 
-    `is_approximate`: they were found by an index, which may have missed one. `in_question` holds
-    the reviews that wait, by the memory that they concern.
+    `is_approximate`: they were found by an index, which may have missed one. `has_waiting`: the
+    agent has reviews that wait. `in_question` holds these, by the memory that they concern.
     """
 
     moment: Moment
     hits: list[Hit]
     is_cut: bool = False
     is_approximate: bool = False
+    has_waiting: bool = False
     in_question: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
 
 
@@ -159,12 +160,18 @@ def build_index_search_statement(
     return _build_statement(point, ctes, scope), parameters
 
 
+# Reads once whether any review of the agent waits, which saves most searches a question for them.
+_HAS_WAITING = """
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+"""
+
+
 def _build_statement(point: Point, ctes: str, scope: Scope) -> str:
     return f"""
         WITH {MOMENT},
         {ctes},
         {OUTRANKED}
-        SELECT {READ_COLUMNS}{scope.counts}, hit.*
+        SELECT {READ_COLUMNS}{scope.counts}, {_HAS_WAITING} AS has_waiting, hit.*
         FROM moment
         LEFT JOIN ({bound_page(_rank_alike_sql(point), _FOUND_FIRST, MEMORY_BYTES)}) AS hit ON true
         ORDER BY {_FOUND_FIRST}
@@ -313,7 +320,7 @@ async def search_memories(
     statement, parameters = build_search_statement(query.mode, filters, point, chooses=chooses)
     values = parameters | list_choice_values()
     moment, rows = await _run_search(connection, agent, query, point, statement, values)
-    return Hits(moment, [hit_from_row(row) for row in rows], is_cut(rows))
+    return _build_hits(moment, rows)
 
 
 async def _search_index(
@@ -330,10 +337,14 @@ async def _search_index(
             return None
         wider = choose_next_reach(rows[0], query.mode, reach, needed)
         if wider == reach:
-            hits = [hit_from_row(row) for row in rows]
-            return Hits(moment, hits, is_cut(rows), is_approximate=True)
+            return replace(_build_hits(moment, rows), is_approximate=True)
         reach = wider
     return None
+
+
+def _build_hits(moment: Moment, rows: Sequence[Any]) -> Hits:
+    hits = [hit_from_row(row) for row in rows]
+    return Hits(moment, hits, is_cut(rows), has_waiting=bool(rows) and rows[0]["has_waiting"])
 
 
 async def _run_search(

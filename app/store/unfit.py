@@ -1,5 +1,6 @@
 """The reasons why a database cannot be served, as facts; `app/advice.py` says what to do."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -60,6 +61,62 @@ class MissingRoles(UnfitDatabase):
     def __init__(self, statements: str) -> None:
         super().__init__("Roles are missing, and this login may not create them.")
         self.statements = statements
+
+
+class MissingRights(UnfitDatabase):
+    """The login that migrates lacks rights.
+
+    `statements` is the SQL with which an administrator grants them, or makes what they are needed
+    for, in one line.
+    """
+
+    def __init__(self, statements: str) -> None:
+        super().__init__("This login has not all rights that a migration needs.")
+        self.statements = statements
+
+
+class ForeignTables(UnfitDatabase):
+    """The schema holds tables of another program under names that are needed."""
+
+    def __init__(self, schema: str, tables: Sequence[str]) -> None:
+        names = ", ".join(tables)
+        super().__init__(f"The schema {schema} holds tables of another program: {names}.")
+
+
+class ForeignSchema(UnfitDatabase):
+    """The database has a schema of another program under the name that the queue needs."""
+
+    def __init__(self, schema: str) -> None:
+        super().__init__(f"The database has a schema {schema} of another program.")
+
+
+class OtherPlace(UnfitDatabase):
+    """No setting names a schema, and the tables of this service are in one that is no default."""
+
+    def __init__(self, schema: str) -> None:
+        super().__init__(f"This database has the tables of Palimpsest in the schema {schema}.")
+        self.schema = schema
+
+
+class NewerSchema(UnfitDatabase):
+    """The tables are those of a later version."""
+
+    def __init__(self) -> None:
+        super().__init__("The database was migrated by a later version.")
+
+
+class DatabaseTakesNoWrites(UnfitDatabase):
+    """The server is a standby, or the database or the login is set to read only."""
+
+    def __init__(self) -> None:
+        super().__init__("The database takes no writes.")
+
+
+class MigrationRefused(UnfitDatabase):
+    """The server refuses a statement of the migration."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The database was not migrated: {reason}.")
 
 
 class OldServer(UnfitDatabase):

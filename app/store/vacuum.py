@@ -6,6 +6,7 @@ import psycopg
 import sqlalchemy as sa
 
 from app.store import schema, unfit
+from app.store.installation import read_installation
 
 # Seconds to wait for transactions that still see what was erased, and for each table.
 PATIENCE = 60
@@ -16,10 +17,10 @@ _LIMIT_WAITING = sa.text(f"SET lock_timeout = '{PATIENCE}s'")
 _LIST_TABLES = sa.text("""
     SELECT CAST(CAST(c.oid AS regclass) AS text)
     FROM pg_class c
-    JOIN pg_class m ON m.oid = CAST('memories' AS regclass)
+    JOIN pg_class m ON m.oid = to_regclass(quote_ident(:schema) || '.memories')
     WHERE c.relkind = 'r'
       AND c.relowner = m.relowner
-      AND c.relnamespace IN (m.relnamespace, CAST('jobs' AS regnamespace))
+      AND c.relnamespace IN (m.relnamespace, CAST(:queue AS regnamespace))
     UNION ALL
     SELECT 'pg_catalog.pg_statistic'
 """)
@@ -55,11 +56,13 @@ def rewrite_files(owner_url: str) -> bool:
     Raise PastInUse if a transaction still sees what was erased, and TableInUse; both may be tried
     again.
     """
+    installation = read_installation(owner_url)
+    names = {"schema": installation.schema, "queue": installation.queue_schema}
     with schema.open_owner(owner_url) as opened:
         connection = opened.execution_options(isolation_level="AUTOCOMMIT")
         connection.execute(_LIMIT_WAITING)
         _wait_for_readers(connection)
-        for table in connection.execute(_LIST_TABLES).scalars().all():
+        for table in connection.execute(_LIST_TABLES, names).scalars().all():
             _rewrite_table(connection, table)
         try:
             _rewrite_log(connection)

@@ -1,6 +1,7 @@
 """Webhooks, how far each has come with each agent, and what became of its last messages."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -81,6 +82,13 @@ _END = """
     WHERE created_by = :actor
 """
 
+# Count the webhooks of an actor that have not ended.
+_COUNT_OF_ACTOR = f"""
+    SELECT count(*) AS webhooks
+    FROM webhooks, {CLOCK}
+    WHERE created_by = :actor AND (expires_at IS NULL OR expires_at > clock.now)
+"""
+
 # Remove the webhooks that are for this agent alone.
 _DELETE_OF_AGENT = "DELETE FROM webhooks WHERE agents = :agent"
 
@@ -123,6 +131,13 @@ async def enable_webhook(
     return _to_webhook(row)
 
 
+async def count_webhooks(connection: AsyncConnection, actor: Actor) -> int:
+    """Return how many webhooks the actor has that have not ended."""
+    [row] = await fetch_rows(connection, _COUNT_OF_ACTOR, {"actor": actor.name})
+    count: int = row["webhooks"]
+    return count
+
+
 async def hand_webhooks_over(connection: AsyncConnection, *, old: Actor, new: Actor) -> None:
     """Let the webhooks of one actor, unless they have ended, be those of another one."""
     values = {"old": old.name, "new": new.name, "expires_at": new.expires_at}
@@ -148,39 +163,53 @@ def _to_webhook(row: Mapping[str, Any]) -> Webhook:
 
 # Find the webhooks that may be tried now and that no living runner has, with the agents that were
 # written to since they were served last and can be read. `agents` is an id, a beginning and a
-# star, or a star.
+# star, or a star. However many agents some webhooks have, each webhook that is due is found.
 _DUE = """
-    SELECT w.id AS webhook_id, a.agent_id, a.last_known_at
-    FROM webhooks w
-    JOIN agents a
-        ON a.agent_id = w.agents
-        OR w.agents = '*'
-        OR (
-            w.agents LIKE '%/*'
-            AND starts_with(a.agent_id, left(w.agents, -1))
-            AND a.agent_id <> left(w.agents, -1)
-        )
-    LEFT JOIN webhook_positions p ON p.webhook_id = w.id AND p.agent = a.agent_id
-    WHERE w.disabled_at IS NULL
-      AND (w.expires_at IS NULL OR w.expires_at > clock_timestamp())
-      AND (w.next_try_at IS NULL OR w.next_try_at <= clock_timestamp())
-      AND (w.alive_at IS NULL OR w.alive_at <= clock_timestamp() - CAST(:lease AS interval))
-      AND a.last_known_at > coalesce(p.at, w.created_at)
-      AND (p.next_try_at IS NULL OR p.next_try_at <= clock_timestamp())
-    ORDER BY a.last_known_at
+    SELECT id, created_by, agents, agent_id, last_known_at
+    FROM (
+        SELECT
+            w.id, w.created_by, w.agents, a.agent_id, a.last_known_at,
+            row_number() OVER (PARTITION BY w.id ORDER BY a.last_known_at) AS place
+        FROM webhooks w
+        JOIN agents a
+            ON a.agent_id = w.agents
+            OR w.agents = '*'
+            OR (
+                w.agents LIKE '%/*'
+                AND starts_with(a.agent_id, left(w.agents, -1))
+                AND a.agent_id <> left(w.agents, -1)
+            )
+        LEFT JOIN webhook_positions p ON p.webhook_id = w.id AND p.agent = a.agent_id
+        WHERE w.disabled_at IS NULL
+          AND (w.expires_at IS NULL OR w.expires_at > clock_timestamp())
+          AND (w.next_try_at IS NULL OR w.next_try_at <= clock_timestamp())
+          AND (w.alive_at IS NULL OR w.alive_at <= clock_timestamp() - CAST(:lease AS interval))
+          AND a.last_known_at > coalesce(p.at, w.created_at)
+          AND (p.next_try_at IS NULL OR p.next_try_at <= clock_timestamp())
+    ) AS due
+    ORDER BY place, last_known_at
     LIMIT 1000
 """
 
 
-async def list_due(
-    connection: AsyncConnection,
-) -> dict[WebhookId, list[tuple[AgentId, datetime]]]:
-    """Return the webhooks that are due, each with agents and the time of their last write."""
-    due: dict[WebhookId, list[tuple[AgentId, datetime]]] = {}
+@dataclass(frozen=True, slots=True)
+class DueWebhook:
+    """A webhook that is due, with agents and the known time of the last write of each."""
+
+    id: WebhookId
+    created_by: str
+    agents: str
+    writes: list[tuple[AgentId, datetime]] = field(default_factory=list)
+
+
+async def list_due(connection: AsyncConnection) -> list[DueWebhook]:
+    """Return the webhooks that are due."""
+    due: dict[WebhookId, DueWebhook] = {}
     for row in await fetch_rows(connection, _DUE, {"lease": LEASE}):
-        agents = due.setdefault(WebhookId(row["webhook_id"]), [])
-        agents.append((AgentId(row["agent_id"]), row["last_known_at"]))
-    return due
+        webhook = DueWebhook(WebhookId(row["id"]), row["created_by"], row["agents"])
+        writes = due.setdefault(webhook.id, webhook).writes
+        writes.append((AgentId(row["agent_id"]), row["last_known_at"]))
+    return list(due.values())
 
 
 # Claim a webhook that no living runner has.

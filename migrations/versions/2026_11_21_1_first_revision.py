@@ -416,7 +416,6 @@ INDEXES = (
 
 def upgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    op.execute("CREATE EXTENSION IF NOT EXISTS vector")
     op.execute(AGENTS)
     op.execute(MEMORIES)
     op.execute(VECTORS_IN_THE_ROW)
@@ -438,11 +437,13 @@ def upgrade() -> None:
 
 
 def create_job_library_tables() -> None:
+    connection = op.get_bind()
+    path = connection.exec_driver_sql("SELECT current_setting('search_path')").scalar()
     op.execute("CREATE SCHEMA jobs")
-    op.execute("SET LOCAL search_path TO jobs, public")
+    op.execute("SET LOCAL search_path TO jobs")
     # The file holds many statements. Only the driver itself takes them all at once.
-    op.get_bind().connection.cursor().execute(JOB_LIBRARY.read_text())
-    op.execute("SET LOCAL search_path TO DEFAULT")
+    connection.connection.cursor().execute(JOB_LIBRARY.read_text())
+    connection.exec_driver_sql("SELECT set_config('search_path', %(path)s, true)", {"path": path})
 
 
 def downgrade() -> None:

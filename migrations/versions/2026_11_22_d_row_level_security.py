@@ -133,13 +133,8 @@ def open_queue() -> None:
 
 
 def create_functions() -> None:
-    # The path of the functions is that of now, without the session's own tables before it.
-    op.execute(
-        "SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)"
-    )
     for function in (CLAIM_ENCODER, REFRESH_STATISTICS, OPERATIONS_ON):
         op.execute(function)
-    op.execute("SET LOCAL search_path TO DEFAULT")
     for signature, role in FUNCTIONS.items():
         op.execute(f"REVOKE ALL ON FUNCTION {signature} FROM PUBLIC")
         op.execute(f"GRANT EXECUTE ON FUNCTION {signature} TO {role}")
@@ -162,8 +157,10 @@ def read_name(expression: str) -> str:
 
 def downgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    for signature in FUNCTIONS:
-        op.execute(f"DROP FUNCTION {signature}")
+    op.execute("DROP FUNCTION claim_encoder(text, integer, text), refresh_statistics()")
+    op.execute(f"SET LOCAL ROLE {OPERATOR}")  # the owner of the function
+    op.execute("DROP FUNCTION operations_on(uuid[])")
+    op.execute("RESET ROLE")
     for role in (SERVICE, LOG_EDITOR, OPERATOR, JOBS, KEYS):
         close_to_role(role)
     for table in PRIVILEGES:

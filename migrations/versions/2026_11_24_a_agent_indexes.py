@@ -359,17 +359,12 @@ def isolate_table(table: str, privileges: str) -> None:
 
 
 def create_functions() -> None:
-    # The path of the functions is that of now, without the session's own tables before it.
-    op.execute(
-        "SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)"
-    )
     for function in (
         *(NAME_TABLE, CREATE_TABLE, BUILD_INDEXES, ATTACH_TABLE, DROP_TABLE, DROP_EVERY_TABLE),
         *(FIND_NEAREST, FIND_BY_WORDS, FIND_OF_CATEGORY, COUNT_BY_WORDS),
         *(QUOTE_LEXEME, CHOOSE_WORDS),
     ):
         op.execute(function)
-    op.execute("SET LOCAL search_path TO DEFAULT")
     for signature in (*FOR_OWNER, *OF_OWNER, *OF_OPERATOR, *OF_CALLER):
         op.execute(f"REVOKE ALL ON FUNCTION {signature} FROM PUBLIC")
     for signature in (*OF_OWNER, *OF_OPERATOR, *OF_CALLER):
@@ -394,8 +389,12 @@ def read_name(expression: str) -> str:
 
 def downgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    for signature in reversed((*FOR_OWNER, *OF_OWNER, *OF_OPERATOR, *OF_CALLER)):
+    for signature in reversed((*FOR_OWNER, *OF_OWNER, *OF_CALLER)):
         op.execute(f"DROP FUNCTION {signature}")
+    op.execute(f"SET LOCAL ROLE {OPERATOR}")  # the owner of these functions
+    for signature in OF_OPERATOR:
+        op.execute(f"DROP FUNCTION {signature}")
+    op.execute("RESET ROLE")
     op.execute("DROP TABLE frequent_words, agent_indexes, indexed_memories")
     op.execute("DROP INDEX memories_constraints, memories_core, memories_important")
     op.execute("DROP INDEX memory_usage_used")

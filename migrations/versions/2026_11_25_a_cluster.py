@@ -136,10 +136,5 @@ def downgrade() -> None:
 
 
 def create_functions(*functions: str) -> None:
-    # The path of the functions is that of now, without the session's own tables before it.
-    op.execute(
-        "SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)"
-    )
     for function in functions:
         op.execute(function)
-    op.execute("SET LOCAL search_path TO DEFAULT")

@@ -86,27 +86,20 @@ CHOOSES_NOTHING = "EXIT WHEN fewest IS NULL AND one.memories > most;"
 
 def upgrade() -> None:
     replace_find_nearest(fewest=1)
-    create_function(CHOOSE_WORDS)
+    op.execute(CHOOSE_WORDS)
 
 
 def downgrade() -> None:
-    create_function(CHOOSE_WORDS.replace(CHOOSES_NOTHING, ""))
+    op.execute(CHOOSE_WORDS.replace(CHOOSES_NOTHING, ""))
     replace_find_nearest(fewest=200)
-
-
-def create_function(function: str) -> None:
-    """Create a function whose path is that of now, without the session's own tables before it."""
-    op.execute(
-        "SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)"
-    )
-    op.execute(function)
-    op.execute("SET LOCAL search_path TO DEFAULT")
 
 
 def replace_find_nearest(*, fewest: int) -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
+    op.execute(f"SET LOCAL ROLE {OPERATOR}")  # the owner of the function
     op.execute(f"DROP FUNCTION {SIGNATURE}")
-    create_function(FIND_NEAREST.replace("{fewest}", str(fewest)))
+    op.execute("RESET ROLE")
+    op.execute(FIND_NEAREST.replace("{fewest}", str(fewest)))
     op.execute(f"REVOKE ALL ON FUNCTION {SIGNATURE} FROM PUBLIC")
     op.execute(f"GRANT EXECUTE ON FUNCTION {SIGNATURE} TO {SERVICE}")
     # An owner must have the right to create it.

@@ -52,17 +52,8 @@ REFRESH_ALL = """
 
 
 def upgrade() -> None:
-    replace_function(REFRESH_INDEXED)
+    op.execute(REFRESH_INDEXED)
 
 
 def downgrade() -> None:
-    replace_function(REFRESH_ALL)
-
-
-def replace_function(function: str) -> None:
-    """Replace a function. Its path is that of now, without the session's own tables before it."""
-    op.execute(
-        "SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)"
-    )
-    op.execute(function)
-    op.execute("SET LOCAL search_path TO DEFAULT")
+    op.execute(REFRESH_ALL)

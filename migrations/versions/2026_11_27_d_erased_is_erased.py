@@ -193,11 +193,11 @@ FORGET_KEYS = (
 def upgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute(REMOVE_STATISTICS)
-    create_function(REFRESH_TEXT_STATISTICS)
+    op.execute(REFRESH_TEXT_STATISTICS)
     op.execute("REVOKE ALL ON FUNCTION refresh_text_statistics() FROM PUBLIC")
     op.execute(f"GRANT EXECUTE ON FUNCTION refresh_text_statistics() TO {LOG_EDITOR}")
     embedding = {"embedding": " %I", "own": "own || '_embedding', "}
-    create_function(fill_in(BUILD_INDEXES, **embedding, no_statistics=NO_STATISTICS))
+    op.execute(fill_in(BUILD_INDEXES, **embedding, no_statistics=NO_STATISTICS))
     # Workers build them again, without statistics of texts.
     op.execute("SELECT drop_every_index_table()")
     # Without statistics, the planner might read a whole table rather than the index of words.
@@ -211,7 +211,7 @@ def downgrade() -> None:
     for statement in FORGET_KEYS:
         op.execute(statement)
     set_on_functions("RESET enable_seqscan")
-    create_function(fill_in(BUILD_INDEXES, embedding="", own="", no_statistics=""))
+    op.execute(fill_in(BUILD_INDEXES, embedding="", own="", no_statistics=""))
     op.execute("DROP FUNCTION refresh_text_statistics()")
     op.execute(RESTORE_STATISTICS)
 
@@ -220,15 +220,6 @@ def fill_in(function: str, **places: str) -> str:
     for name, text in places.items():
         function = function.replace(f"{{{name}}}", text)
     return function
-
-
-def create_function(function: str) -> None:
-    """Create a function whose path is that of now, without the session's own tables before it."""
-    op.execute(
-        "SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true)"
-    )
-    op.execute(function)
-    op.execute("SET LOCAL search_path TO DEFAULT")
 
 
 def set_on_functions(change: str) -> None:

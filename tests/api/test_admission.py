@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.api import admission
+from app import fair_places
 from app.api.admission import classify_request
 from app.settings import load_settings
 from support.builders import contents, problem
@@ -104,16 +104,16 @@ UNDER_WAY = 'palimpsest_in_flight{kind="write"}'
 def test_some_get_in_some_wait_and_the_rest_is_sent_away_with_a_time_to_come_back(
     database_url: str,
 ) -> None:
-    with crowd(database_url, max_writes=2, max_queue=1, queue_timeout=50) as people:
+    with crowd(database_url, max_writes=4, max_queue=2, queue_timeout=50) as people:
         first = [people.store("Has a dog"), people.store("Has a cat")]
         people.until(UNDER_WAY, 2)
         waiting = people.store("Has a fish")
         people.until(QUEUED, 1)
         refused = people.store("Has a bird").result(30)
-        assert problem(refused, 503)["type"].endswith("overloaded")
+        assert problem(refused, 429)["type"].endswith("over-share")
         assert int(refused.headers["retry-after"]) > 0
         assert refused.headers["x-request-id"]
-        assert people.gauge('palimpsest_shed_total{kind="write",reason="queue_full"}') >= 1
+        assert people.gauge('palimpsest_shed_total{kind="write",reason="over_share"}') >= 1
         assert people.encoder.inside == 2, "who waits is not begun"
         people.encoder.go_on.set()
         assert [answer.result(30).status_code for answer in (*first, waiting)] == [201] * 3
@@ -124,11 +124,11 @@ def test_some_get_in_some_wait_and_the_rest_is_sent_away_with_a_time_to_come_bac
 
 def test_who_waits_too_long_is_sent_away_and_leaves_no_trace(database_url: str) -> None:
     with crowd(database_url, max_writes=1, max_queue=5, queue_timeout=0.2) as people:
-        before = people.gauge('palimpsest_shed_total{kind="write",reason="waited"}')
+        before = people.gauge('palimpsest_shed_total{kind="write",reason="over_share"}')
         first = people.store("Has a dog")
         people.until(UNDER_WAY, 1)
-        assert problem(people.store("Has a cat").result(30), 503)["type"].endswith("overloaded")
-        assert people.gauge('palimpsest_shed_total{kind="write",reason="waited"}') == before + 1
+        assert problem(people.store("Has a cat").result(30), 429)["type"].endswith("over-share")
+        assert people.gauge('palimpsest_shed_total{kind="write",reason="over_share"}') == before + 1
         assert people.gauge(QUEUED) == 0
         people.encoder.go_on.set()
         assert first.result(30).status_code == 201
@@ -139,7 +139,7 @@ def test_reads_transfers_and_health_do_not_wait_for_writes(database_url: str) ->
     with crowd(database_url, max_writes=1, max_queue=0) as people:
         held = people.store("Has a dog")
         people.until(UNDER_WAY, 1)
-        assert problem(people.store("Has a cat").result(30), 503)
+        assert problem(people.store("Has a cat").result(30), 429)
         assert people.search(mode="text").result(30).status_code == 200
         assert (
             httpx.post(f"{people.address}/v1/import", headers=NDJSON, content=b"").status_code
@@ -168,13 +168,13 @@ def test_a_refusal_does_not_wait_for_the_body(database_url: str) -> None:
             caller.sendall(
                 b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
             )
-            assert caller.recv(1000).startswith(b"HTTP/1.1 503")
+            assert caller.recv(1000).startswith(b"HTTP/1.1 429")
         people.encoder.go_on.set()
         assert held.result(30).status_code == 201
 
 
 def test_callers_who_hang_up_give_their_places_back(database_url: str) -> None:
-    with crowd(database_url, max_writes=2, max_queue=2, queue_timeout=50) as people:
+    with crowd(database_url, max_writes=4, max_queue=8, queue_timeout=50) as people:
         body = json.dumps({"content": "Has a dog"}).encode()
         head = f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         place = urlsplit(people.address)
@@ -230,7 +230,10 @@ def test_fifty_stores_that_wait_for_a_slow_model_all_get_in_and_searches_pass_th
         ("POST", "/v1/memories", "write"),
         ("PATCH", "/v1/memories/x", "write"),
         ("DELETE", "/v1/memories/x", "write"),
-        ("POST", "/v1/import", "transfer"),
+        ("POST", "/v1/import", "upload"),
+        ("POST", "/v1/webhooks/x/ping", "webhook"),
+        ("POST", "/v1/webhooks", "webhook"),
+        ("GET", "/v1/webhooks", "read"),
         ("GET", "/v1/export", "transfer"),
         ("GET", "/v1/events", "events"),
     ],
@@ -240,21 +243,20 @@ def test_reads_writes_and_transfers_are_told_apart(method: str, path: str, kind:
 
 
 def test_places_follow_from_the_connections_and_the_model() -> None:
-    events = {"events": 100}
-    assert load_settings(pool_size=10).places == events | {"read": 20, "write": 5, "transfer": 2}
-    assert (
-        load_settings(pool_size=10, llm_base_url="http://m/v1", llm_concurrency=8).places["write"]
-        == 37
-    )
-    assert load_settings(pool_size=1).places == events | {"read": 2, "write": 1, "transfer": 1}
+    fixed = {"upload": 40, "webhook": 16}
+    usual = fixed | {"events": 200}
+    assert load_settings().places == usual | {"read": 6, "write": 6, "transfer": 4}
+    with_model = load_settings(pool_size=10, llm_base_url="http://m/v1", llm_concurrency=8)
+    assert with_model.places["write"] == 37
+    assert load_settings(pool_size=1).places == usual | {"read": 1, "write": 1, "transfer": 1}
     chosen = load_settings(max_reads=3, max_writes=2, max_transfers=7, max_event_readers=9)
-    assert chosen.places == {"read": 3, "write": 2, "transfer": 7, "events": 9}
+    assert chosen.places == fixed | {"read": 3, "write": 2, "transfer": 7, "events": 9}
 
 
 def test_a_process_where_nothing_moves_on_is_not_ready(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admission, "STARVED_AFTER", 0.3)
+    monkeypatch.setattr(fair_places, "STARVED_AFTER", 0.3)
     with crowd(database_url, max_writes=1, max_queue=5, queue_timeout=50) as people:
         first = people.store("Has a dog")
         people.until(UNDER_WAY, 1)

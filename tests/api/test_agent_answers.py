@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from app.domain.tokens import estimate_tokens
+from app.services import agent_write
 from app.settings import load_settings
 from support.builders import (
     contents,
@@ -383,7 +384,10 @@ def test_in_shadow_mode_a_person_decides_and_a_frozen_agent_refuses(asking: http
     assert answer(asking, found["id"], ["a"])["operation"] == "SUPERSEDE"
 
 
-def test_answers_end_no_more_than_judges_may(server_url: str, template_url: str) -> None:
+def test_answers_end_no_more_than_judges_may(
+    server_url: str, template_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_write, "CLOSURE_SHARE", 1 / 3)
     with (
         fresh_database(server_url, template=name_of(template_url)) as url,
         ScriptedModel(every("UPDATE", 0.5)) as model,

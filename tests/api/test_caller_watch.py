@@ -1,8 +1,8 @@
-"""Whose turn it is: the name that the networks work under."""
+"""Whose turn it is: the key that places and networks are shared by."""
 
 import pytest
 
-from app.api.caller_watch import _choose_name
+from app.api.admission import _find_party
 from app.domain.keys import ANONYMOUS, ROOT, Actor, Rights, Scope
 
 TENANT = Actor("key:0123456789abcdef", Rights(scopes=frozenset({Scope.READ}), agents=("acme/*",)))
@@ -23,4 +23,4 @@ def test_a_key_has_one_turn_whatever_agents_it_names(
     actor: Actor, agent: str | None, name: str
 ) -> None:
     headers = [(b"x-agent-id", agent.encode())] if agent else []
-    assert _choose_name({"actor": actor, "headers": headers}) == name
+    assert _find_party({"actor": actor, "headers": headers}).key == name

@@ -143,6 +143,7 @@ def test_more_facts_than_one_transaction_stores_are_stored_in_several(
 ) -> None:
     """And after a crash between two of them, those that are stored are not stored again."""
     monkeypatch.setattr(service, "MOST_FACTS", 4)
+    monkeypatch.setattr(service, "INLINE_FACTS", 4)
     texts = [" ".join(LONG[:10]), LONG[10], " ".join(LONG[11:13])]
     answer = capture(place.client, talk(*texts), status=202)
     save_batch, saved = service._save_batch, []
@@ -170,6 +171,7 @@ def test_a_short_call_of_more_facts_than_one_transaction_stores_is_finished_by_a
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "MOST_FACTS", 3)
+    monkeypatch.setattr(service, "INLINE_FACTS", 3)
     answer = capture(place.client, talk(*LONG[:4]), status=202)
     assert (answer["state"], answer["done"]) == ("pending", 0)
     place.work()
@@ -181,6 +183,7 @@ def test_a_dry_run_of_more_facts_than_one_transaction_stores_is_refused(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "MOST_FACTS", 3)
+    monkeypatch.setattr(service, "INLINE_FACTS", 3)
     assert len(list_facts(capture(client, talk(*LONG[:3]), dry_run=True))) == 3
     body = {"session_id": "chat", "messages": talk(*LONG[:4]), "dry_run": True}
     refused = problem(client.post("/v1/messages", json=body), 422)

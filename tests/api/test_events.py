@@ -231,8 +231,8 @@ def test_too_many_readers_are_refused_and_keep_nobody_else_out(database_url: str
         httpx.Client(base_url=address, timeout=60) as client,
         following(address, "default") as stream,
     ):
-        refused = problem(client.get("/v1/events"), 503)
-        assert refused["type"].endswith("overloaded")
+        refused = problem(client.get("/v1/events"), 429)
+        assert refused["type"].endswith("over-share")
         assert client.get("/v1/memories").status_code == 200
         assert client.get("/readyz").status_code == 200
         stored = store(client)
@@ -250,7 +250,7 @@ def test_a_reader_who_leaves_gives_the_place_back(database_url: str) -> None:
         while client.get("/v1/events").status_code != 200:
             time.sleep(0.02)
         with following(address, "default"):
-            problem(client.get("/v1/events"), 503)
+            problem(client.get("/v1/events"), 429)
         while client.get("/v1/events").status_code != 200:
             time.sleep(0.02)
 

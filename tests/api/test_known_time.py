@@ -11,6 +11,8 @@ import psycopg
 import pytest
 
 from app.settings import load_settings
+from app.store import engine
+from app.store.installation import SEARCH_PATH
 from support.builders import contents, editor, send, store
 from support.cluster import CITUS_URL, node_urls
 from support.service import running
@@ -47,8 +49,11 @@ class Clock:
 
 
 @pytest.fixture
-def clock(database_url: str) -> Iterator[Clock]:
+def clock(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     """Sessions opened from here on find the test's clock under the name of the real one."""
+    path = b"'fake, pg_catalog, public, pg_temp'"
+    session = engine._READ_SESSION.replace(SEARCH_PATH.encode(), path)
+    monkeypatch.setattr(engine, "_READ_SESSION", session)
     urls = node_urls(database_url) if CITUS_URL else [database_url]
     for url in urls:
         with psycopg.connect(url, autocommit=True) as setup:

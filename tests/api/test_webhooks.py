@@ -57,7 +57,7 @@ def look_up(client: httpx.Client, webhook: dict[str, Any]) -> dict[str, Any]:
 
 
 def deliver(settings: Settings) -> None:
-    """Deliver what is due, as a worker does."""
+    """Deliver what is due, as a service does."""
 
     async def run() -> None:
         async with open_jobs(settings) as jobs:
@@ -246,7 +246,7 @@ def test_the_last_tries_are_remembered(database_url: str, monkeypatch: pytest.Mo
         assert look_up(client, webhook)["deliveries"] == pings[:1:-1]
 
 
-def test_the_worker_beside_an_embedded_service_delivers(tmp_path: Path) -> None:
+def test_an_embedded_service_delivers(tmp_path: Path) -> None:
     allowed = {
         "PALIMPSEST_WEBHOOKS_ALLOW_HTTP": "true",
         "PALIMPSEST_WEBHOOKS_ALLOW_PRIVATE": "true",

@@ -46,3 +46,29 @@ def test_an_address_that_is_misread_is_refused_without_its_password(url: str) ->
     with pytest.raises(NoAddress) as refused:
         sqlalchemy_url(url)
     assert "s3" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ("connection_limit=1", "connection_limit"),
+        ("sslmode=require&sslaccept=strict&socket_timeout=3", "sslaccept, socket_timeout"),
+        ("schema=mem&pgbouncer=true&pool_timeout=0", "pool_timeout"),
+    ],
+)
+def test_an_option_of_another_program_is_named(options: str, named: str) -> None:
+    with pytest.raises(NoAddress, match=f"no option {named}; remove") as refused:
+        sqlalchemy_url(f"postgresql://user:secret@host/name?{options}")
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("password", ["p/a?secret", "p/?secret=x@y", "a b?se cret", "p/q?secret%"])
+def test_a_password_is_not_taken_for_an_option(password: str) -> None:
+    with pytest.raises(NoAddress) as refused:
+        sqlalchemy_url(f"postgresql://user:{password}@host/na me?x")
+    assert "secret" not in str(refused.value)
+
+
+def test_the_options_of_the_service_are_left_out() -> None:
+    url = sqlalchemy_url("postgresql://host/name?schema=mem&sslmode=require&pgbouncer=true")
+    assert dict(url.query) == {"host": "host", "sslmode": "require"}

@@ -381,7 +381,10 @@ def test_only_one_changes_the_vectors_at_a_time(
     with client_of(database_url, Scripted("old", 8)) as client:
         fill(client, TEXTS[:3])
     with psycopg.connect(database_url, autocommit=True) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [reembed_store._REEMBED_LOCK])
+        other.execute(
+            "SELECT pg_advisory_lock(hashtextextended('public', %s))",
+            [reembed_store._REEMBED_LOCK],
+        )
         with pytest.raises(reembed_store.CannotChange, match="Another process"):
             reembed(database_url, Scripted("new", 8))
 

@@ -27,7 +27,8 @@ OF_MANY_AGENTS = {
     "agents _LIST": "the page of agents that a key may see, with their counts",
     "agent_indexes _LIST": "the directory of indexes",
     "agent_indexes _LIST_LARGE": "which agents should have an index",
-    "captures.runs _WAITING": "captures of dead runners",
+    "captures.runs _COUNT_PENDING": "captures of a key that wait for a worker",
+    "captures.runs _WAITING": "captures that wait for a runner",
     "doctor.reads _AGENT_IDS": "the agents to examine",
     "doctor.reads count_agents": "the agents to examine",
     "log.events _KNOWN_TIMES": "which of the agents that are watched were written to",
@@ -56,6 +57,7 @@ NOT_RECORDED = {
     "reembed _set_storage",
     "reembed count_unembedded",
     "schema _open_migration",
+    "engine open_owner_session",
     "wrong_values _build_emptying",
 }
 

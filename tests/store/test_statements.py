@@ -74,7 +74,6 @@ class Recorder:
             response = await self._client.request(method, path, **request)
             # What a route leaves to the background is sent before the next route is called.
             await self._app.state.services.sweep_requests.wait_until_idle()
-            await self._app.state.services.captures.wait_until_idle()
             return response
 
         recorded, response = await run_recorded(label, send)

@@ -35,6 +35,7 @@ def list_constants() -> Iterator[tuple[str, str]]:
             for text in _find_texts(value):
                 if _VERB.match(text):
                     named = _COMPARED.sub(r"\1 = :\1", text).replace("%s", ":value")
+                    named = re.sub(r"%\((\w+)\)s", r":\1", named)
                     yield f"{module.name.removeprefix('app.store.')} {name}", named
 
 

@@ -1,6 +1,6 @@
 """Recognises secrets in text: keys, tokens, passwords, and the numbers of cards and people.
 
-The rules of vendors' tokens are those of gitleaks, carried as data; all others are our own. Each
+The rules of vendors' tokens are those of gitleaks, carried as data, and some of our own. Each
 scan is linear in the length of the text: a pattern either begins where a run of characters begins,
 or has a bounded length.
 """

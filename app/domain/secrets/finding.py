@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from app.domain.secrets import mentions, numbers, passwords, seed_phrases, tokens
 from app.domain.secrets.kinds import Secret
 from app.domain.secrets.vendor_rules import find_vendor_tokens
-from app.domain.secrets.visible_text import fold_visible_text
+from app.domain.secrets.visible_text import find_end_of_wrapped, fold_visible_text
 
 Finder = Callable[[str], Iterator[Secret]]
 
@@ -18,6 +18,7 @@ _OF_TOKENS: tuple[Finder, ...] = (
 _OF_SECRETS: tuple[Finder, ...] = (
     *_OF_TOKENS,
     tokens.find_likely_tokens,
+    tokens.find_wallet_keys,
     tokens.find_url_passwords,
     tokens.find_bearers_and_cookies,
     numbers.find_cards,
@@ -29,6 +30,7 @@ _OF_SECRETS: tuple[Finder, ...] = (
     passwords.find_spoken_of,
     passwords.find_pairs,
     passwords.find_options,
+    passwords.find_mixed,
     mentions.find_mentioned,
 )
 
@@ -51,6 +53,7 @@ def _find(finders: Iterable[Finder], text: str, own: tuple[str, ...]) -> tuple[S
     matches = [secret for find in finders for secret in find(folded)]
     matches += tokens.find_own_keys(folded, own)
     matches.sort(key=lambda secret: (secret.start, -secret.end))
+    starts = {secret.start for secret in matches}
     secrets: list[Secret] = []
     end = 0
     for secret in matches:
@@ -58,7 +61,7 @@ def _find(finders: Iterable[Finder], text: str, own: tuple[str, ...]) -> tuple[S
         if secret.end <= end:
             continue
         start = max(secret.start, end)
-        end = secret.end
+        end = find_end_of_wrapped(folded, start, secret.end, starts)
         secrets.append(Secret(secret.kind, places[start], places[end - 1] + 1))
     return tuple(secrets)
 

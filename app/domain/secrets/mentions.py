@@ -4,19 +4,24 @@ import re
 from collections.abc import Callable, Iterator
 
 from app.domain.secrets.kinds import Secret, SecretKind
-from app.domain.secrets.randomness import has_any_word, is_placeholder, looks_random
+from app.domain.secrets.numbers import PAPERS, is_letters_and_digits
+from app.domain.secrets.passwords import KEY, PASSWORDS
+from app.domain.secrets.randomness import is_placeholder, looks_random
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.?!:]\s+(?=[A-Z\"'(\d])|\n|\Z)")
-_WORD = re.compile(r"[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
+# What has the name of its algorithm before it is a hash or a public key.
+_WORD = re.compile(r"SHA\d+:\S{1,400}|ssh-\w{1,12} \S{1,400}|[^\s=:\"'`“”‘’«»()<>,;|]{4,400}")
 
 # Times, versions, numbers with units, tickets, addresses, paths, files, functions and fields.
 _ORDINARY = re.compile(
-    r"v?\d[\d.:/,+-]*[a-z%]{0,4}|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?\d+|.*[/\\@].*|\w+\(.*"
+    r"v?\d[\d.:/,+-]*[a-z%]{0,5}\d?|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?[\d.]+|ssh-.*|.*[/\\@].*|\w+\(.*"
     r"|[\w-]+\.[a-z]{2,5}|[A-Za-z]+(?:[_.-][A-Za-z]+)+[_.-]?\d?|\d{1,4}[a-z]{0,3}-[a-z-]+\d*"
-    r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*",
+    r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*(?::.*)?",
     re.IGNORECASE,
 )
-_HASH = re.compile(r"[0-9a-f]{7,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HASH = re.compile(
+    r"(?:0x)?[0-9a-f]{7,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
+)
 _DATE = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|\d\d?-\d\d?-(?:19|20)\d\d")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -43,7 +48,7 @@ def _is_pin(word: str) -> bool:
 def _is_identity_number(word: str) -> bool:
     bare = word.strip(".:?!")
     digits = sum(character.isdigit() for character in bare)
-    return (
+    return is_letters_and_digits(bare) or (
         digits >= 6
         and not _DATE.fullmatch(bare)
         and re.fullmatch(r"[A-Za-z]{0,6}[\d-]+[A-Za-z\d-]{0,8}", bare) is not None
@@ -61,14 +66,20 @@ def _is_token(word: str) -> bool:
 
 def _is_hex_token(word: str) -> bool:
     bare = word.strip(".:?!")
-    return len(bare) >= 32 and looks_random(bare, least_bits=2.5) and bool(_HASH.fullmatch(bare))
+    is_address = len(bare) == len("0x") + 40
+    return (
+        len(bare) >= 32
+        and not is_address
+        and looks_random(bare, least_bits=2.5)
+        and bool(_HASH.fullmatch(bare))
+    )
 
 
 _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...] = (
     (
         SecretKind.PASSWORD,
         re.compile(
-            r"pass(?:word|wd|phrase|code|key)|\bpw\b|\blogin|credential|\bcreds\b|\bunlock|wi-?fi"
+            rf"{PASSWORDS}|\bpw\b|\blogin|credential|\bcreds\b|\bunlock|wi-?fi"
             r"|\b(?:log|sign)(?:s|ged|ed|ging|ing)?[ -](?:(?:me|you|us)\s)?in\b|\bsudo\b",
             re.IGNORECASE,
         ),
@@ -84,8 +95,7 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
     (
         SecretKind.IDENTITY_NUMBER,
         re.compile(
-            r"social security|\bssn\b|passport|\bbsn\b|national insurance|driv\S+ licen[cs]e"
-            r"|identity card|\bid card|national id\b|tax id|taxpayer|\bnhs\b",
+            rf"\b(?:{'|'.join(PAPERS)})(?:nummer|\b)|national id\b|tax id|taxpayer",
             re.IGNORECASE,
         ),
         _is_identity_number,
@@ -93,45 +103,28 @@ _MENTIONS: tuple[tuple[SecretKind, re.Pattern[str], Callable[[str], bool]], ...]
     (
         SecretKind.SERVICE_TOKEN,
         re.compile(
-            r"\b(?:api|secret|access|signing|private|root)\b|\bkeys?\b|token", re.IGNORECASE
+            rf"\b(?:api|secret|access|signing|private|root)\b|(?<!public )(?:\b|-){KEY}s?\b|token",
+            re.IGNORECASE,
         ),
         _is_token,
     ),
     (
         SecretKind.SERVICE_TOKEN,
         re.compile(
-            r"(?:api|auth|access|secret|private|signing|bearer)[ _-]?(?:key|token|secret)",
+            rf"(?:api|auth|access|secret|private|signing|bearer)[ _-]?(?:{KEY}|secret)"
+            rf"|{KEY} (?:de la |d['’])?(?:api|acc|secr|priv)",
             re.IGNORECASE,
         ),
         _is_hex_token,
     ),
 )
-_OF_MENTIONS = (
-    *("pass", "pw", "log", "sign", "cred", "unlock", "wifi", "wi-fi", "pin", "secur", "ssn", "bsn"),
-    *(
-        "insurance",
-        "licen",
-        "identity",
-        "id card",
-        "national",
-        "tax",
-        "nhs",
-        "sudo",
-        "voicemail",
-        "api",
-        "secret",
-        "access",
-        "private",
-        "root",
-        "key",
-        "token",
-    ),
-)
+# No value that is looked for is without one.
+_DIGIT_OR_MARK = re.compile(r"\d|[^\w\s.,;:'’\"()-]")
 
 
 def find_mentioned(text: str) -> Iterator[Secret]:
     """Yield what looks like a secret in a sentence that names one, and in the sentence after it."""
-    if not has_any_word(text, _OF_MENTIONS):
+    if not _DIGIT_OR_MARK.search(text):
         return
     before = ""
     for sentence in _SENTENCE.finditer(text):

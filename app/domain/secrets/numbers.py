@@ -27,12 +27,21 @@ _CARD_WORD = re.compile(
 )
 
 
+# The code on a card's back, behind the date until which the card is valid.
+_CODE_BEHIND = re.compile(
+    r"[\s,;|/-]{1,3}(?:[a-z]{1,8}[.:\s]{0,2}){0,2}\d\d?[/-](?:20)?\d\d[\s,;|/-]{1,3}(\d{3,4})(?![\w/-])",
+    re.IGNORECASE,
+)
+
+
 def find_cards(text: str) -> Iterator[Secret]:
     for match in _CARD.finditer(text):
         before = text[max(0, match.start() - 48) : match.start()]
         is_card = is_payment_card(_NO_DIGITS.sub("", match[0])) and not _OTHER_NUMBER.search(before)
         if is_card or _CARD_WORD.search(before):
             yield Secret(SecretKind.CARD_NUMBER, match.start(), match.end())
+            if code := _CODE_BEHIND.match(text, match.end()):
+                yield Secret(SecretKind.PIN, code.start(1), code.end(1))
 
 
 # The longest IBAN has 34 characters, with eight spaces when it is printed in groups.
@@ -51,7 +60,10 @@ def find_ibans(text: str) -> Iterator[Secret]:
             yield Secret(SecretKind.IBAN, match.start(), match.start() + length)
 
 
-_IS = r"[\"'`]?\s{0,2}(?:is(?:\snow|\sstill)?|['’]s|was|to|from|[:=#,(–—|-])?\s{0,2}[\"'`“]?"
+_IS = (
+    r"[\"'`]?\s{0,2}(?:is(?:\snow|\sstill)?|['’]s|was|to|from|ist|lautet|est?|è|é|[:=#,(–—|-])?"
+    r"\s{0,2}[\"'`“]?"
+)
 _DIGIT_WORD = (
     r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
     r"|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty)"
@@ -64,10 +76,10 @@ _CODES = "|".join((_OPENED + " " + _SENT).split())
 # A PIN is told from other numbers by the words before it. A card's code may have three digits.
 _PIN = re.compile(
     r"(?<![A-Za-z])(?:(?P<card_code>cv[vc]2?(?:\s(?:code|number))?|(?:security|card\sverification)\s"
-    rf"(?:code|value))|(?:pin|passcode|puk|(?:{_CODES})\s(?:code|combo|combination)"
+    rf"(?:code|value))|(?:pin|passcode|puk|otp|(?:{_CODES})\s(?:code|combo|combination)"
     r"|combination(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:safe|lock))"
     r"|code(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:phone|card|account|safe|alarm|locker|tablet|laptop))"
-    r")s?(?:[ -]?(?:code|number))?(?:\s(?:for|of|to|at|on)\s[A-Za-z' ]{1,30}?)?)"
+    r")s?(?:[ -]?(?:code|number))?(?:\s(?:for|of|to|at|on|in|from|i)\s[A-Za-z' ]{1,30}?)?)"
     rf"{_IS}(?P<value>\d(?:[ -]?\d){{2,7}}|{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{1,7}})"
     r"(?!\w|[.,/:-]\d)",
     re.IGNORECASE,
@@ -77,7 +89,7 @@ _ANOTHER_PIN = re.compile(r"[\"'`”]?\s(?:to|and|or)\s[\"'`“]?(\d{4,8})(?!\w)
 
 def find_pins(text: str) -> Iterator[Secret]:
     if not has_any_word(
-        text, ("pin", "code", "puk", "cvv", "cvc", "combination", "combo", "value")
+        text, ("pin", "code", "puk", "otp", "cvv", "cvc", "combination", "combo", "value")
     ):
         return
     for match in _PIN.finditer(text):
@@ -89,13 +101,17 @@ def find_pins(text: str) -> Iterator[Secret]:
 
 
 _NUMBER_WORD = r"[\s_-]?(?:id\b|numbers?\b|num\b|no\b\.?|nr\b\.?|code\b|#)"
-_PAPERS = (
+PAPERS = (
     *(r"social\s(?:security|insurance)", r"national\s(?:insurance|id)", r"id(?:entity)?\scard"),
     *(
         r"driv(?:er['’]?s?|ing)\slicen[cs]e",
         r"green\scard",
         r"residence\spermit",
-        "passport",
+        r"(?:reise)?pass?[ae]?poo?rt[eo]?",
+        "reisepass",
+        "(?:personal)?ausweis",
+        "konto(?=nummer)",
+        "führerschein",
         "ssn",
     ),
     *("aadhaar", "ahv", "bsb", "bsn", r"burger\s?service\s?nummer", "clabe", "cnic", "cpf", "cpr"),
@@ -112,18 +128,32 @@ _PAPERS = (
         "personnummer",
         "pesel",
     ),
-    *("pps", "rrn", "tfn", r"codice\sfiscale", "sozialversicherungsnummer", "steuer-?id"),
+    *(
+        "itin",
+        "pps",
+        "rrn",
+        "tfn",
+        r"codice\sfiscale",
+        r"(?:sozial|renten|kranken)versicherte?n?\w{0,12}",
+    ),
+    *(r"steuer-?(?:id\w{0,16}|nummer)", r"s[ée]cu(?:rit[ée]\ssociale)?", r"seguridad\ssocial"),
+    *(
+        r"(?:permis\sde|permiso\sde|carnet\sde)\scondu\w{2,4}",
+        r"patente\sdi\sguida",
+        r"carta\sd['’]identit[àa]",
+    ),
 )
 # These words stand before other numbers too.
 _PERHAPS_PAPERS = (
-    *("alien", "ein", "identification", "identity", "insurance", "itin", "licen[cs]e", "military"),
+    *("alien", "ein", "identification", "identity", "insurance", "licen[cs]e", "military"),
     *("mrn", "nie", "nir", "pan", "permit", "personal", "registration", "rfc", "sin", "student"),
     *(r"tax(?:payer|\sfile)?(?:\sidentification)?", "tin", "voter", "account", "routing", "sort"),
 )
 _IDENTITY = re.compile(
-    rf"(?<![A-Za-z])(?:(?:{'|'.join(_PAPERS)})\b(?:{_NUMBER_WORD})?"
+    rf"(?<![A-Za-z])(?:(?:{'|'.join(PAPERS)})(?:nummer|\b)(?:{_NUMBER_WORD})?"
     rf"|(?:{'|'.join(_PERHAPS_PAPERS)})\b(?:{_NUMBER_WORD}|(?=[\"'`]?\s?[:=]))"
-    rf"|account(?=\s\d{{7,17}}\b)){_IS}"
+    rf"|account(?=\s\d{{7,17}}\b)|(?-i:EIN|SIN|TIN)\b)"
+    rf"(?:\s(?:of|on|for|in)\s[A-Za-z' ]{{1,30}}?)?{_IS}"
     r"(?P<value>(?:(?-i:[A-Z]{1,3})[ ]|[A-Z]{0,6}-?)\d[\dA-Z]*"
     r"(?:[ ./-](?=[\dA-Z]*\d)[\dA-Z]+){0,6}(?:[ -][A-Z])?)(?!\w)",
     re.IGNORECASE,
@@ -133,23 +163,59 @@ _IDENTITY = re.compile(
 _SOCIAL_SECURITY = re.compile(
     r"(?<![\w.-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-]|\.\d)"
 )
+# Numbers whose form no other number has: of Italy, Mexico, India, the United Kingdom, Brazil,
+# Switzerland, Germany's pensions, China, France and Spain.
+_FORMS = re.compile(
+    r"(?<![\w.-])(?:[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]|[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d"
+    r"|[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]|[A-Z9]{5}\d{6}[A-Z9]{2}\d[A-Z]{2}"
+    r"|[A-CEGHJ-PR-TW-Z]{2}( ?)\d\d\1\d\d\1\d\d\1[A-D]|\d{3}\.\d{3}\.\d{3}-\d\d"
+    r"|756\.\d{4}\.\d{4}\.\d\d"
+    r"|\d\d( ?)(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d\2[A-Z]\2\d{3}"
+    r"|[1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}X"
+    r"|(?P<nir>[12]( ?)\d\d\4(?:0[1-9]|1[0-2])\4\d\d\4\d{3}\4\d{3}\4\d\d)"
+    r"|(?P<dni>[XYZ\d]\d{7}-?[A-Z]))(?![\w-]|\.\d)"
+)
+_LETTERS_OF_DNI = "TRWAGMYFPDXBNJZSQVHLCKE"
+
+
+def _has_check_digit(match: re.Match[str]) -> bool:
+    """Return False if a number of France or Spain does not fit the digits or letter at its end."""
+    if nir := match["nir"]:
+        digits = nir.replace(" ", "")
+        return 97 - int(digits[:-2]) % 97 == int(digits[-2:])
+    if dni := match["dni"]:
+        number = int(dni[:-1].rstrip("-").translate(str.maketrans("XYZ", "012")))
+        return _LETTERS_OF_DNI[number % 23] == dni[-1]
+    return True
+
+
 _DATE = re.compile(
     r"(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d"
 )
 _LEAST_DIGITS = 5
-_ENOUGH_DIGITS = re.compile(r"(?:\d\D{0,3}){4}")
+_DIGIT = re.compile(r"\d")
+_LETTERS_AND_DIGITS = re.compile(r"(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{8,18}")
+
+
+def is_letters_and_digits(value: str) -> bool:
+    """Return True for a number like C4VJ9RN2K, in which capitals and digits stand in any order."""
+    return _LETTERS_AND_DIGITS.fullmatch(value) is not None
 
 
 def find_identity_numbers(text: str) -> Iterator[Secret]:
-    if not _ENOUGH_DIGITS.search(text):
+    if not _DIGIT.search(text):
         return
     for match in _IDENTITY.finditer(text):
         value = match["value"].rstrip()
         digits = sum(character.isdigit() for character in value)
         least = _LEAST_DIGITS if value.isdigit() else _LEAST_DIGITS - 1
-        if digits >= least and not _DATE.fullmatch(value):
+        is_number = digits >= least or is_letters_and_digits(value)
+        if is_number and not _DATE.fullmatch(value):
             start = match.start("value")
             yield Secret(SecretKind.IDENTITY_NUMBER, start, start + len(value))
     for match in _SOCIAL_SECURITY.finditer(text):
         yield Secret(SecretKind.IDENTITY_NUMBER, match.start(), match.end())
+    for match in _FORMS.finditer(text):
+        if _has_check_digit(match):
+            yield Secret(SecretKind.IDENTITY_NUMBER, match.start(), match.end())

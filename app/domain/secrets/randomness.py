@@ -8,6 +8,7 @@ from collections.abc import Sequence
 _PLACEHOLDER = re.compile(
     r"[*•xX.#_-]+|<.*|\[.*|\{.*|\$.*|%.*|.*\.\.\..*|.*\*\*\*.*"
     r"|(?:os|process|env|settings|config|self|request)\..*"
+    r"|@.*|(?:new-|current-)?password\b.*|string"
     r"|(?:your|my|example|changeme|change[_-]me|placeholder|redacted|none|null|true|false)\b.*",
     re.IGNORECASE | re.DOTALL,
 )

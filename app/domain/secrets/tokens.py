@@ -32,7 +32,7 @@ _SHAPES = {
         r"|[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}"
     ),
     SecretKind.MODEL_KEY: r"sk-(?:proj|ant|or|lf|svcacct)-[A-Za-z0-9_-]{16,300}",
-    SecretKind.JWT: r"eyJ[\w-]{5,4000}\.eyJ[\w-]{5,8000}\.[\w-]{5,2000}",
+    SecretKind.JWT: r"eyJ[\w-]{5,4000}\.eyJ[\w-]{5,8000}(?:\.[\w-]{5,2000})?",
 }
 _SHAPE = re.compile(
     "|".join(f"{_RUN_STARTS}(?P<{kind}>{shape}){_RUN_ENDS}" for kind, shape in _SHAPES.items()),
@@ -45,7 +45,7 @@ _MODEL_KEY = re.compile(
 _PREFIXED = re.compile(
     rf"{_RUN_STARTS}((?:gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|cbt|oas|soat|ft|imt|agent)-"
     r"|xox[a-z]-|xapp-|AKIA|ASIA|AIza|hf_|npm_|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|sbp_|figd_"
-    r"|dckr_pat_|lin_(?:api|oauth)_|glsa_|glc_|rubygems_|PMAK-|pscale_|sntry[su]_|pcsk_|vercel_"
+    r"|dckr_pat_|dbt[cu]_|lin_(?:api|oauth)_|glsa_|glc_|rubygems_|PMAK-|pscale_|sntry[su]_|pcsk_|vercel_"
     r"|sq0[a-z]{3}-|whsec_|[srp]k_(?:live|test)_|AGE-SECRET-KEY-|CFPAT-|HRKU-|NRAK-|tskey-"
     r"|ATATT|ATBB|CCIPAT_|bku[a-z]_|nfp_|napi_|hcaik_|sq[upa]_|lsv2_|shippo_|rdme_|pal_"
     r"|dp\.[a-z]{2,5}\.|hv[bsr]\.|[ps]k\.eyJ[\w-]{20,300}\.)"
@@ -81,6 +81,25 @@ _HOOK = re.compile(
     r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<slack>\w{3,20}/\w{3,20}/\w{8,40})"
     r"|discord(?:app)?\.com/api/webhooks/\d{5,25}/(?P<discord>[\w-]{40,100})"
 )
+
+
+# The key of a wallet looks like the hash of a transaction: what stands before it tells which.
+_WALLET_KEY = re.compile(
+    r"(?:private|secret|wallet|account|signer|deployer|key|_pk\b)(?P<between>[^\n]{0,48}?)"
+    r"(?<![A-Za-z0-9])(?P<value>(?:0x)?[0-9a-f]{64})(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+_NO_KEY = re.compile(
+    r"hash|sha|tx|transaction|block|root|digest|checksum|pub|cache|idempot|address", re.IGNORECASE
+)
+
+
+def find_wallet_keys(text: str) -> Iterator[Secret]:
+    if not has_long_run(text):
+        return
+    for match in _WALLET_KEY.finditer(text):
+        if not _NO_KEY.search(text, max(0, match.start() - 48), match.end("between")):
+            yield Secret(SecretKind.PRIVATE_KEY, match.start("value"), match.end("value"))
 
 
 def find_own_keys(text: str, own: tuple[str, ...]) -> Iterator[Secret]:

@@ -70,10 +70,9 @@ class _Rule:
 @cache
 def load_vendor_rules() -> dict[str, list[_Rule]]:
     """Return the rules by the lower-case words of which a text must hold one."""
-    text = files(__package__).joinpath("gitleaks.toml").read_text("utf-8")
     rules: dict[str, list[_Rule]] = {}
     entry: dict[str, Any]
-    for entry in tomllib.loads(text)["rules"]:
+    for entry in _read_rules("gitleaks.toml") + _read_rules("more_vendors.toml"):
         if entry["id"] in _LEFT_OUT or "path" in entry:
             continue
         source = entry["regex"]
@@ -81,6 +80,11 @@ def load_vendor_rules() -> dict[str, list[_Rule]]:
         for keyword in entry["keywords"]:
             rules.setdefault(keyword, []).append(rule)
     return rules
+
+
+def _read_rules(name: str) -> list[dict[str, Any]]:
+    rules = tomllib.loads(files(__package__).joinpath(name).read_text("utf-8"))["rules"]
+    return list(rules)
 
 
 def find_vendor_tokens(text: str) -> Iterator[Secret]:

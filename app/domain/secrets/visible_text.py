@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from app.domain.secrets.randomness import looks_random
 from app.domain.text import INVISIBLE
 
 _ASCII = re.compile(r"[\x00-\x7f]+")
@@ -35,3 +36,25 @@ def fold_visible_text(text: str) -> tuple[str, Sequence[int]]:
 
 def _fold_character(character: str) -> str:
     return unicodedata.normalize("NFKC", character)
+
+
+# Terminals and mails break a long token over lines, which may be quoted with ">".
+_NEXT_LINE = re.compile(
+    r"(?<=[\w+/=-])[ \t]*\\?\r?\n[> \t]{0,8}(?P<rest>[\w+/.-]{8,4000}={0,2})(?=[\s\"'`,;)\\]|\Z)",
+    re.ASCII,
+)
+_LEAST_BROKEN = 16  # characters
+
+
+def find_end_of_wrapped(text: str, start: int, end: int, starts: Collection[int]) -> int:
+    """Return the end of a token on the lines after it, or `end` if it is whole.
+
+    Another secret begins at each of `starts`.
+    """
+    if end - start < _LEAST_BROKEN or not looks_random(text[start:end], least_bits=3.0):
+        return end
+    while line := _NEXT_LINE.match(text, end):
+        if line.start("rest") in starts or not looks_random(line["rest"], least_bits=3.0):
+            break
+        end = line.end("rest")
+    return end

@@ -5,6 +5,7 @@ The caller owns the transaction, and has the agent's lock when it writes results
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -32,6 +33,25 @@ LEASE = timedelta(seconds=15)
 
 # A capture is tried so many times. Then its trouble is taken to be permanent.
 TRIES = 5
+
+# Count captures of an actor that wait to be read, up to a limit.
+_COUNT_PENDING = """
+    SELECT count(*) AS captures
+    FROM (
+        SELECT FROM captures
+        WHERE state = 'pending' AND actor = :actor
+          AND (due_at IS NULL OR due_at <= clock_timestamp())
+        LIMIT :limit
+    ) AS pending
+"""
+
+
+async def count_pending_captures(connection: AsyncConnection, actor: str, *, limit: int) -> int:
+    """Return how many captures of the actor, of all agents, wait to be read: `limit` at most."""
+    rows = await fetch_rows(connection, _COUNT_PENDING, {"actor": actor, "limit": limit})
+    count: int = rows[0]["captures"]
+    return count
+
 
 # Claim a capture that is due and not finished, and that no living runner has.
 _CLAIM = f"""
@@ -229,18 +249,29 @@ async def finish_capture(connection: AsyncConnection, agent: AgentId, capture_id
     await fetch_rows(connection, _FINISH_CAPTURE, {"agent": agent, "id": capture_id})
 
 
-# Find the captures that are due and not finished, and that no living runner has, oldest first.
+# Find the captures that are due and not finished, and that no living runner has: the oldest of each
+# agent and actor.
 _WAITING = """
-    SELECT agent_id, id
+    SELECT DISTINCT ON (agent_id, actor) agent_id, actor, id
     FROM captures
     WHERE state = 'pending'
       AND (due_at IS NULL OR due_at <= clock_timestamp())
       AND (alive_at IS NULL OR alive_at <= clock_timestamp() - CAST(:lease AS interval))
-    ORDER BY received_at
+    ORDER BY agent_id, actor, received_at
+    LIMIT :limit
 """
 
 
-async def list_waiting_captures(connection: AsyncConnection) -> list[tuple[AgentId, UUID]]:
-    """Return the captures of all agents that wait for a runner."""
-    rows = await fetch_rows(connection, _WAITING, {"lease": LEASE})
-    return [(AgentId(row["agent_id"]), row["id"]) for row in rows]
+@dataclass(frozen=True, slots=True)
+class WaitingCapture:
+    """A capture that waits for a runner. `actor` sent its messages."""
+
+    agent: AgentId
+    actor: str
+    id: UUID
+
+
+async def list_waiting_captures(connection: AsyncConnection, *, limit: int) -> list[WaitingCapture]:
+    """Return the captures that wait for a runner, the oldest of each agent and actor."""
+    rows = await fetch_rows(connection, _WAITING, {"lease": LEASE, "limit": limit})
+    return [WaitingCapture(AgentId(row["agent_id"]), row["actor"], row["id"]) for row in rows]

@@ -6,7 +6,7 @@ where to look: a lost job costs a minute and loses no work, and a superfluous jo
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,24 +15,27 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
 from psycopg_pool import AsyncConnectionPool
 
+from app.database_urls import split_options
 from app.domain.agent import AgentId
-from app.store.engine import PREPARED_AFTER
+from app.store.engine import PREPARED_AFTER, stop_preparing_behind_pooler
+from app.store.installation import Installation, read_installation
 from app.store.roles import Role
 
 SWEEP = "sweep"
 LOOK = "look_again"
-CAPTURE = "capture"
 SOON = 10  # the priority of short jobs, above that of sweeps
 
 
 # Take on the role of the queue, and find its tables, for one transaction.
-_BEGIN = """
-    SELECT set_config('role', %s, true), set_config('search_path', 'jobs, public', true)
-"""
+_BEGIN = "SELECT set_config('role', %s, true), set_config('search_path', %s, true)"
 
 
 class _Pool(AsyncConnectionPool):
     """Connections whose every transaction runs in the role of the queue."""
+
+    def __init__(self, *, installation: Installation, **options: Any) -> None:
+        super().__init__(**options, configure=stop_preparing_behind_pooler)
+        self._scope = [installation.name_role(Role.JOBS), installation.queue_schema]
 
     @asynccontextmanager
     async def connection(
@@ -40,7 +43,7 @@ class _Pool(AsyncConnectionPool):
         timeout: float | None = None,  # noqa: ASYNC109 - as psycopg has it
     ) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
         async with super().connection(timeout) as connection:
-            await connection.execute(_BEGIN, [Role.JOBS])
+            await connection.execute(_BEGIN, self._scope)
             yield connection
 
 
@@ -48,9 +51,10 @@ class Queue:
     """Enqueues the jobs that wake workers. `app` is procrastinate's and must be open."""
 
     def __init__(self, url: str, *, behind_pooler: bool = False) -> None:
+        plain_url, _ = split_options(url)
         connector = PsycopgConnector(
-            pool_factory=_Pool,
-            conninfo=url,
+            pool_factory=partial(_Pool, installation=read_installation(url)),
+            conninfo=plain_url,
             kwargs={"prepare_threshold": None if behind_pooler else PREPARED_AFTER},
             min_size=0,
             max_size=3,
@@ -65,15 +69,6 @@ class Queue:
     async def defer_look_again(self, agent: AgentId) -> None:
         await self._defer_job(LOOK, agent, lock=f"{LOOK}:{agent}", priority=SOON)
 
-    async def defer_capture(
-        self, agent: AgentId, capture_id: UUID, *, until: datetime | None = None
-    ) -> None:
-        """Wake a worker for a capture, now or later. Neither takes the place of the other."""
-        lock = f"{CAPTURE}:{capture_id}:later" if until else f"{CAPTURE}:{capture_id}"
-        await self._defer_job(
-            CAPTURE, agent, lock=lock, priority=SOON, until=until, capture_id=str(capture_id)
-        )
-
     async def _defer_job(
         self,
         task: str,
@@ -81,12 +76,9 @@ class Queue:
         *,
         lock: str,
         priority: int,
-        until: datetime | None = None,
         **arguments: str,
     ) -> None:
         """Enqueue a job, unless a job with the same lock waits already."""
-        job = self.app.configure_task(
-            task, queueing_lock=lock, priority=priority, schedule_at=until
-        )
+        job = self.app.configure_task(task, queueing_lock=lock, priority=priority)
         with suppress(AlreadyEnqueued):
             await job.defer_async(agent=agent, **arguments)

@@ -3,7 +3,6 @@
 Postgres makes the lines, and the service holds no more than a block of them.
 """
 
-import asyncio
 import base64
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -17,7 +16,6 @@ from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
-from app.domain.errors import TooManyExports
 from app.store.engine import (
     driver_connection,
     lift_statement_timeout,
@@ -38,22 +36,17 @@ BLOCK = 2**16
 
 
 class Exports:
-    """Exports agents. Each export holds a pooled connection, so only some run at once."""
+    """Exports agents. Each export holds a pooled connection."""
 
-    def __init__(self, engine: AsyncEngine, *, at_once: int) -> None:
+    def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-        self._places = asyncio.Semaphore(at_once)
 
     async def stream_blocks(self, agent: AgentId, *, vectors: bool) -> AsyncGenerator[bytes]:
         """Yield whole lines in blocks: the header, every section, and the line of the end.
 
-        Raise TooManyExports if no place is free. Close the generator (`aclose`) if reading stops
-        early: that gives the connection back.
+        Close the generator (`aclose`) if reading stops early: that gives the connection back.
         """
-        if self._places.locked():
-            raise TooManyExports
         async with (
-            self._places,
             self._open_snapshot(agent) as driver,
             aclosing(_stream_lines(driver, agent, vectors=vectors)) as lines,
         ):

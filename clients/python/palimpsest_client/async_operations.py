@@ -1870,8 +1870,8 @@ class AsyncOperations:
         believed of them, the log, relationships and reviews. `POST /v1/import` of it into an
         empty agent, here or elsewhere, gives an agent that answers the same on both axes and
         exports the same bytes. An export without its last line, of type `end`, was cut off. It
-        holds a database connection while it is read: only half of those of a process may be
-        used so at once, else 503.
+        holds a database connection while it is read, so a key may have only some under way at a
+        time.
 
         Args:
             vectors: false: leave the vectors out; an import makes them again. Default: True.

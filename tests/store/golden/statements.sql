@@ -12,8 +12,10 @@
 -- app/store/engine.py
 SELECT
     set_config('role', :role, true),
+    set_config('search_path', :search_path, true),
     set_config('palimpsest.agent', :agent, true),
     set_config('timezone', 'UTC', true),
+    set_config('jit', 'off', true),
     set_config('statement_timeout', :statement_timeout, true),
     set_config('lock_timeout', :lock_timeout, true),
     set_config('idle_in_transaction_session_timeout', :idle_timeout, true);
@@ -26,8 +28,10 @@ SELECT agent_id, memories, live, counted_at FROM agent_indexes ORDER BY agent_id
 -- app/store/comparison.py find_candidates
 SELECT
     set_config('role', :role, true),
+    set_config('search_path', :search_path, true),
     set_config('palimpsest.agent', :agent, true),
     set_config('timezone', 'UTC', true),
+    set_config('jit', 'off', true),
     set_config('statement_timeout', :statement_timeout, true),
     set_config('lock_timeout', :lock_timeout, true),
     set_config('idle_in_transaction_session_timeout', :idle_timeout, true),
@@ -1539,7 +1543,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -1716,14 +1722,6 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
-
--- POST /v1/search (hybrid)
--- app/store/reviews/reviews.py find_waiting_reviews
-SELECT id, memory_id, relied_on
-FROM reviews
-WHERE agent_id = :agent AND status = 'pending'
-    AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
-ORDER BY created_at, id;
 
 
 -- ===== POST /v1/search (vector) =====
@@ -1778,7 +1776,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -1955,7 +1955,6 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/search (text) =====
@@ -2014,7 +2013,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -2191,7 +2192,6 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/search (hybrid, in the past) =====
@@ -2293,7 +2293,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -2514,7 +2516,6 @@ ORDER BY
 -- ===== GET /v1/search =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 -- app/store/search.py search_memories: as for POST /v1/search (hybrid)
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== GET /v1/memories =====
@@ -3875,7 +3876,14 @@ FROM moment LEFT JOIN (
     WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY is_first DESC, strength DESC, id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
+
+-- GET /v1/context
+-- app/store/reviews/reviews.py find_waiting_reviews
+SELECT id, memory_id, relied_on
+FROM reviews
+WHERE agent_id = :agent AND status = 'pending'
+    AND (memory_id = ANY(:ids) OR relied_on ?| CAST(:named AS text[]))
+ORDER BY created_at, id;
 
 -- GET /v1/context
 -- app/store/value_lines.py list_value_lines
@@ -3925,7 +3933,7 @@ WHERE m.agent_id = :agent AND m.id IN (
 -- ===== GET /v1/context (with a query) =====
 -- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_strongest: as for GET /v1/context
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
+-- app/store/reviews/reviews.py find_waiting_reviews: as for GET /v1/context
 
 -- GET /v1/context (with a query)
 -- app/store/search.py search_memories
@@ -4003,7 +4011,9 @@ outranked AS (
     GROUP BY 1
 )
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder, hit.*
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -5011,7 +5021,7 @@ RETURNING *;
 
 -- POST /v1/sweeps
 -- app/store/sweeps/queue.py defer_sweep
-SELECT set_config('role', :value, true), set_config('search_path', 'jobs, public', true);
+SELECT set_config('role', :value, true), set_config('search_path', :value, true);
 
 
 -- ===== GET /v1/sweeps =====
@@ -7183,8 +7193,6 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- app/store/captures/captures.py list_turns: as for POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_facts: as for POST /v1/messages (a dry run)
 -- app/store/captures/runs.py reopen_failed_captures: as for POST /v1/messages (a fact)
--- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
--- app/store/sweeps/queue.py defer_capture: as for POST /v1/sweeps
 
 
 -- ===== GET /v1/captures =====
@@ -8873,7 +8881,21 @@ show standard_conforming_strings;
 
 -- a worker: what retention would do
 -- app/store/engine.py
-SELECT 1 FROM pg_extension WHERE extname = 'citus';
+SELECT
+    pg_backend_pid() AS pid,
+    EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS on_cluster,
+    set_config('search_path',
+        concat_ws(
+            ', ',
+            quote_ident(CAST(:schema AS text)),
+            (
+                SELECT quote_ident(nspname)
+                FROM pg_extension JOIN pg_namespace AS n ON n.oid = extnamespace
+                WHERE extname = 'vector' AND nspname <> CAST(:schema AS text)
+            ),
+            'pg_temp'
+        )
+        , true) AS search_path;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 
 -- a worker: what retention would do
@@ -9500,8 +9522,9 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT
     (SELECT count(*) FROM found WHERE is_near) AS near_found,
     (SELECT count(*) FROM live WHERE is_near) AS near_passed,
     (SELECT count(*) FROM found WHERE is_worded) AS worded_found,
-    (SELECT count(*) FROM live WHERE is_worded) AS worded_passed
-    , hit.*
+    (SELECT count(*) FROM live WHERE is_worded) AS worded_passed,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
 FROM moment
 LEFT JOIN (
     SELECT * FROM (
@@ -9678,7 +9701,6 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
 
 
 -- ===== POST /v1/memories (of a large agent) =====
@@ -10094,7 +10116,7 @@ FROM moment LEFT JOIN (
     WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY is_first DESC, strength DESC, id DESC;
--- app/store/reviews/reviews.py find_waiting_reviews: as for POST /v1/search (hybrid)
+-- app/store/reviews/reviews.py find_waiting_reviews: as for GET /v1/context
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
 
 
