@@ -362,11 +362,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     ),
     # A word is there as a hash, and only one that many memories have. Erasing removes the rows of
     # the words of erased memories.
-    "frequent_words": (
-        _AGENT,
-        OtherColumn("word", Erasure.REMOVED, exported=False),
-        *_list_hidden("memories"),
-    ),
+    "frequent_words": (_AGENT, *_list_hidden("word", "memories")),
     "encoder": _list_plain("the_one", "name", "dimensions", "next_name", "next_dimensions"),
     "api_keys": (
         *_list_plain("id", "secret_hash", "scopes", "trust_ceiling"),

@@ -1,11 +1,17 @@
-"""F13: what a caller writes is never taken for what a sweep or another caller wrote."""
+"""F13, R13: what a caller writes is never taken for what a sweep or another caller wrote."""
 
+import json
 from uuid import uuid4
 
 import httpx
+import pytest
 
-from support.builders import contents, store
+from app.settings import load_settings
+from support.builders import contents, problem, store
+from support.keys import ROOT_KEY, calling, issue
+from support.service import running
 from support.sweeps import Place
+from support.transfers import NDJSON, exported, joined, lines_of
 
 
 def test_a_store_with_the_id_of_a_sweep_is_not_undone_with_the_sweep(place: Place) -> None:
@@ -57,3 +63,29 @@ def test_a_sweep_is_named_alone(client: httpx.Client) -> None:
     for also in ({"actor": "anonymous"}, {"request_id": "r"}):
         refused = client.post("/v1/reverts", json={"sweep_id": str(uuid4()), **also})
         assert refused.status_code == 422
+
+
+def test_whoever_imports_an_actor_is_named_in_the_log_of_the_service(
+    unchecked_database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An export has the actors of its operations, and anybody can write a file. The doctor sees it."""
+    with (
+        running(load_settings(database_url=unchecked_database_url, api_key=ROOT_KEY)) as address,
+        calling(address, ROOT_KEY, x_agent_id="first") as root,
+    ):
+        store(root, "Has a dog")
+        forged = [
+            line | {"actor": "root-was-here"} if "actor" in line else line
+            for line in lines_of(exported(root))
+        ]
+        weak = issue(root, agents=["second"], scopes=["read", "write"])
+        full = issue(root, agents=["second"], scopes=["read", "write", "admin"])
+        with calling(address, weak["key"]) as client:
+            problem(client.post("/v1/import", headers=NDJSON, content=joined(forged)), 403)
+        with caplog.at_level("INFO"), calling(address, full["key"]) as client:
+            answer = client.post("/v1/import", headers=NDJSON, content=joined(forged))
+            assert json.loads(answer.text)["type"] == "imported"
+        [noted] = [each for each in caplog.records if each.message == "an agent was imported"]
+        assert noted.actor == f"key:{full['id']}"  # type: ignore[attr-defined]
+        problems = root.get("/v1/doctor", headers={"X-Agent-Id": "second"}).json()["problems"]
+        assert [one["check"] for one in problems] == ["log_chain"]

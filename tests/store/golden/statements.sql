@@ -8217,6 +8217,15 @@ WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL;
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
+DELETE FROM frequent_words f
+WHERE f.agent_id = :agent AND f.word IN (
+    SELECT hashtextextended(words.lexeme, 0)
+    FROM indexed_memories i CROSS JOIN unnest(i.lexemes) AS words
+    WHERE i.agent_id = :agent AND i.id = ANY(:ids)
+);
+
+-- DELETE /v1/memories/{memory_id} (erase)
+-- app/store/erasures.py erase_memories
 DELETE FROM indexed_memories WHERE agent_id = :agent AND id = ANY(:ids);
 
 -- DELETE /v1/memories/{memory_id} (erase)
@@ -8606,6 +8615,7 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for GET /v1/agents/{agent_id}/stats
+-- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
