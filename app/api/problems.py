@@ -857,10 +857,10 @@ def respond_overloaded() -> Response:
 
 
 def respond_over_share() -> Response:
-    """Return the answer to a request of a key that has its share of all places and of the queue."""
+    """Return the answer to a request of a key that has its share of the places already."""
     detail = (
-        "Your key has more requests under way than its share, and others wait too; this one was "
-        "not begun. Try again after Retry-After seconds, with fewer requests at a time."
+        "Your key has its share of requests under way; this one was not begun. Try again after "
+        "Retry-After seconds, with fewer requests at a time."
     )
     problem = build_problem(429, "over-share", "More than your share", detail)
     return respond_with_problem(problem, {"Retry-After": "1"})
