@@ -92,7 +92,10 @@ def test_an_obedient_model_ends_no_more_within_an_hour_than_the_cap(
         assert list_ended(decide(client, last["review_id"], "accept"))
 
 
-def test_the_items_of_one_batch_count_together(database_url: str) -> None:
+def test_the_items_of_one_batch_count_together(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_write, "CLOSURE_SHARE", 0)
     with obeyed(
         database_url,
         every("CONTRADICTION"),
