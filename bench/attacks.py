@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
 
 from bench.client import build_head, read_answer, read_request
@@ -172,7 +172,7 @@ async def _answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
 
-ATTACKS: dict[str, Callable[[Attacker], Awaitable[None]]] = {
+ATTACKS: dict[str, Callable[[Attacker], Coroutine[None, None, None]]] = {
     "12 messages of 900 facts": send_boats,
     "40 batches of 400 facts": send_batches,
     "150 searches": search,

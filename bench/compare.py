@@ -11,11 +11,12 @@ from typing import Any
 
 import psycopg
 
+from app.store.embedded import embedded_postgres
 from bench.client import Client
 from bench.figures import HEAD, in_turns
 from bench.servers import ROOT, SERVICE, SERVICE_WITHOUT_ENCODER, serving
 from bench.vectors import cached_vectors
-from bench.world import asked_texts, embedded_postgres, fresh_texts, known_texts, stored_texts
+from bench.world import asked_texts, fresh_texts, known_texts, stored_texts
 
 AGENTS = {"small": 1_000, "large": 10_000}
 BATCH = 1_000

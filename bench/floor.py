@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import psycopg
 import sqlalchemy as sa
 from fastapi import FastAPI
@@ -56,7 +57,8 @@ def create_app() -> Starlette:
 def _encoder() -> Encode:
     if os.environ.get("BENCH_ENCODER") == "known":
         return KnownVectors(known_texts()).look_up
-    return LocalEmbedder(FairThreads(1)).encode_texts
+    embedder = LocalEmbedder(FairThreads(1))
+    return lambda texts: np.stack(embedder.encode_texts(texts))
 
 
 class _Floor:
@@ -78,7 +80,7 @@ class _Floor:
     async def search(self, request: Request) -> Response:
         asked = json.loads(await request.body())
         vector = self._encode([asked["query"]])[0]
-        bound = {
+        bound: dict[str, object] = {
             "agent": request.headers["x-agent-id"],
             "as_of": None,
             "known_at": None,

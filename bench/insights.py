@@ -7,11 +7,12 @@ from pathlib import Path
 import psycopg
 
 from app.embedding.local import LocalEmbedder
+from app.store import schema
+from app.store.embedded import embedded_postgres
 from bench import history
 from bench.client import Client
 from bench.figures import Report, in_turns
 from bench.servers import SERVICE, serving
-from bench.world import embedded_postgres, schema
 
 AGENT = "old"
 OTHERS = 10

@@ -122,7 +122,7 @@ def grow(url: str, agent: str, count: int) -> None:
         connection.execute("CREATE INDEX ON mixed (place)")
         connection.execute("ANALYZE mixed")
         values = {"agent": agent, "count": count, "pool": POOL}
-        connection.execute(statement.replace("% %(pool)s", "%% %(pool)s"), values)  # type: ignore[arg-type]
+        connection.execute(statement.replace("% %(pool)s", "%% %(pool)s"), values)
 
 
 def build_index(url: str, agent: str) -> float:
@@ -171,9 +171,11 @@ def _list_calls() -> dict[str, _Call]:
         "list that nothing passes": "/v1/memories?tags_any=nothing",
         "insights": "/v1/insights",
     }
-    for name, address in addresses.items():
-        calls[name] = lambda client, number, address=address: client.asking(address)
-    return calls
+
+    def read(address: str) -> _Call:
+        return lambda client, _: client.asking(address)
+
+    return calls | {name: read(address) for name, address in addresses.items()}
 
 
 def _print_times(port: int, agents: dict[int, str], rounds: int) -> None:

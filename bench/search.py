@@ -14,11 +14,10 @@ LIMIT = 10
 @contextmanager
 def servers(url: str, *, encoder: bool) -> Iterator[tuple[int, int]]:
     """Ports of the service and of the floor; without the encoder, both look their vectors up."""
-    known = {} if encoder else {"BENCH_ENCODER": "known"}
-    factory = SERVICE if encoder else SERVICE_WITHOUT_ENCODER
+    factory, vectors = (SERVICE, "made") if encoder else (SERVICE_WITHOUT_ENCODER, "known")
     with (
         serving(factory, PALIMPSEST_DATABASE_URL=url) as service,
-        serving(FLOOR, PALIMPSEST_DATABASE_URL=url, **known) as floor,
+        serving(FLOOR, PALIMPSEST_DATABASE_URL=url, BENCH_ENCODER=vectors) as floor,
     ):
         yield service, floor
 

@@ -104,6 +104,6 @@ def _open(url: str) -> int:
 
 def _number(url: str, statement: str) -> int:
     with psycopg.connect(url) as connection:
-        row = connection.execute(statement).fetchone()  # type: ignore[arg-type]  # a constant
+        row = connection.execute(statement).fetchone()
     assert row
     return int(row[0])

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure_signals import CANDIDATES, EVALUATION, load, short
+from measure_signals import CANDIDATES, EVALUATION, short
 from numpy.typing import NDArray
 
 from app.embedding.local import LocalEmbedder
 from app.networks import FairThreads
+from support.signal_cases import load  # measure_signals finds it
 
 STOP_WORDS = frozenset(
     "a an and are as at be by for from has have he her his i in is it its me my of on or our she that the their they this to was we were "

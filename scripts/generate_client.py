@@ -128,7 +128,8 @@ class Document:
         return self.find_type(fields[ITEMS.get(operation, "items")]["items"])
 
     def _read_parameter(self, parameter: Schema) -> Parameter:
-        name = NAMES.get(parameter["name"], parameter["name"])
+        written: str = parameter["name"]
+        name = NAMES.get(written, written)
         required = parameter.get("required", False)
         schema = parameter["schema"]
         return Parameter(
@@ -162,7 +163,7 @@ class Document:
 
         An answer in brief has fewer fields; who asks for `view="brief"` knows which.
         """
-        found = {}
+        found: dict[str, None] = {}
         for status, response in responses.items():
             content = response.get("content", {})
             schema = content.get("application/json") or content.get("text/plain")

@@ -5,9 +5,11 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from encoder import SentenceEncoder
+from numpy.typing import NDArray
 
 FOLDER = Path(__file__).parents[1] / "corpus"
 # Whole writers, and with them whole fields, are held out of training.
@@ -21,6 +23,8 @@ HELD_OUT = frozenset((*CALIBRATION, *MEASURED, *LOOKED_AT))
 RELATIONS = ("NONE", "DUPLICATE", "UPDATE", "CONTRADICTION", "RETRACTION", "COMPLEMENT", "PART")
 ENDINGS = frozenset(("UPDATE", "CONTRADICTION", "RETRACTION"))
 OTHER = "cases"  # pairs from other sources, under their own licences
+
+Line = dict[str, Any]  # of a file, as corpus/README.md has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +65,15 @@ def list_writers() -> list[str]:
     return sorted({file.stem for file in FOLDER.glob("[fs]*/*.jsonl")})
 
 
-def read_families(writers: Sequence[str]) -> list[dict]:
+def read_families(writers: Sequence[str]) -> list[Line]:
     return [family for writer in writers for family in _read_lines("families", writer)]
 
 
-def read_scopes(writers: Sequence[str]) -> list[dict]:
+def read_scopes(writers: Sequence[str]) -> list[Line]:
     return [scope for writer in writers for scope in _read_lines("scopes", writer)]
 
 
-def _read_lines(kind: str, writer: str) -> list[dict]:
+def _read_lines(kind: str, writer: str) -> list[Line]:
     file = FOLDER / kind / f"{writer}.jsonl"
     if not file.exists():
         return []  # some writers wrote scopes alone
@@ -81,7 +85,7 @@ def read_other_pairs() -> list[Pair]:
     return [Pair(**json.loads(line)) for line in lines]
 
 
-def pair_families(families: Sequence[dict]) -> list[Pair]:
+def pair_families(families: Sequence[Line]) -> list[Pair]:
     """Return the pairs of the families, and repetitions both ways.
 
     Sentences of different families are not paired: said by the same "I", one may well end another.
@@ -95,7 +99,7 @@ def pair_families(families: Sequence[dict]) -> list[Pair]:
     return pairs
 
 
-def walk_scope(scope: dict, encoder: SentenceEncoder) -> Iterator[Step]:
+def walk_scope(scope: Line, encoder: SentenceEncoder) -> Iterator[Step]:
     """Yield the texts of a scope in order, each beside what holds before it."""
     texts = {fact["n"]: fact["text"] for fact in scope["facts"]}
     vectors = dict(zip(texts, encoder.encode(list(texts.values())), strict=True))
@@ -112,11 +116,11 @@ def walk_scope(scope: dict, encoder: SentenceEncoder) -> Iterator[Step]:
 
 
 def _build_step(
-    fact: dict,
+    fact: Line,
     relations: dict[int, str],
     living: Sequence[int],
     texts: dict[int, str],
-    vectors: dict[int, np.ndarray],
+    vectors: dict[int, NDArray[np.float32]],
 ) -> Step:
     similarities = {number: float(vectors[number] @ vectors[fact["n"]]) for number in living}
     order = sorted(living, key=lambda number: -similarities[number])
@@ -140,7 +144,7 @@ def _build_step(
 
 
 def pair_scopes(
-    scopes: Sequence[dict],
+    scopes: Sequence[Line],
     encoder: SentenceEncoder,
     rng: random.Random,
     *,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the service is not installed where torch is
 from app.embedding.local import LocalEmbedder
@@ -17,9 +18,9 @@ class SentenceEncoder:
 
     def __init__(self) -> None:
         self._embedder = LocalEmbedder(FairThreads(2))
-        self._vectors: dict[str, np.ndarray] = {}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text, of unit length."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:

@@ -29,7 +29,7 @@ from app.classification.names import rename_alike
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, decide_operation
 from app.networks import FairThreads
-from corpus import ENDINGS, MEASURED, Step, read_families, read_scopes, walk_scope
+from corpus import ENDINGS, MEASURED, Line, Step, read_families, read_scopes, walk_scope
 
 CANDIDATES = 10
 BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.92, 0.96, 0.98, 1.0)
@@ -179,7 +179,7 @@ async def measure_families(writers: Sequence[str], network: LocalNetwork) -> Non
         )
 
 
-def _share(told: Sequence[tuple[dict, Reading]], level: float) -> float:
+def _share(told: Sequence[tuple[Line, Reading]], level: float) -> float:
     return sum(reading.ends >= level for _, reading in told) / max(1, len(told))
 
 
@@ -209,7 +209,7 @@ def main() -> None:
     parser.add_argument("--calibration", action="store_true")
     arguments = parser.parse_args()
     encoder = SentenceEncoder()
-    steps = []
+    steps: list[Step] = []
     for scope in read_scopes(arguments.writers):
         steps += walk_scope(scope, encoder)
     network = LocalNetwork(FairThreads(2))

@@ -1,7 +1,7 @@
 """Trains the local judge on the corpus: `make judge`, or
 
     pip install -r training/requirements.txt
-    python training/train.py [folder for the weights]
+    python training/train_judge.py [folder for the weights]
 
 Writers of `corpus.HELD_OUT` are not trained on.
 """
@@ -10,7 +10,7 @@ import argparse
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -48,17 +48,19 @@ def collect_pairs(writers: Sequence[str], encoder: SentenceEncoder, seed: int) -
     return pairs
 
 
-def train(network: ReadingNetwork, writers: Sequence[str], file: Path) -> None:
-    """Train, and write the weights by name after every epoch."""
-    rng = random.Random(SEED)
-    encoder, tokenizer = SentenceEncoder(), load_tokenizer()
-    pairs = collect_pairs(writers, encoder, SEED)
+def train(network: ReadingNetwork, collect: Callable[[int], list[Pair]], file: Path) -> None:
+    """Train on the pairs that `collect` gives for each epoch's seed.
+
+    Write the weights by name after every epoch.
+    """
+    rng, tokenizer = random.Random(SEED), load_tokenizer()
+    pairs = collect(SEED)
     print(len(pairs), "pairs an epoch", dict(Counter(pair.relation for pair in pairs)))
     trainer = Trainer(network, steps=EPOCHS * len(pairs) // BATCH)
     started, total, count = time.perf_counter(), 0.0, 0
     for epoch in range(EPOCHS):
         if epoch:
-            pairs = collect_pairs(writers, encoder, SEED + epoch)
+            pairs = collect(SEED + epoch)
         encoded = [encode_pair(tokenizer, pair) for pair in pairs]
         classes = [RELATIONS.index(pair.relation) for pair in pairs]
         for batch in make_batches(encoded, classes, rng):
@@ -82,7 +84,12 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     writers = [writer for writer in list_writers() if writer not in HELD_OUT]
     torch.manual_seed(SEED)
-    train(ReadingNetwork(len(RELATIONS)).train(), writers, folder / "judge.pt")
+    encoder = SentenceEncoder()
+    train(
+        ReadingNetwork(len(RELATIONS)).train(),
+        lambda seed: collect_pairs(writers, encoder, seed),
+        folder / "judge.pt",
+    )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ class Trainer:
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._masters = [p.detach().float().clone() for p in self._parameters]
         names = [name for name, p in network.named_parameters() if p.requires_grad]
-        encoder, head = [], []
+        encoder: list[torch.Tensor] = []
+        head: list[torch.Tensor] = []
         for name, master in zip(names, self._masters, strict=True):
             (encoder if name.startswith("bert") else head).append(master)
         self._optimizer = torch.optim.AdamW(
@@ -58,7 +59,7 @@ class Trainer:
         with torch.no_grad():
             for master, parameter in zip(self._masters, self._parameters, strict=True):
                 parameter.copy_(master)
-        return loss.item()
+        return float(loss)
 
     def collect_weights(self) -> dict[str, torch.Tensor]:
         """Return the weights in float32 by name."""

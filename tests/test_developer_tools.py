@@ -1,0 +1,92 @@
+"""The tools of developers run: benchmarks, scripts, training and its measurements."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = [ROOT / "scripts", ROOT / "training"]
+TOOLS = sorted(file.stem for folder in FOLDERS for file in folder.glob("*.py"))
+BENCHMARKS = sorted(f"bench.{file.stem}" for file in (ROOT / "bench").glob("[a-z]*.py"))
+# Training has an environment of its own.
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+OF_TRAINING = {
+    "export_encoder",
+    "export_network",
+    "measure_encoder",
+    "network",
+    "quantised_bert",
+    "train_judge",
+    "train_relevance",
+    "trainer",
+}
+TOLD = [
+    ("I live in Porto.", {}),
+    ("My cat is called Miso.", {}),
+    ("I no longer live in Porto, I live in Lisbon now.", {1: "UPDATE"}),
+    ("Miso is the name of my cat.", {2: "DUPLICATE"}),
+]
+SCOPE = {
+    "facts": [
+        {
+            "n": number,
+            "text": text,
+            "relations": [{"to": n, "relation": relation} for n, relation in relations.items()],
+        }
+        for number, (text, relations) in enumerate(TOLD, 1)
+    ]
+}
+
+
+@pytest.fixture(autouse=True)
+def paths_of_tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Tools find each other as they do when one of them is run, and are forgotten afterwards."""
+    for folder in (ROOT, *FOLDERS):
+        monkeypatch.syspath_prepend(folder)
+    yield
+    for name in TOOLS:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *BENCHMARKS,
+        *(pytest.param(name, marks=needs_torch if name in OF_TRAINING else ()) for name in TOOLS),
+    ],
+)
+def test_each_tool_can_begin(name: str) -> None:
+    import_module(name)
+
+
+def test_the_judge_can_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, encoder, measure = map(import_module, ("corpus", "encoder", "measure"))
+    steps = list(corpus.walk_scope(SCOPE, encoder.SentenceEncoder()))
+    network = measure.LocalNetwork(measure.FairThreads(1))
+    asyncio.run(measure.measure_scopes(steps, network, with_curve=True, with_calibration=True))
+    printed = capsys.readouterr().out
+    assert "3 texts, 1 changes, 1 repetitions" in printed
+    assert "two keys" in printed
+    assert "found 1.000" in printed
+
+
+@needs_torch
+def test_the_judge_can_be_trained_and_exported(tmp_path: Path) -> None:
+    import onnxruntime
+
+    names = ("corpus", "export_network", "network", "train_judge")
+    corpus, export_network, network, train_judge = map(import_module, names)
+    pairs = [corpus.Pair("I live in Porto.", "I live in Lisbon now.", "UPDATE")] * 64
+    judge: Any = network.ReadingNetwork(len(corpus.RELATIONS)).train()
+    train_judge.train(judge, lambda _: pairs, tmp_path / "judge.pt")
+    model = export_network.build_network(
+        export_network.load_weights(tmp_path / "judge.pt"), "judge"
+    )
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    assert [one.name for one in session.get_inputs()] == ["ids", "types"]
