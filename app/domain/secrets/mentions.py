@@ -1,7 +1,9 @@
 """Values in sentences that speak of a secret, wherever in the sentence they stand."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from app.domain.secrets.kinds import Secret, SecretKind
 from app.domain.secrets.numbers import PAPERS, is_letters_and_digits
@@ -29,12 +31,13 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 def _is_strong_password(word: str) -> bool:
     """Return True for a word of at least seven characters with letters, and digits or marks."""
     bare = word.strip(".:?!")
+    if len(bare) < 7:
+        return False
     digits = sum(character.isdigit() for character in bare)
     marks = sum(not character.isalnum() and character not in "-'’._" for character in bare)
     letters = sum(character.isalpha() for character in bare)
     return (
-        len(bare) >= 7
-        and letters >= 2
+        letters >= 2
         and (digits >= 2 or (digits + marks >= 2))
         and not (is_placeholder(bare) or _ORDINARY.fullmatch(bare) or _HASH.fullmatch(bare))
     )
@@ -47,6 +50,8 @@ def _is_pin(word: str) -> bool:
 
 def _is_identity_number(word: str) -> bool:
     bare = word.strip(".:?!")
+    if len(bare) < 6:
+        return False
     digits = sum(character.isdigit() for character in bare)
     return is_letters_and_digits(bare) or (
         digits >= 6
@@ -124,17 +129,20 @@ _DIGIT_OR_MARK = re.compile(r"\d|[^\w\s.,;:'’\"()-]")
 
 def find_mentioned(text: str) -> Iterator[Secret]:
     """Yield what looks like a secret in a sentence that names one, and in the sentence after it."""
-    if not _DIGIT_OR_MARK.search(text):
+    words = [word for word in _WORD.finditer(text) if _DIGIT_OR_MARK.search(word[0])]
+    if not words:
         return
-    before = ""
-    for sentence in _SENTENCE.finditer(text):
-        context = before + sentence[0]
-        before = sentence[0]
-        checks = [(kind, check) for kind, mention, check in _MENTIONS if mention.search(context)]
-        if not checks:
-            continue
-        for word in _WORD.finditer(text, sentence.start(), sentence.end()):
-            kind = next((kind for kind, check in checks if check(word[0])), None)
-            if kind:
-                value = word[0].rstrip(".:?")
-                yield Secret(kind, word.start(), word.start() + len(value))
+    sentences = [sentence.span() for sentence in _SENTENCE.finditer(text)]
+    starts = [start for start, _ in sentences]
+
+    @cache
+    def is_mentioned(place: int, mention: re.Pattern[str]) -> bool:
+        start, end = sentences[max(0, place - 1)][0], sentences[place][1]
+        return mention.search(text, start, end) is not None
+
+    for word in words:
+        place = bisect_right(starts, word.start()) - 1
+        for kind, mention, is_value in _MENTIONS:
+            if is_value(word[0]) and is_mentioned(place, mention):
+                yield Secret(kind, word.start(), word.start() + len(word[0].rstrip(".:?")))
+                break
