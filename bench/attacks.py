@@ -165,7 +165,7 @@ async def send_long_talk(evil: Attacker) -> None:
 
 
 async def _answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError, asyncio.IncompleteReadError):
+    with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
         while True:
             await read_request(reader)
             await asyncio.sleep(RECEIVER_SECONDS)

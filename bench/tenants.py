@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import subprocess
 import sys
 import time
@@ -119,6 +120,7 @@ class Victim:
         self._arrivals: asyncio.Queue[float] = asyncio.Queue()
         self._questions = questions(500)
         self._number = 0
+        self._random = random.Random(1)
         self.refused = 0
 
     @classmethod
@@ -195,6 +197,8 @@ class Victim:
             return None
         while not self._arrivals.empty():
             self._arrivals.get_nowait()
+        # The service looks once a second what is to be sent, at any time of this one's rounds.
+        await asyncio.sleep(self._random.random())
         started = time.perf_counter()
         await self._ask("POST", "/v1/memories", "victim/hook", json=self._build_fact())
         try:

@@ -13,13 +13,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import respond_over_share, respond_overloaded
 from app.domain.keys import DEFAULT_AGENT, Actor
-from app.fair_places import FairPlaces, NoPlace, Party, Place, Refusal, find_party
+from app.fair_places import (
+    REFUSED_AFTER,
+    FairPlaces,
+    NoPlace,
+    Party,
+    Place,
+    Refusal,
+    find_party,
+)
 from app.turns import serve_request
 
 logger = logging.getLogger(__name__)
 
 LOG_EVERY = 10.0  # seconds
-REFUSED_AFTER = 1.0  # seconds that a key over its share waits for its refusal
 _IMPORT = "/v1/import"
 _EVENTS = "/v1/events"
 _EXPORT = "/v1/export"

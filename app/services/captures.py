@@ -5,6 +5,7 @@ further transaction stores the facts of some turns and notes on these turns that
 whoever goes on after a crash loses nothing and stores nothing twice.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from app.domain.agent import AgentId
 from app.domain.captures import CaptureRequest, CaptureState, Message
 from app.domain.errors import CaptureUnfinished, InvalidFact, PalimpsestError, TooManyPending
 from app.domain.keys import ANONYMOUS, ROOT
+from app.fair_places import REFUSED_AFTER
 from app.planning.building_blocks import CLOCK_TOLERANCE
 from app.services.agent_write import AgentWrite, Call, Outcome, agent_write
 from app.services.capture_leases import ANSWERED_BEFORE, TakenOver, hold_lease
@@ -106,12 +108,13 @@ class Capturer:
         return finished or report
 
     async def _check_pending(self, actor: str) -> None:
-        """Raise TooManyPending if as many captures of the actor wait as may wait."""
+        """Raise TooManyPending, after a second, if as many captures of the actor wait as may."""
         if actor in (ROOT.name, ANONYMOUS.name):
             return
         async with begin_as_operator(self._engine) as connection:
             pending = await runs.count_pending_captures(connection, actor, limit=MOST_PENDING)
         if pending >= MOST_PENDING:
+            await asyncio.sleep(REFUSED_AFTER)
             raise TooManyPending(MOST_PENDING)
 
     async def _store_messages(

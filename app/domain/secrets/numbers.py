@@ -195,6 +195,11 @@ _DATE = re.compile(
 )
 _LEAST_DIGITS = 5
 _DIGIT = re.compile(r"\d")
+# Four digits with a letter or a mark between them, or eight letters and digits. All numbers of
+# papers have one of these, and the search for their names takes long.
+_MAY_BE_NUMBER = re.compile(
+    r"\d(?:[A-Za-z]{0,8}[ ./-]?[A-Za-z]{0,8}\d){3}|\b(?=[A-Za-z\d]{8})[A-Za-z]{0,6}\d"
+)
 _LETTERS_AND_DIGITS = re.compile(r"(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{8,18}")
 
 
@@ -206,7 +211,7 @@ def is_letters_and_digits(value: str) -> bool:
 def find_identity_numbers(text: str) -> Iterator[Secret]:
     if not _DIGIT.search(text):
         return
-    for match in _IDENTITY.finditer(text):
+    for match in _IDENTITY.finditer(text) if _MAY_BE_NUMBER.search(text) else ():
         value = match["value"].rstrip()
         digits = sum(character.isdigit() for character in value)
         least = _LEAST_DIGITS if value.isdigit() else _LEAST_DIGITS - 1
