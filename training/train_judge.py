@@ -17,6 +17,7 @@ import torch
 from encoder import SentenceEncoder
 from network import ReadingNetwork, encode_pair, load_tokenizer
 from trainer import BATCH, Trainer, make_batches
+from ways import HELD_OUT_SLOTS, list_slot_writers, pair_ways, read_slots
 
 from corpus import (
     HELD_OUT,
@@ -35,6 +36,7 @@ EPOCHS = 4
 # Pairs without a relation for each text of a scope, drawn from so many of its nearest facts.
 NEIGHBOURS, NEAREST = 2, 3
 OTHER_PAIRS = 5_000
+WAYS = 12_000  # pairs of plain sentences
 TOLD_EVERY = 200
 
 
@@ -45,7 +47,8 @@ def collect_pairs(writers: Sequence[str], encoder: SentenceEncoder, seed: int) -
     pairs += pair_scopes(read_scopes(writers), encoder, rng, neighbours=NEIGHBOURS, nearest=NEAREST)
     others = read_other_pairs()
     pairs += rng.sample(others, min(OTHER_PAIRS, len(others)))
-    return pairs
+    slots = read_slots([writer for writer in list_slot_writers() if writer not in HELD_OUT_SLOTS])
+    return [*pairs, *pair_ways(slots, rng, WAYS)]
 
 
 def train(network: ReadingNetwork, collect: Callable[[int], list[Pair]], file: Path) -> None:

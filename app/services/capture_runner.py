@@ -9,11 +9,11 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.fair_places import FairPlaces, Party, find_party
+from app.services.background_tasks import BackgroundTasks
 from app.services.captures import Capturer
 from app.store.captures.runs import WaitingCapture, list_waiting_captures
 from app.store.engine import begin_as_operator
@@ -37,20 +37,14 @@ class CaptureRunner:
         self._engine = engine
         self._captures = captures
         self._places = FairPlaces("capture", AT_ONCE, queue=2 * MOST_WAITING, patience=None)
-        self._running: dict[Party, asyncio.Task[None]] = {}
+        self._running = BackgroundTasks[Party]()
         self._failed_at: dict[Party, float] = {}
 
     @asynccontextmanager
     async def read_in_background(self) -> AsyncIterator[None]:
         """Read what waits during the block. What is under way at its end is broken off."""
-        looking = asyncio.create_task(self._keep_looking())
-        try:
+        async with self._running.work_beside(self._keep_looking()):
             yield
-        finally:
-            tasks = [looking, *self._running.values()]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def read_waiting(self) -> None:
         """Read all captures that wait, and return when each is read or has failed."""
@@ -73,12 +67,7 @@ class CaptureRunner:
         """Read a capture in the background, after the one of the same agent that is read now."""
         party = find_party(capture.actor, capture.agent)
         if party not in self._running and party not in self._failed_at:
-            task = asyncio.create_task(self._read_capture(capture))
-            self._running[party] = task
-            task.add_done_callback(partial(self._forget, party))
-
-    def _forget(self, party: Party, _: asyncio.Task[None]) -> None:
-        del self._running[party]
+            self._running.start(party, self._read_capture(capture))
 
     async def _list_waiting(self) -> Sequence[WaitingCapture]:
         async with begin_as_operator(self._engine) as connection:

@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -26,6 +25,7 @@ from app.domain.events import Event, Position
 from app.domain.webhooks import Delivery, Webhook, WebhookId, decide_retry, end_of
 from app.fair_places import FairPlaces, Party, find_party
 from app.remote.webhooks import WebhookSender
+from app.services.background_tasks import BackgroundTasks
 from app.services.webhooks import build_message
 from app.store import webhooks
 from app.store.engine import begin_as_operator, begin_for_agent, begin_for_keys
@@ -56,20 +56,13 @@ class Deliverer:
         self._engine = engine
         self._sender = sender
         self._places = FairPlaces("delivery", AT_ONCE, queue=MOST_SERVED, patience=None)
-        self._running: dict[WebhookId, asyncio.Task[None]] = {}
-        self._running_of: Counter[str] = Counter()  # webhooks of each key
+        self._running = BackgroundTasks[tuple[str, WebhookId]]()  # by key and webhook
 
     @asynccontextmanager
     async def deliver_in_background(self) -> AsyncIterator[None]:
         """Deliver what is due during the block. What is under way at its end is broken off."""
-        looking = asyncio.create_task(self._keep_looking())
-        try:
+        async with self._running.work_beside(self._keep_looking()):
             yield
-        finally:
-            tasks = [looking, *self._running.values()]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _keep_looking(self) -> None:
         while True:
@@ -83,22 +76,14 @@ class Deliverer:
         except Exception as problem:
             logger.warning("Webhooks cannot be looked at: %s", type(problem).__name__)
             return
+        running = set(self._running)
+        running_of = Counter(key for key, _ in running)
         for webhook in due:
             key = _find_party(webhook).key
-            has_room = len(self._running) < MOST_SERVED
-            if (
-                webhook.id not in self._running
-                and has_room
-                and self._running_of[key] < MOST_SERVED_OF_KEY
-            ):
-                task = asyncio.create_task(self._serve(webhook))
-                self._running[webhook.id] = task
-                self._running_of[key] += 1
-                task.add_done_callback(partial(self._forget, webhook))
-
-    def _forget(self, webhook: DueWebhook, _: asyncio.Task[None]) -> None:
-        del self._running[webhook.id]
-        self._running_of -= Counter([_find_party(webhook).key])
+            has_room = len(self._running) < MOST_SERVED and running_of[key] < MOST_SERVED_OF_KEY
+            if has_room and (key, webhook.id) not in running:
+                self._running.start((key, webhook.id), self._serve(webhook))
+                running_of[key] += 1
 
     async def deliver_due(self) -> None:
         """Deliver what is due now, and return when each webhook has all or has failed."""

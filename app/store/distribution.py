@@ -1,7 +1,6 @@
 """Spread a database over the nodes of a Citus cluster."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -48,7 +47,7 @@ def distribute_database(
     Each table of agents gets `shards` parts. Return the names of the tables that were not in their
     place. The tables are moved in one transaction, in which nobody writes. Raise UnfitDatabase.
     """
-    with schema.open_owner(owner_url) as connection, _explain_refusal():
+    with schema.open_owner(owner_url) as connection, schema.explain_refusal(unfit.ClusterRefused):
         if not cluster.is_installed(connection):
             connection.execute(sa.text("CREATE EXTENSION citus"))
             connection.commit()
@@ -82,12 +81,3 @@ def _add_nodes(connection: sa.Connection, coordinator: Node, workers: Sequence[N
 
 def _to_parameters(node: Node) -> dict[str, str | int]:
     return {"host": node.host, "port": node.port}
-
-
-@contextmanager
-def _explain_refusal() -> Iterator[None]:
-    try:
-        yield
-    except sa.exc.DBAPIError as problem:
-        [reason, *_] = str(problem.orig).strip().splitlines()
-        raise unfit.ClusterRefused(reason) from None

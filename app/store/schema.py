@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -54,7 +54,10 @@ def migrate_database(owner_url: str, service_url: str | None = None) -> None:
     the owner's rights do not do. An empty schema stays empty then.
     """
     service = _read_address(service_url or owner_url)
-    with _explain_refusal(), _open_migration(owner_url) as (connection, config):
+    with (
+        explain_refusal(unfit.MigrationRefused),
+        _open_migration(owner_url) as (connection, config),
+    ):
         installation = read_installation(owner_url)
         is_new = check_place(
             connection,
@@ -76,19 +79,20 @@ def migrate_database(owner_url: str, service_url: str | None = None) -> None:
         cluster.place_new_tables(connection)
 
 
-@contextmanager
-def _explain_refusal() -> Iterator[None]:
-    try:
-        yield
-    except sa.exc.DBAPIError as problem:
-        [reason, *_] = str(problem.orig).strip().splitlines()
-        raise unfit.MigrationRefused(reason) from None
-
-
 def migrate_down(url: str, revision: str = "base") -> None:
     """Take the database back to an earlier revision. Data that only later ones hold is lost."""
     with _open_migration(url) as (_, config):
         command.downgrade(config, revision)
+
+
+@contextmanager
+def explain_refusal(refused: Callable[[str], unfit.UnfitDatabase]) -> Iterator[None]:
+    """Raise what `refused` makes of the reason if the server refuses a statement of the block."""
+    try:
+        yield
+    except sa.exc.DBAPIError as problem:
+        [reason, *_] = str(problem.orig).strip().splitlines()
+        raise refused(reason) from None
 
 
 @contextmanager

@@ -1,0 +1,221 @@
+"""Pairs of plain sentences, made from the slots of `corpus/ways`: every change in every way of saying it, and look-alikes said the same way.
+
+A slot holds one value at a time. What is told of it is told by somebody, in some way, as somebody types. Whether it ends what is stored
+depends on none of that, so the network meets each of them on both sides.
+"""
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from corpus import FOLDER, Pair
+
+HELD_OUT_SLOTS = ("slots2",)  # a writer of slots
+SOONER = ("", "", "just ", "recently ", "finally ")
+BEFORE = ("", "", "", "By the way, ", "Actually, ", "FYI, ", "Oh, and ", "Quick update: ", "So ")
+WHEN = (
+    "",
+    "",
+    "",
+    " last month",
+    " yesterday",
+    " on Monday",
+    " this week",
+    " in March",
+    " a while ago",
+)
+SINCE = ("Since Monday, ", "As of this week, ", "From today on, ", "As of May, ", "")
+STILL = ("", " now", " these days", " at the moment", " as of today")
+# How the slots of one person are told by another. All are one person.
+OF_USER = (
+    ("I", "my"),
+    ("I", "my"),
+    ("I", "my"),
+    ("We", "our"),
+    ("User", "User's"),
+    ("The user", "The user's"),
+)
+KIN = ("sister", "flatmate", "boss", "neighbour", "cousin", "best friend", "colleague", "uncle")
+NAMES = ("Maya", "Tom", "Ines", "Farid", "Oksana", "Bo")
+PLURAL = ("I", "We")
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """How a sentence names whose slot it tells: `person` is one for the user and all their names."""
+
+    subject: str
+    possessive: str
+    person: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A thing of which somebody has one at a time, and the forms of sentences about it.
+
+    `corpus/ways/README.md` says what the forms hold.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    states: tuple[str, ...]
+    changes: tuple[str, ...]
+    perfects: tuple[str, ...]
+    endings: tuple[str, ...]
+    near: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def read_slots(writers: Sequence[str]) -> list[Slot]:
+    slots = []
+    for writer in writers:
+        for line in (FOLDER / "ways" / f"{writer}.jsonl").read_text("utf-8").splitlines():
+            fields = json.loads(line)
+            name = fields.pop("slot")
+            slots.append(Slot(name, **{key: tuple(value) for key, value in fields.items()}))
+    return slots
+
+
+def list_slot_writers() -> list[str]:
+    return sorted(file.stem for file in (FOLDER / "ways").glob("*.jsonl"))
+
+
+def pair_ways(slots: Sequence[Slot], rng: random.Random, count: int) -> Iterator[Pair]:
+    """Yield so many pairs, of slots and kinds drawn at random."""
+    kinds: list[Callable[[Slot, random.Random], Pair]] = [
+        *[pair_change] * 4,
+        pair_ending,
+        pair_repetition,
+        *[pair_look_alike] * 3,
+        pair_of_others,
+    ]
+    for _ in range(count):
+        yield rng.choice(kinds)(rng.choice(slots), rng)
+
+
+def pair_change(slot: Slot, rng: random.Random) -> Pair:
+    """Return a stored value and a change to another one, by the same person."""
+    stored, incoming = _draw_tellers(rng)
+    old, new = rng.sample(slot.values, 2)
+    text = rng.choice((_tell_change, _tell_change, _tell_state))(slot, rng)
+    return Pair(
+        _finish(_tell(rng.choice(slot.states), stored, old, old, rng), rng),
+        _finish(_tell(text, incoming, new, old, rng), rng),
+        "UPDATE",
+    )
+
+
+def pair_ending(slot: Slot, rng: random.Random) -> Pair:
+    """Return a stored value and the news that it ended."""
+    stored, incoming = _draw_tellers(rng)
+    value, other = rng.sample(slot.values, 2)
+    state = rng.choice(slot.states)
+    told = rng.choice(
+        (
+            rng.choice(BEFORE) + rng.choice(slot.endings) + rng.choice(WHEN),
+            rng.choice(slot.endings),
+            "It is no longer true that " + state.replace("{v}", "{old}"),
+        )
+    )
+    return Pair(
+        _finish(_tell(state, stored, value, value, rng), rng),
+        _finish(_tell(told, incoming, other, value, rng), rng),
+        "RETRACTION",
+    )
+
+
+def pair_repetition(slot: Slot, rng: random.Random) -> Pair:
+    """Return one value told twice, in other words or by another name of the same person."""
+    stored, incoming = _draw_tellers(rng)
+    value = rng.choice(slot.values)
+    first, second = rng.choice(slot.states), rng.choice(slot.states)
+    if first == second:
+        second = rng.choice(("", "By the way, ", "As I said, ", "FYI, ")) + second
+    return Pair(
+        _finish(_tell(first, stored, value, value, rng), rng),
+        _finish(_tell(second, incoming, value, value, rng), rng),
+        "DUPLICATE",
+    )
+
+
+def pair_look_alike(slot: Slot, rng: random.Random) -> Pair:
+    """Return a stored value and what sounds like a change of it, and is none."""
+    stored, incoming = _draw_tellers(rng)
+    old, new = rng.sample(slot.values, 2)
+    form = rng.choice(slot.near if rng.random() < 0.8 else slot.others)
+    when = rng.choice(WHEN) if form.startswith("{I} {a}") else ""
+    return Pair(
+        _finish(_tell(rng.choice(slot.states), stored, old, old, rng), rng),
+        _finish(_tell(rng.choice(BEFORE) + form + when, incoming, new, old, rng), rng),
+        "NONE",
+    )
+
+
+def pair_of_others(slot: Slot, rng: random.Random) -> Pair:
+    """Return a stored value of one person and a change told of another."""
+    stored, incoming = _draw_tellers(rng)
+    while incoming.person == stored.person:
+        incoming = _draw_tellers(rng)[1]
+    old, new = rng.sample(slot.values, 2)
+    return Pair(
+        _finish(_tell(rng.choice(slot.states), stored, old, old, rng), rng),
+        _finish(_tell(_tell_change(slot, rng), incoming, new, new, rng), rng),
+        "NONE",
+    )
+
+
+def _tell_change(slot: Slot, rng: random.Random) -> str:
+    form = rng.choice((*slot.changes, *slot.changes, *slot.perfects))
+    when = "" if form in slot.perfects else rng.choice(WHEN)
+    return rng.choice(BEFORE) + form + when
+
+
+def _tell_state(slot: Slot, rng: random.Random) -> str:
+    return rng.choice((*SINCE, *BEFORE)) + rng.choice(slot.states) + rng.choice(STILL)
+
+
+def _draw_tellers(rng: random.Random) -> tuple[Teller, Teller]:
+    """Return two tellers of one person: the user seven times of ten, somebody else or a name."""
+    drawn = rng.random()
+    if drawn < 0.7:
+        one, other = (Teller(*rng.choice(OF_USER), "user") for _ in range(2))
+        return one, other
+    if drawn < 0.85:
+        name = rng.choice(NAMES)
+        teller = Teller(name, f"{name}'s", name)
+        return teller, teller
+    kin = rng.choice(KIN)
+    return tuple(  # type: ignore[return-value]  # two of them
+        Teller(f"{owner} {kin}", f"{owner} {kin}'s", kin)
+        for owner in (rng.choice(("My", "User's")), rng.choice(("My", "User's")))
+    )
+
+
+def _tell(form: str, teller: Teller, new: str, old: str, rng: random.Random) -> str:
+    """Return the sentence of a form."""
+    number = 0 if teller.subject in PLURAL else 1
+    text = re.sub(r"([\w']+)\|([\w']+)", lambda forms: forms[number + 1], form)
+    if teller.subject == "We":
+        text = re.sub(r"\bam\b", "are", text)
+    kin = rng.choice([kin for kin in KIN if kin != teller.person])
+    values = {
+        "I": teller.subject,
+        "my": teller.possessive,
+        "v": new,
+        "old": old,
+        "a": rng.choice(SOONER),
+        "kin": kin,
+    }
+    return re.sub(r"\{(\w+)\}", lambda place: values[place[1]], text)
+
+
+def _finish(text: str, rng: random.Random) -> str:
+    """Return the sentence as somebody writes it: most with a capital and a full stop."""
+    for word in ("We", "My", "Our", "The user", "The user's", "User", "User's"):
+        text = re.sub(rf"(?<=[,:] ){word}\b", word[0].lower() + word[1:], text)
+    drawn = rng.random()
+    if drawn < 0.75:
+        return f"{text[0].upper()}{text[1:]}."
+    return text.lower().replace("'", "") if drawn < 0.9 else text
