@@ -30,16 +30,14 @@ SINCE = ("Since Monday, ", "As of this week, ", "From today on, ", "As of May, "
 STILL = ("", " now", " these days", " at the moment", " as of today")
 # How the slots of one person are told by another. All are one person.
 OF_USER = (
-    ("I", "my"),
-    ("I", "my"),
-    ("I", "my"),
-    ("We", "our"),
+    *[("I", "my")] * 3,
+    ("we", "our"),
     ("User", "User's"),
-    ("The user", "The user's"),
+    ("the user", "the user's"),
 )
 KIN = ("sister", "flatmate", "boss", "neighbour", "cousin", "best friend", "colleague", "uncle")
 NAMES = ("Maya", "Tom", "Ines", "Farid", "Oksana", "Bo")
-PLURAL = ("I", "We")
+PLURAL = ("I", "we")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +156,10 @@ def pair_of_others(slot: Slot, rng: random.Random) -> Pair:
     stored, incoming = _draw_tellers(rng)
     while incoming.person == stored.person:
         incoming = _draw_tellers(rng)[1]
-    old, new = rng.sample(slot.values, 2)
+    old, new, before = rng.sample(slot.values, 3)
     return Pair(
         _finish(_tell(rng.choice(slot.states), stored, old, old, rng), rng),
-        _finish(_tell(_tell_change(slot, rng), incoming, new, new, rng), rng),
+        _finish(_tell(_tell_change(slot, rng), incoming, new, before, rng), rng),
         "NONE",
     )
 
@@ -189,7 +187,7 @@ def _draw_tellers(rng: random.Random) -> tuple[Teller, Teller]:
     kin = rng.choice(KIN)
     return tuple(  # type: ignore[return-value]  # two of them
         Teller(f"{owner} {kin}", f"{owner} {kin}'s", kin)
-        for owner in (rng.choice(("My", "User's")), rng.choice(("My", "User's")))
+        for owner in (rng.choice(("my", "User's")), rng.choice(("my", "User's")))
     )
 
 
@@ -197,7 +195,7 @@ def _tell(form: str, teller: Teller, new: str, old: str, rng: random.Random) -> 
     """Return the sentence of a form."""
     number = 0 if teller.subject in PLURAL else 1
     text = re.sub(r"([\w']+)\|([\w']+)", lambda forms: forms[number + 1], form)
-    if teller.subject == "We":
+    if teller.subject == "we":
         text = re.sub(r"\bam\b", "are", text)
     kin = rng.choice([kin for kin in KIN if kin != teller.person])
     values = {
@@ -213,8 +211,6 @@ def _tell(form: str, teller: Teller, new: str, old: str, rng: random.Random) -> 
 
 def _finish(text: str, rng: random.Random) -> str:
     """Return the sentence as somebody writes it: most with a capital and a full stop."""
-    for word in ("We", "My", "Our", "The user", "The user's", "User", "User's"):
-        text = re.sub(rf"(?<=[,:] ){word}\b", word[0].lower() + word[1:], text)
     drawn = rng.random()
     if drawn < 0.75:
         return f"{text[0].upper()}{text[1:]}."

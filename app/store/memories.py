@@ -183,6 +183,9 @@ def where_memories(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]
     return " AND ".join(["m.agent_id = :agent", *conditions]), parameters
 
 
+_NOT_ERASED = "m.erased_at IS NULL"
+
+
 def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str, Any]]:
     """Return the conditions of the moment and the filters on memories of the agent."""
     conditions = []
@@ -192,7 +195,7 @@ def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str
         conditions.append(WARM)
     if point.is_present or point.of_present:
         # What was erased says nothing any more. Its place in time is left to reads of the past.
-        conditions.append("m.erased_at IS NULL")
+        conditions.append(_NOT_ERASED)
     if filters.stale is not None:
         stale = is_stale_sql(past=point.known_at is not None, holds=HOLDS)
         conditions.append(stale if filters.stale else f"NOT {stale}")
@@ -202,8 +205,10 @@ def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str
 
 def where_searchable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
     """Return the WHERE of a search. An erased memory has neither words nor a vector."""
-    where, parameters = where_memories(filters, point)
-    return f"{where} AND m.erased_at IS NULL", parameters
+    conditions, parameters = list_conditions(filters, point)
+    if _NOT_ERASED not in conditions:
+        conditions.append(_NOT_ERASED)
+    return " AND ".join(["m.agent_id = :agent", *conditions]), parameters
 
 
 async def run_read(

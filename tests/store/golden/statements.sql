@@ -73,8 +73,7 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND (SELECT name FROM
-            encoder) = :encoder
+        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 ranked AS MATERIALIZED (
     SELECT
@@ -576,8 +575,7 @@ LEFT JOIN LATERAL (
         WHERE m.agent_id = :agent AND
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND (SELECT name FROM
-                encoder) = :encoder
+            AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
     ),
     ranked AS MATERIALIZED (
         SELECT
@@ -1497,8 +1495,7 @@ live AS MATERIALIZED (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND (SELECT name FROM
-            encoder) = :encoder
+        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
 best AS MATERIALIZED (
     SELECT id, score, vector, text
@@ -1754,8 +1751,7 @@ best AS MATERIALIZED (
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
             AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-            AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND (SELECT name FROM
-                encoder) = :encoder
+            AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
         ORDER BY distance
         LIMIT :limit
     ) AS near
@@ -1992,7 +1988,7 @@ best AS MATERIALIZED (
             b.valid_from <= (SELECT as_of FROM moment)
             AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
             AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-            AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL
+            AND NOT m.cold AND m.erased_at IS NULL
         ORDER BY rank DESC, b.valid_from DESC
         LIMIT :limit
     ) AS near
@@ -3650,232 +3646,7 @@ FROM moment LEFT JOIN (
 
 -- ===== GET /v1/context =====
 -- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
-
--- GET /v1/context
--- app/store/memories.py list_strongest
-WITH
-moment AS MATERIALIZED (
-    SELECT
-        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-),
-live AS MATERIALIZED (
-    SELECT m.id,
-        greatest(
-            CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
-            greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
-                least(greatest(
-                    CAST(
-                        extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
-                            b.valid_from, u.last_reinforced_at))
-                        - extract(epoch FROM
-                            greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
-                                b.valid_from, u.last_reinforced_at), interval '0'), interval '0')
-                        ) / 2
-                        AS float8
-                    ) / 86400
-                    , 0) / (
-                        (
-                            CASE b.tier
-                            WHEN 'core' THEN CASE m.kind
-                            WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
-                            WHEN 'preference' THEN CAST(:half_life_core_preference AS float8)
-                            WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
-                            WHEN 'constraint' THEN CAST(:half_life_core_constraint AS float8)
-                            END
-                            ELSE CASE m.kind
-                            WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
-                            WHEN 'preference' THEN CAST(:half_life_semantic_preference AS float8)
-                            WHEN 'decision' THEN CAST(:half_life_semantic_decision AS float8)
-                            WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS float8)
-                            END
-                            END
-                        ) * (1 + ln(1 + least(
-                            coalesce(u.access_count, 0)
-                            + coalesce(u.use_count, 0) / CAST(10 AS float8)
-                            , 100)))
-                    ), 60.0)
-            )
-        )
-        AS strength,
-        m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
-    FROM
-        memories m
-    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
-    LEFT JOIN LATERAL (
-        SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
-            END AS access_count,
-            CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
-                u.last_reinforced_at END AS last_reinforced_at,
-            CASE WHEN
-            (
-                CAST(:used_by AS timestamptz) IS NULL
-                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-            )
-            THEN u.use_count END AS use_count,
-            CASE WHEN
-            (
-                CAST(:used_by AS timestamptz) IS NULL
-                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-            )
-            THEN u.last_accessed_at END AS last_accessed_at
-        FROM memory_usage u
-        WHERE u.agent_id = :agent AND u.memory_id = m.id
-    ) AS u ON true
-    WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL
-),
-top AS (
-    SELECT * FROM live
-    ORDER BY is_first DESC, strength DESC, id DESC
-    LIMIT :limit
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
-    (SELECT count(*) FROM live) AS live, hit.*
-FROM moment LEFT JOIN (
-    SELECT * FROM (
-        SELECT page.*,
-            count(*) OVER () AS page_rows,
-            coalesce(
-                sum(
-                    2000 + octet_length(CAST(
-                        json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.dated_by, page.tags, page.entities,
-                            page.sources, page.source, page.session_id, page.project,
-                            page.stale_because)
-                        AS text))
-                ) OVER (
-                    ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
-                        AND 1 PRECEDING
-                ), 0
-            ) AS bytes_before
-        FROM (
-            SELECT top.strength, top.is_first,
-                m.id, m.created_at, m.revision, m.erased_at,
-                m.derived_entity, m.derived_key, m.derived_value,
-                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
-                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
-                    m.merged_from,
-                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
-                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
-                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
-                (
-                    SELECT u.access_count FROM memory_usage u
-                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
-                        (SELECT known_at FROM moment)
-                ) AS access_count, (
-                    SELECT u.last_reinforced_at FROM memory_usage u
-                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
-                        (SELECT known_at FROM moment)
-                ) AS last_reinforced_at, (
-                    SELECT u.use_count FROM memory_usage u
-                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                        (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                        )
-                ) AS use_count, (
-                    SELECT u.last_accessed_at FROM memory_usage u
-                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                        (
-                            CAST(:used_by AS timestamptz) IS NULL
-                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                        )
-                ) AS last_accessed_at,
-                (
-                    SELECT o.id FROM memories o
-                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
-                    ORDER BY o.valid_from DESC, o.id DESC
-                    LIMIT 1
-                )
-                AS supersedes_id,
-                (
-                    CASE WHEN
-                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
-                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
-                        'references')))
-                    AND m.erased_at IS NULL AND
-                    b.valid_from <= (SELECT as_of FROM moment)
-                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
-                        2 = 0)
-                    THEN (
-                        SELECT
-                            jsonb_agg(
-                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
-                                    'as_of', (SELECT as_of FROM moment))
-                            )
-                        FROM (
-                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                            UNION ALL
-                            SELECT target_id, source_id, type, created_at
-                            FROM memory_relationships
-                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                'sequential', 'causes', 'enables', 'references')
-                        ) AS tie
-                        CROSS JOIN LATERAL (
-                            SELECT
-                                o.id,
-                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                    o.erased_at END AS erased_at,
-                                b.*
-                            FROM
-                                memories o
-                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
-                                o.said_until, o.retracted_at, o.void, o.ended_by,
-                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
-                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
-                            WHERE o.agent_id = :agent AND o.id = tie.other_id
-                        ) AS e
-                        WHERE tie.created_at <= (SELECT known_at FROM moment)
-                            AND (
-                                e.erased_at > tie.created_at
-                                OR (
-                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                        moment), false))
-                                    AND (
-                                        (NOT e.void AND e.valid_until > tie.created_at)
-                                        OR EXISTS (
-                                            SELECT FROM memory_beliefs x
-                                            WHERE x.agent_id = :agent
-                                                AND x.memory_id = e.id
-                                                AND x.known_until > tie.created_at
-                                                AND x.known_until <= e.known_from
-                                                AND NOT x.void
-                                                AND (e.void OR x.valid_until IS NULL OR
-                                                    x.valid_until > tie.created_at)
-                                        )
-                                    )
-                                )
-                            )
-                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                            AND tie.memory_id = m.id
-                    ) END
-                )
-                AS stale_because
-            FROM top JOIN
-                memories m
-            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
-                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
-                AS b
-                ON m.agent_id = :agent AND m.id = top.id
-        ) AS page
-    ) AS sized
-    WHERE bytes_before < :max_bytes
-) AS hit ON true
-ORDER BY is_first DESC, strength DESC, id DESC;
+-- app/store/memories.py list_strongest: as for GET /v1/memories (by strength)
 
 -- GET /v1/context
 -- app/store/reviews/reviews.py find_waiting_reviews
@@ -3932,7 +3703,7 @@ WHERE m.agent_id = :agent AND m.id IN (
 
 -- ===== GET /v1/context (with a query) =====
 -- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
--- app/store/memories.py list_strongest: as for GET /v1/context
+-- app/store/memories.py list_strongest: as for GET /v1/memories (by strength)
 -- app/store/reviews/reviews.py find_waiting_reviews: as for GET /v1/context
 
 -- GET /v1/context (with a query)
@@ -9470,8 +9241,8 @@ live AS MATERIALIZED (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND m.id = found.id AND
-            (SELECT name FROM encoder) = :encoder
+        AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
+            :encoder
 ),
 best AS MATERIALIZED (
     SELECT id, score, vector, text
@@ -9779,8 +9550,8 @@ live AS MATERIALIZED (
     WHERE m.agent_id = :agent AND
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND m.id = found.id AND
-            (SELECT name FROM encoder) = :encoder
+        AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
+            :encoder
 ),
 ranked AS MATERIALIZED (
     SELECT
@@ -9952,7 +9723,7 @@ live AS MATERIALIZED (
         b.valid_from <= (SELECT as_of FROM moment)
         AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL AND m.id = strong.id
+        AND NOT m.cold AND m.erased_at IS NULL AND m.id = strong.id
 ),
 top AS (
     SELECT * FROM live
@@ -9974,7 +9745,7 @@ SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
                 AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
                 AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
                     0)
-                AND NOT m.cold AND m.erased_at IS NULL AND m.erased_at IS NULL
+                AND NOT m.cold AND m.erased_at IS NULL
             ORDER BY m.created_at DESC, m.id DESC
             LIMIT 3000
         ) AS counted
