@@ -1,6 +1,7 @@
 """The corpus of labelled memory changes is what its card says it is."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ RELATIONS = {
 KINDS = {
     *("sense", "past", "plan", "wish", "condition", "question", "quote", "person", "possessor"),
     *("scope", "nearid", "samevalue", "more", "attempt", "attribute", "temporary", "topic"),
+}
+
+CLASSES = {
+    *("self", "other", "instruction", "remember", "plan", "event", "question", "request"),
+    *("wish", "frame", "talk", "code", "world"),
 }
 
 
@@ -73,3 +79,28 @@ def test_no_family_stands_with_two_writers() -> None:
 @pytest.mark.parametrize("heading", ["How it was written", "Second readers", "Licence", "Limits"])
 def test_the_card_says_where_it_comes_from(heading: str) -> None:
     assert f"## {heading}" in (CORPUS / "README.md").read_text("utf-8")
+
+
+def test_turns_are_whole_and_end_what_was_said_before() -> None:
+    said = set[str]()
+    for writer, turn in read_lines("turns"):
+        name = f"{turn['conversation']}:{turn['turn']}"
+        assert turn["conversation"].startswith(f"{writer}-c")
+        assert name not in said
+        whole = "".join(sentence["text"] for sentence in turn["sentences"])
+        assert "".join(whole.split()) == "".join(turn["text"].split()), name
+        for sentence in turn["sentences"]:
+            assert sentence["class"] in CLASSES, name
+            assert said.issuperset(sentence.get("ends", ())), name
+        said.add(name)
+    assert len(said) >= 700
+
+
+def test_the_forms_of_a_slot_name_what_they_may() -> None:
+    for _, slot in read_lines("ways"):
+        assert len(set(slot["values"])) == len(slot["values"]) >= 6, slot["slot"]
+        for kind in ("states", "changes", "perfects", "endings", "near", "others"):
+            for form in slot[kind]:
+                names = set(re.findall(r"\{(\w*)\}", form))
+                assert names <= {"I", "my", "v", "old", "kin", "a"}, form
+        assert all("{v}" in form for form in slot["states"]), slot["slot"]

@@ -59,7 +59,7 @@ class Trainer:
         with torch.no_grad():
             for master, parameter in zip(self._masters, self._parameters, strict=True):
                 parameter.copy_(master)
-        return float(loss)
+        return float(loss.detach())
 
     def collect_weights(self) -> dict[str, torch.Tensor]:
         """Return the weights in float32 by name."""

@@ -33,11 +33,11 @@ class BackgroundTasks(Generic[Name]):
     @asynccontextmanager
     async def work_beside(self, work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         """Do `work` too during the block. What is under way at its end is broken off."""
-        beside = asyncio.create_task(work)
+        task_beside = asyncio.create_task(work)
         try:
             yield
         finally:
-            tasks = [beside, *self._tasks.values()]
+            tasks = [task_beside, *self._tasks.values()]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

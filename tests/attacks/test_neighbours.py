@@ -270,14 +270,12 @@ def test_receivers_that_answer_late_hold_up_no_other_keys_events(database_url: s
         async def deliver() -> None:
             async with open_jobs(place.settings) as jobs:
                 service = jobs.services.deliveries
-                looking = asyncio.create_task(service._keep_looking())
-                for _ in range(200):
-                    await asyncio.sleep(0.05)
-                    if await asyncio.to_thread(has_delivered):
-                        break
-                looking.cancel()
-                go_on.set()
-                await asyncio.gather(*service._running.values(), return_exceptions=True)
+                async with service._running.work_beside(service._keep_looking()):
+                    for _ in range(200):
+                        await asyncio.sleep(0.05)
+                        if await asyncio.to_thread(has_delivered):
+                            break
+                    go_on.set()
 
         def has_delivered() -> bool:
             deliveries = place.victim.get(f"/v1/webhooks/{hook['id']}").json()["deliveries"]
