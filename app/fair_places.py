@@ -23,8 +23,8 @@ from app.services.metrics import REGISTRY
 # Seconds for which a key counts as present after its last call.
 PRESENT = 10.0
 STARVED_AFTER = 10.0  # seconds
-# Seconds that a key waits for the refusal of what is over its share. If it asks again at once, it
-# keeps the service busy with little.
+# Seconds that a key waits for the refusal of what is over its share. Whoever asks
+# again at once costs the service little then.
 REFUSED_AFTER = 1.0
 
 _UNDER_WAY = Gauge(

@@ -28,7 +28,7 @@ WHEN = (
 )
 SINCE = ("Since Monday, ", "As of this week, ", "From today on, ", "As of May, ", "")
 STILL = ("", " now", " these days", " at the moment", " as of today")
-# How the slots of one person are told by another. All are one person.
+# How the user is named, as a subject and as an owner.
 OF_USER = (
     *[("I", "my")] * 3,
     ("we", "our"),
@@ -42,7 +42,7 @@ PLURAL = ("I", "we")
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """How a sentence names whose slot it tells: `person` is one for the user and all their names."""
+    """How a sentence names whose slot it tells. `person` is the same for all names of the user."""
 
     subject: str
     possessive: str
@@ -53,7 +53,7 @@ class Teller:
 class Slot:
     """A thing of which somebody has one at a time, and the forms of sentences about it.
 
-    `corpus/ways/README.md` says what the forms hold.
+    `corpus/README.md` says what the forms hold.
     """
 
     name: str
@@ -99,8 +99,8 @@ def pair_change(slot: Slot, rng: random.Random) -> Pair:
     old, new = rng.sample(slot.values, 2)
     text = rng.choice((_tell_change, _tell_change, _tell_state))(slot, rng)
     return Pair(
-        _finish(_tell(rng.choice(slot.states), stored, old, old, rng), rng),
-        _finish(_tell(text, incoming, new, old, rng), rng),
+        _tell(rng.choice(slot.states), stored, old, old, rng),
+        _tell(text, incoming, new, old, rng),
         "UPDATE",
     )
 
@@ -118,8 +118,8 @@ def pair_ending(slot: Slot, rng: random.Random) -> Pair:
         )
     )
     return Pair(
-        _finish(_tell(state, stored, value, value, rng), rng),
-        _finish(_tell(told, incoming, other, value, rng), rng),
+        _tell(state, stored, value, value, rng),
+        _tell(told, incoming, other, value, rng),
         "RETRACTION",
     )
 
@@ -132,8 +132,8 @@ def pair_repetition(slot: Slot, rng: random.Random) -> Pair:
     if first == second:
         second = rng.choice(("", "By the way, ", "As I said, ", "FYI, ")) + second
     return Pair(
-        _finish(_tell(first, stored, value, value, rng), rng),
-        _finish(_tell(second, incoming, value, value, rng), rng),
+        _tell(first, stored, value, value, rng),
+        _tell(second, incoming, value, value, rng),
         "DUPLICATE",
     )
 
@@ -145,8 +145,8 @@ def pair_look_alike(slot: Slot, rng: random.Random) -> Pair:
     form = rng.choice(slot.near if rng.random() < 0.8 else slot.others)
     when = rng.choice(WHEN) if form.startswith("{I} {a}") else ""
     return Pair(
-        _finish(_tell(rng.choice(slot.states), stored, old, old, rng), rng),
-        _finish(_tell(rng.choice(BEFORE) + form + when, incoming, new, old, rng), rng),
+        _tell(rng.choice(slot.states), stored, old, old, rng),
+        _tell(rng.choice(BEFORE) + form + when, incoming, new, old, rng),
         "NONE",
     )
 
@@ -158,8 +158,8 @@ def pair_of_others(slot: Slot, rng: random.Random) -> Pair:
         incoming = _draw_tellers(rng)[1]
     old, new, before = rng.sample(slot.values, 3)
     return Pair(
-        _finish(_tell(rng.choice(slot.states), stored, old, old, rng), rng),
-        _finish(_tell(_tell_change(slot, rng), incoming, new, before, rng), rng),
+        _tell(rng.choice(slot.states), stored, old, old, rng),
+        _tell(_tell_change(slot, rng), incoming, new, before, rng),
         "NONE",
     )
 
@@ -175,7 +175,7 @@ def _tell_state(slot: Slot, rng: random.Random) -> str:
 
 
 def _draw_tellers(rng: random.Random) -> tuple[Teller, Teller]:
-    """Return two tellers of one person: the user seven times of ten, somebody else or a name."""
+    """Return how two sentences name one person: mostly the user, or a name, or somebody's kin."""
     drawn = rng.random()
     if drawn < 0.7:
         one, other = (Teller(*rng.choice(OF_USER), "user") for _ in range(2))
@@ -185,14 +185,13 @@ def _draw_tellers(rng: random.Random) -> tuple[Teller, Teller]:
         teller = Teller(name, f"{name}'s", name)
         return teller, teller
     kin = rng.choice(KIN)
-    return tuple(  # type: ignore[return-value]  # two of them
-        Teller(f"{owner} {kin}", f"{owner} {kin}'s", kin)
-        for owner in (rng.choice(("my", "User's")), rng.choice(("my", "User's")))
-    )
+    owners = (rng.choice(("my", "User's")) for _ in range(2))
+    one, other = (Teller(f"{owner} {kin}", f"{owner} {kin}'s", kin) for owner in owners)
+    return one, other
 
 
 def _tell(form: str, teller: Teller, new: str, old: str, rng: random.Random) -> str:
-    """Return the sentence of a form."""
+    """Return the sentence of a form as somebody types it, mostly with a capital and a full stop."""
     number = 0 if teller.subject in PLURAL else 1
     text = re.sub(r"([\w']+)\|([\w']+)", lambda forms: forms[number + 1], form)
     if teller.subject == "we":
@@ -206,11 +205,7 @@ def _tell(form: str, teller: Teller, new: str, old: str, rng: random.Random) -> 
         "a": rng.choice(SOONER),
         "kin": kin,
     }
-    return re.sub(r"\{(\w+)\}", lambda place: values[place[1]], text)
-
-
-def _finish(text: str, rng: random.Random) -> str:
-    """Return the sentence as somebody writes it: most with a capital and a full stop."""
+    text = re.sub(r"\{(\w+)\}", lambda place: values[place[1]], text)
     drawn = rng.random()
     if drawn < 0.75:
         return f"{text[0].upper()}{text[1:]}."
