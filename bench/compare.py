@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from bench.servers import ROOT, SERVICE, SERVICE_WITHOUT_ENCODER, serving
 from bench.vectors import cached_vectors
 from bench.world import asked_texts, fresh_texts, known_texts, stored_texts
 
-AGENTS = {"small": 1_000, "large": 10_000}
+FACTS = {"small": 1_000, "large": 10_000}
+# Each service has agents of its own, so that what is stored for one does not weigh on the other.
+SERVICES = {SERVICE_WITHOUT_ENCODER: ", encoder left out", SERVICE: ""}
 BATCH = 1_000
 
 
@@ -48,11 +51,15 @@ def main() -> None:
                 ]
             )
         )
-        with _serving_both(SERVICE_WITHOUT_ENCODER, roots) as ports:
-            _measure(ports, arguments.rounds, ", encoder left out")
-            _measure_batches(ports, arguments.batches, ", encoder left out")
-        with _serving_both(SERVICE, roots) as ports:
-            _measure(ports, arguments.rounds, "")
+        for service, what in SERVICES.items():
+            with _serving_both(service, roots) as ports:
+                _measure(ports, service, arguments.rounds, what)
+                if service == SERVICE_WITHOUT_ENCODER:
+                    _measure_batches(ports, arguments.batches, what)
+
+
+def _name_agent(size: str, service: str) -> str:
+    return f"{size}-{'vectors' if service == SERVICE_WITHOUT_ENCODER else 'encoder'}"
 
 
 def _create_database(url: str, name: str, root: Path) -> str:
@@ -73,8 +80,8 @@ def _settle(url: str) -> None:
     """The same agents in both databases, stored by this checkout's or the other's service."""
     root = ROOT if "/after?" in url else Path(sys.argv[1]).resolve()
     with serving(SERVICE_WITHOUT_ENCODER, root=root, PALIMPSEST_DATABASE_URL=url) as port:
-        for agent, count in AGENTS.items():
-            client = Client(port, agent)
+        for (size, count), service in product(FACTS.items(), SERVICES):
+            client = Client(port, _name_agent(size, service))
             for start in range(0, count, BATCH):
                 texts = stored_texts()[start : start + BATCH]
                 client.post("/v1/memories/batch", {"items": [_item(text) for text in texts]})
@@ -98,13 +105,14 @@ def _serving_both(factory: str, roots: dict[Path, str]) -> Iterator[tuple[int, i
         yield one, two
 
 
-def _measure(ports: tuple[int, int], rounds: int, what: str) -> None:
+def _measure(ports: tuple[int, int], service: str, rounds: int, what: str) -> None:
     asked, fresh = asked_texts(), fresh_texts()
 
     def store(number: int) -> tuple[str, dict[str, Any]]:
         return "/v1/memories", {"content": fresh[number]}
 
-    for agent, count in AGENTS.items():
+    for size, count in FACTS.items():
+        agent = _name_agent(size, service)
         for mode in ("vector", "hybrid"):
 
             def search(number: int, mode: str = mode) -> tuple[str, dict[str, Any]]:

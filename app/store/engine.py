@@ -805,15 +805,17 @@ async def fetch_rows(
     driver = await driver_connection(connection)
     if isinstance(driver, TimelyConnection) and driver.direct is not None:
         return await _fetch_directly(driver, driver.direct, statement, parameters)
-    cursor = driver.cursor(row_factory=dict_row)
+    driver_sql = _to_driver_sql(statement)
+    cursor = psycopg.AsyncRawCursor(driver, row_factory=dict_row)
+    values = driver_sql.list_values(parameters)
     if isinstance(driver, TimelyConnection) and driver.scope is not None:
         # On a cluster, other nodes learn of settings in a transaction block alone.
         block = driver.transaction() if driver.on_cluster else nullcontext()
         async with driver.pipeline(), block:
             await _execute_begin(driver, _BEGIN_FOR_AGENT, driver.scope)
-            await cursor.execute(_to_driver_sql(statement), parameters)
+            await cursor.execute(driver_sql.text, values)
     else:
-        await cursor.execute(_to_driver_sql(statement), parameters)
+        await cursor.execute(driver_sql.text, values)
     # `description` would describe each column, which takes a third of a millisecond.
     result = cursor.pgresult
     return await _fetch_all(cursor) if result is not None and result.nfields else []
@@ -833,16 +835,17 @@ async def _fetch_directly(
 async def _fetch_from_node(
     driver: TimelyConnection, route: Route, statement: str, parameters: Mapping[str, Any]
 ) -> list[dict[str, Any]] | None:
-    at_node = _to_node_sql(statement, route.part.names)
+    driver_sql = _to_driver_sql(statement)
+    at_node = _name_parts(driver_sql.text, route.part.names)
     if at_node is None:
         return None
     assert driver.scope is not None
     begun = driver.cursor(row_factory=dict_row)
-    cursor = driver.cursor(row_factory=dict_row)
+    cursor = psycopg.AsyncRawCursor(driver, row_factory=dict_row)
     try:
         async with driver.pipeline():
             await begun.execute(_BEGIN_AT_NODE, {**driver.scope, "part": route.part.number})
-            await cursor.execute(at_node, parameters)
+            await cursor.execute(at_node, driver_sql.list_values(parameters))
         state = await begun.fetchone()
     except psycopg.Error as problem:
         if route.note_trouble(problem):
@@ -876,8 +879,9 @@ async def stream_rows(
     generator (`aclose`).
     """
     driver = await driver_connection(connection)
-    async with driver.cursor(row_factory=dict_row) as cursor:
-        stream = cursor.stream(_to_driver_sql(statement), parameters)
+    driver_sql = _to_driver_sql(statement)
+    async with psycopg.AsyncRawCursor(driver, row_factory=dict_row) as cursor:
+        stream = cursor.stream(driver_sql.text, driver_sql.list_values(parameters))
         async with aclosing(cast("AsyncGenerator[dict[str, Any]]", stream)) as rows:
             async for row in rows:
                 yield row
@@ -891,9 +895,10 @@ async def stream_server_cursor(
     Several such cursors can be read at the same time.
     """
     driver = await driver_connection(connection)
-    async with driver.cursor(name, row_factory=dict_row) as cursor:
+    driver_sql = _to_driver_sql(statement)
+    async with psycopg.AsyncRawServerCursor(driver, name, row_factory=dict_row) as cursor:
         cursor.itersize = 200
-        await cursor.execute(_to_driver_sql(statement), parameters)
+        await cursor.execute(driver_sql.text, driver_sql.list_values(parameters))
         async for row in cursor:
             yield row
 
@@ -936,15 +941,30 @@ async def is_read_only(connection: AsyncConnection) -> bool:
     return bool(row["is_read_only"])
 
 
+@dataclass(frozen=True, slots=True)
+class _DriverSql:
+    """A statement as Postgres takes it, with `$1` for the first of its `names`.
+
+    psycopg would parse a long statement with names anew each time.
+    """
+
+    text: bytes
+    names: tuple[str, ...]
+
+    def list_values(self, parameters: Mapping[str, Any]) -> list[Any]:
+        return [parameters[name] for name in self.names]
+
+
 @lru_cache(maxsize=512)
-def _to_driver_sql(statement: str) -> bytes:
-    return str(sa.text(statement).compile(dialect=_DIALECT)).encode()
+def _to_driver_sql(statement: str) -> _DriverSql:
+    compiled = sa.text(statement).compile(dialect=_DIALECT)
+    return _DriverSql(str(compiled).encode(), tuple(compiled.positiontup or ()))
 
 
 @lru_cache(maxsize=2_048)
-def _to_node_sql(statement: str, names: Names) -> bytes | None:
-    at_node = name_parts(_to_driver_sql(statement).decode(), names)
-    return None if at_node is None else at_node.encode()
+def _name_parts(statement: bytes, names: Names) -> bytes | None:
+    named = name_parts(statement.decode(), names)
+    return None if named is None else named.encode()
 
 
-_DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
+_DIALECT = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]

@@ -184,7 +184,12 @@ memory_usage = sa.Table(
         ["memories.agent_id", "memories.id"],
         name="memory_usage_memory_fkey",
     ),
-    sa.Index("memory_usage_used", "agent_id", "last_accessed_at"),
+    sa.Index(
+        "memory_usage_used",
+        "agent_id",
+        "last_accessed_at",
+        postgresql_where=sa.text("last_accessed_at IS NOT NULL"),
+    ),
 )
 
 # The condition that judges decided an operation. A review that expires is a NOOP by rule, and
