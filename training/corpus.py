@@ -36,6 +36,15 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Crowd:
+    """Stored texts, an incoming one, and its relation to each. None is one on which readers differ."""
+
+    incoming: str
+    stored: tuple[str, ...]
+    relations: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One incoming text of a scope, beside what holds then.
 
@@ -82,6 +91,10 @@ def _read_lines(kind: str, writer: str) -> list[Line]:
 def read_other_pairs() -> list[Pair]:
     lines = (FOLDER / "other" / f"{OTHER}.jsonl").read_text(encoding="utf-8").splitlines()
     return [Pair(**json.loads(line)) for line in lines]
+
+
+def crowd_pair(pair: Pair) -> Crowd:
+    return Crowd(pair.incoming, (pair.stored,), (pair.relation,))
 
 
 def pair_families(families: Sequence[Line]) -> list[Pair]:
@@ -142,27 +155,31 @@ def _build_step(
     )
 
 
-def pair_scopes(
-    scopes: Sequence[Line],
-    encoder: SentenceEncoder,
-    rng: random.Random,
-    *,
-    neighbours: int,
-    nearest: int,
-) -> list[Pair]:
-    """Return each text of the scopes with all that it concerns, and with some that it does not.
+def crowd_scopes(
+    scopes: Sequence[Line], encoder: SentenceEncoder, rng: random.Random, *, most: int
+) -> Iterator[Crowd]:
+    """Yield each text of the scopes beside all that it concerns, or seems to, and its neighbours.
 
-    The latter are drawn from the `nearest` neighbours that it does not concern.
+    These are the nearest ones, up to a number that is drawn anew for each, of `most` at most.
     """
-    pairs = []
     for scope in scopes:
         for step in walk_scope(scope, encoder):
             marked = {**dict.fromkeys(step.look_alikes, "NONE"), **step.relations}
-            for place, relation in marked.items():
-                pairs.append(Pair(step.candidates[place], step.incoming, relation))
-            known = {*marked, *step.disputed}
-            others = [place for place in range(len(step.candidates)) if place not in known]
-            near = others[:nearest]
-            for place in rng.sample(near, min(len(near), neighbours)):
-                pairs.append(Pair(step.candidates[place], step.incoming, "NONE"))
-    return pairs
+            nearest = range(min(rng.randint(1, most), len(step.candidates)))
+            places = [*{**marked, **dict.fromkeys(nearest)}]
+            rng.shuffle(places)
+            yield Crowd(
+                step.incoming,
+                tuple(step.candidates[place] for place in places),
+                tuple(
+                    None if place in step.disputed else marked.get(place, "NONE")
+                    for place in places
+                ),
+            )
+
+
+def split_crowd(crowd: Crowd) -> Iterator[Crowd]:
+    """Yield each stored text of a crowd by itself."""
+    for stored, relation in zip(crowd.stored, crowd.relations, strict=True):
+        if relation is not None:
+            yield Crowd(crowd.incoming, (stored,), (relation,))

@@ -4,6 +4,8 @@
     python training/measure.py --writers projects
     python training/measure.py --curve             every threshold, to choose from
     python training/measure.py --calibration       how often what is read is right
+    python training/measure.py --ablation          what each signal is worth
+    python training/measure.py --cases FILE        labelled cases, each a text beside what is stored
 
 A scope is walked in order. Each text meets up to ten facts that hold, the nearest vectors first, as in the service (which ranks by words
 too). *Found*: of the texts that end something, those that ended it. *Asked*: those that left a review which names it. *Wrong*: of all
@@ -12,10 +14,14 @@ texts, those that ended something that still holds. *Lost*: of all texts, those 
 
 import argparse
 import asyncio
+import gzip
 import itertools
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from unittest.mock import patch
 from uuid import UUID
 
 from encoder import SentenceEncoder
@@ -24,12 +30,21 @@ from app.classification import signals
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
-from app.classification.local_judges import FAR, find_worth_reading
+from app.classification.local_judges import find_worth_reading
 from app.classification.names import rename_alike
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, decide_operation
 from app.networks import FairThreads
-from corpus import ENDINGS, MEASURED, Line, Step, read_families, read_scopes, walk_scope
+from corpus import (
+    ENDINGS,
+    MEASURED,
+    RELATIONS,
+    Line,
+    Step,
+    read_families,
+    read_scopes,
+    walk_scope,
+)
 
 CANDIDATES = 10
 BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.92, 0.96, 0.98, 1.0)
@@ -69,6 +84,26 @@ def judge_by_signals(incoming: str, texts: Sequence[str]) -> tuple[Judgment, ...
     return tuple(judgments)
 
 
+def read_cases(file: Path, encoder: SentenceEncoder) -> Iterator[Step]:
+    """Yield the cases of a gzipped file of ../shared/eval, whose README describes it."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for case in map(json.loads, lines):
+            gold, texts = case["gold"], [fact["text"] for fact in case["scope"]]
+            [incoming, *stored] = encoder.encode([case["new"]["text"], *texts])
+            similarities = [float(vector @ incoming) for vector in stored]
+            order = sorted(range(len(texts)), key=lambda place: -similarities[place])
+            relation = gold["relation"]
+            has_relation = relation in RELATIONS
+            yield Step(
+                case["new"]["text"],
+                tuple(texts[place] for place in order),
+                tuple(similarities[place] for place in order),
+                {order.index(t): relation for t in gold["targets"] if has_relation},
+                frozenset(),
+                frozenset(map(order.index, gold.get("ignore", ()))),
+            )
+
+
 async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadStep]:
     read = []
     for step in steps:
@@ -77,7 +112,7 @@ async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadS
         judgments = judge_by_signals(step.incoming, texts)
         near = zip(texts, judgments, step.similarities, strict=False)
         candidates = [ReadCandidate(*each) for each in near]
-        places = find_worth_reading(step.incoming, candidates, reach=FAR)
+        places = find_worth_reading(step.incoming, candidates)
         readings = await network.read([texts[place] for place in places], step.incoming)
         read.append(ReadStep(step, texts, judgments, dict(zip(places, readings, strict=True))))
     return read
@@ -143,6 +178,19 @@ def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
         yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
 
 
+def list_ablations(read: Sequence[ReadStep], chosen: Thresholds) -> Iterator[str]:
+    """Yield the outcomes without each signal, and without any. What the judge reads stays."""
+    whole = signals.judge.SIGNALS
+    left_out = {signal.__name__: [one for one in whole if one is not signal] for signal in whole}
+    for name, kept in {**left_out, "any signal": []}.items():
+        with patch.object(signals.judge, "SIGNALS", kept):
+            judged = [
+                replace(one, judgments=judge_by_signals(one.step.incoming, one.texts))
+                for one in read
+            ]
+        yield describe(f"without {name}", count_outcomes(judged, chosen))
+
+
 def list_calibration(read: Sequence[ReadStep]) -> Iterator[str]:
     """Yield how often the likeliest ending of a text was right, by bands of its probability."""
     surest = []
@@ -184,7 +232,12 @@ def _share(told: Sequence[tuple[Line, Reading]], level: float) -> float:
 
 
 async def measure_scopes(
-    steps: Sequence[Step], network: LocalNetwork, *, with_curve: bool, with_calibration: bool
+    steps: Sequence[Step],
+    network: LocalNetwork,
+    *,
+    with_curve: bool = False,
+    with_calibration: bool = False,
+    with_ablation: bool = False,
 ) -> None:
     read = await read_steps(steps, network)
     if with_calibration:
@@ -200,6 +253,9 @@ async def measure_scopes(
     if with_curve:
         for name, thresholds in list_curve(chosen):
             print(describe(name, count_outcomes(read, thresholds)))
+    if with_ablation:
+        for line in list_ablations(read, chosen):
+            print(line)
 
 
 def main() -> None:
@@ -207,18 +263,28 @@ def main() -> None:
     parser.add_argument("--writers", nargs="+", default=list(MEASURED))
     parser.add_argument("--curve", action="store_true")
     parser.add_argument("--calibration", action="store_true")
+    parser.add_argument("--ablation", action="store_true")
+    parser.add_argument("--cases", type=Path)
     arguments = parser.parse_args()
     encoder = SentenceEncoder()
     steps: list[Step] = []
-    for scope in read_scopes(arguments.writers):
-        steps += walk_scope(scope, encoder)
+    if arguments.cases:
+        steps += read_cases(arguments.cases, encoder)
+    else:
+        for scope in read_scopes(arguments.writers):
+            steps += walk_scope(scope, encoder)
     network = LocalNetwork(FairThreads(2))
     asyncio.run(
         measure_scopes(
-            steps, network, with_curve=arguments.curve, with_calibration=arguments.calibration
+            steps,
+            network,
+            with_curve=arguments.curve,
+            with_calibration=arguments.calibration,
+            with_ablation=arguments.ablation,
         )
     )
-    asyncio.run(measure_families(arguments.writers, network))
+    if not arguments.cases:
+        asyncio.run(measure_families(arguments.writers, network))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpus import FOLDER, Pair
+from corpus import FOLDER, Crowd, Pair
 
 HELD_OUT_SLOTS = ("slots2",)  # a writer of slots
 SOONER = ("", "", "just ", "recently ", "finally ")
@@ -91,6 +91,21 @@ def pair_ways(slots: Sequence[Slot], rng: random.Random, count: int) -> Iterator
     ]
     for _ in range(count):
         yield rng.choice(kinds)(rng.choice(slots), rng)
+
+
+def crowd_ways(
+    slots: Sequence[Slot], rng: random.Random, count: int, *, most: int
+) -> Iterator[Crowd]:
+    """Yield so many pairs, each among facts about other slots, `most` stored texts in all."""
+    for pair in pair_ways(slots, rng, count):
+        stored = {pair.stored: pair.relation}
+        for slot in rng.sample(slots, rng.randint(0, most - 1)):
+            one, _ = _draw_tellers(rng)
+            value = rng.choice(slot.values)
+            text = _tell(rng.choice(slot.states), one, value, value, rng)
+            stored.setdefault(text, "NONE")
+        texts = rng.sample(list(stored), len(stored))
+        yield Crowd(pair.incoming, tuple(texts), tuple(stored[text] for text in texts))
 
 
 def pair_change(slot: Slot, rng: random.Random) -> Pair:

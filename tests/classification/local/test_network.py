@@ -1,4 +1,4 @@
-"""The shipped network reads pairs of texts."""
+"""The shipped network reads crowds of texts."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from app.classification.local.network import LocalNetwork
+from app.classification.local.network import LocalNetwork, build_inputs
 from app.classification.local.reading import Reading
 from app.networks import FairThreads
 
@@ -67,7 +67,27 @@ def test_any_text_can_be_read(network: LocalNetwork, text: str) -> None:
     assert total(read(network, text, text)) == pytest.approx(1)
 
 
-def test_a_pair_reads_the_same_alone_and_among_others(network: LocalNetwork) -> None:
-    texts = ["I live in Leeds.", "I drive an old blue Fiesta.", "word " * 50]
-    together = asyncio.run(network.read(texts, "I've moved to York."))
-    assert together == [read(network, text, "I've moved to York.") for text in texts]
+def test_the_order_of_stored_texts_does_not_matter(network: LocalNetwork) -> None:
+    texts = ["I live in Leeds.", "I drive an old blue Fiesta.", "My sister lives in Leeds."]
+    forth = asyncio.run(network.read(texts, "I've moved to York."))
+    back = asyncio.run(network.read(texts[::-1], "I've moved to York."))
+    for one, other in zip(forth, back[::-1], strict=True):
+        assert one.ends == pytest.approx(other.ends, abs=0.02)
+
+
+def test_more_text_than_one_pass_takes_is_read_in_several(network: LocalNetwork) -> None:
+    texts = ["I live in Leeds.", *(f"{word} " * 200 for word in ("one", "two", "three", "four"))]
+    together = asyncio.run(network.read([*texts, *texts], "I've moved to York."))
+    assert len(together) == 10
+    assert all(total(reading) == pytest.approx(1) for reading in together)
+
+
+def test_who_sees_whom() -> None:
+    """A stored text sees itself and the incoming one, which sees all."""
+    inputs = build_inputs([[7, 8], [9]], [4, 5])
+    assert inputs["ids"].tolist() == [[101, 7, 8, 102, 101, 9, 102, 4, 5, 102]]
+    assert inputs["places"].tolist() == [[0, 1, 2, 3, 0, 1, 2, 4, 5, 6]]
+    is_seen = inputs["mask"][0, 0] == 0
+    assert is_seen[1].tolist() == [True] * 4 + [False] * 3 + [True] * 3
+    assert is_seen[7].all()
+    assert inputs["pool"].sum(axis=1) == pytest.approx(1)
