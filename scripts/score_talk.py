@@ -2,7 +2,7 @@
 
     score_talk.py FILE [--errors]
 
-FILE has one turn a line: session, turn, role, at, content, and labels with a verbatim `span` and a `class`. A captured statement is right if
+FILE has one turn a line, of corpus/turns, or: session, turn, role, at, content, and labels with a verbatim `span` and a `class`. A captured statement is right if
 at least half of its first quote lies in labels of class fact or confirmation; otherwise it is junk. A label is recalled if at least half of
 it lies in such quotes. `--errors` lists what was captured wrongly and what was missed.
 """
@@ -47,8 +47,25 @@ def read_sessions(path: Path) -> list[list[dict[str, Any]]]:
     for line in path.read_text("utf-8").splitlines():
         if line.strip():
             row = json.loads(line)
+            row = label_turn(row) if "sentences" in row else row
             sessions[row["session"]].append(row)
     return [sorted(rows, key=lambda row: row["turn"]) for rows in sessions.values()]
+
+
+def label_turn(turn: dict[str, Any]) -> dict[str, Any]:
+    """Return a turn of corpus/turns in the form of corpus/speech."""
+    labels = [
+        {"span": each["text"], "class": "fact" if "fact" in each else each["class"]}
+        for each in turn["sentences"]
+    ]
+    return {
+        "session": turn["conversation"],
+        "turn": turn["turn"],
+        "role": "user",
+        "at": "2026-03-02T12:00:00+00:00",
+        "content": turn["text"],
+        "labels": labels,
+    }
 
 
 def find_spans(content: str, labels: list[dict[str, str]]) -> list[tuple[int, int, str]]:

@@ -35,8 +35,8 @@ from corpus import (
 
 SEED = 1
 EPOCHS = 4
-# In the first epochs each stored text is read by itself, then all of them together.
-APART = 2
+# In the first epoch each stored text is read by itself, then all of them together.
+APART = 1
 # Near texts of a crowd, at most: of one that is read apart, and of one that is read together.
 FEW, MANY = 3, 10
 OTHER_PAIRS = 5_000
