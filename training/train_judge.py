@@ -34,7 +34,7 @@ from corpus import (
 )
 
 SEED = 1
-EPOCHS = 4
+EPOCHS = 3
 # In the first epoch each stored text is read by itself, then all of them together.
 APART = 1
 # Near texts of a crowd, at most: of one that is read apart, and of one that is read together.
