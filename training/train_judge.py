@@ -38,7 +38,7 @@ EPOCHS = 3
 # In the first epoch each stored text is read by itself, then all of them together.
 APART = 1
 # Near texts of a crowd, at most: of one that is read apart, and of one that is read together.
-FEW, MANY = 3, 10
+FEW, MANY = 3, 6
 OTHER_PAIRS = 5_000
 WAYS = 12_000  # plain sentences
 TOLD_EVERY = 200
