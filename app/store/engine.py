@@ -805,7 +805,7 @@ async def fetch_rows(
     driver = await driver_connection(connection)
     if isinstance(driver, TimelyConnection) and driver.direct is not None:
         return await _fetch_directly(driver, driver.direct, statement, parameters)
-    driver_sql = _to_driver_sql(statement)
+    driver_sql = to_driver_sql(statement)
     cursor = psycopg.AsyncRawCursor(driver, row_factory=dict_row)
     values = driver_sql.list_values(parameters)
     if isinstance(driver, TimelyConnection) and driver.scope is not None:
@@ -835,7 +835,7 @@ async def _fetch_directly(
 async def _fetch_from_node(
     driver: TimelyConnection, route: Route, statement: str, parameters: Mapping[str, Any]
 ) -> list[dict[str, Any]] | None:
-    driver_sql = _to_driver_sql(statement)
+    driver_sql = to_driver_sql(statement)
     at_node = _name_parts(driver_sql.text, route.part.names)
     if at_node is None:
         return None
@@ -879,7 +879,7 @@ async def stream_rows(
     generator (`aclose`).
     """
     driver = await driver_connection(connection)
-    driver_sql = _to_driver_sql(statement)
+    driver_sql = to_driver_sql(statement)
     async with psycopg.AsyncRawCursor(driver, row_factory=dict_row) as cursor:
         stream = cursor.stream(driver_sql.text, driver_sql.list_values(parameters))
         async with aclosing(cast("AsyncGenerator[dict[str, Any]]", stream)) as rows:
@@ -895,7 +895,7 @@ async def stream_server_cursor(
     Several such cursors can be read at the same time.
     """
     driver = await driver_connection(connection)
-    driver_sql = _to_driver_sql(statement)
+    driver_sql = to_driver_sql(statement)
     async with psycopg.AsyncRawServerCursor(driver, name, row_factory=dict_row) as cursor:
         cursor.itersize = 200
         await cursor.execute(driver_sql.text, driver_sql.list_values(parameters))
@@ -942,7 +942,7 @@ async def is_read_only(connection: AsyncConnection) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _DriverSql:
+class DriverSql:
     """A statement as Postgres takes it, with `$1` for the first of its `names`.
 
     psycopg would parse a long statement with names anew each time.
@@ -956,9 +956,9 @@ class _DriverSql:
 
 
 @lru_cache(maxsize=512)
-def _to_driver_sql(statement: str) -> _DriverSql:
+def to_driver_sql(statement: str) -> DriverSql:
     compiled = sa.text(statement).compile(dialect=_DIALECT)
-    return _DriverSql(str(compiled).encode(), tuple(compiled.positiontup or ()))
+    return DriverSql(str(compiled).encode(), tuple(compiled.positiontup or ()))
 
 
 @lru_cache(maxsize=2_048)

@@ -14,6 +14,8 @@ from unittest.mock import patch
 import psycopg
 from psycopg.sql import Composable
 
+from app.store import engine
+
 ROOT = f"{Path(__file__).parents[2]}/"
 STORE = "app/store/"
 
@@ -38,10 +40,24 @@ class RecordedCall:
 current_call: ContextVar[RecordedCall | None] = ContextVar("current_call", default=None)
 
 
+# The names of the numbered parameters of statements, by their texts.
+_NAMES: dict[str, tuple[str, ...]] = {}
+
+
+def _note_names(statement: str) -> engine.DriverSql:
+    driver_sql = _TO_DRIVER_SQL(statement)
+    _NAMES[driver_sql.text.decode()] = driver_sql.names
+    return driver_sql
+
+
+_TO_DRIVER_SQL = engine.to_driver_sql
+
+
 @contextmanager
 def record_statements() -> Iterator[None]:
     """Let every statement that psycopg sends be noted in the call under way."""
     with (
+        patch.object(engine, "to_driver_sql", _note_names),
         patch.object(psycopg.AsyncCursor, "execute", _noting(psycopg.AsyncCursor.execute)),
         patch.object(psycopg.AsyncCursor, "executemany", _noting(psycopg.AsyncCursor.executemany)),
         patch.object(psycopg.AsyncCursor, "stream", _noting(psycopg.AsyncCursor.stream)),
@@ -91,6 +107,7 @@ def _find_sender() -> str:
 
 WIDTH = 99  # and a semicolon
 
+_NUMBERED = re.compile(r"\$(\d+)")
 _NAMED = re.compile(r"%\((\w+)\)s(?:::\w+)?")
 _QUOTED = re.compile(r"'(?:[^']|'')*'")
 _ROW = r"\(%s(?:, %s)*\)"
@@ -151,7 +168,9 @@ def _find_indent(line: str, levels: list[_Level]) -> int:
 
 
 def _name_parameters(text: str) -> str:
-    named = _NAMED.sub(r":\1", text)
+    names = _NAMES.get(text, ())
+    numbered = _NUMBERED.sub(lambda place: f":{names[int(place[1]) - 1]}", text) if names else text
+    named = _NAMED.sub(r":\1", numbered)
     named = _INSERTED.sub(_name_inserted, named)
     named = _COMPARED.sub(r"\g<column> = :\g<column>", named)
     return named.replace("%s", ":value").replace("%%", "%")
