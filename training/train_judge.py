@@ -3,7 +3,8 @@
     pip install -r training/requirements.txt
     python training/train_judge.py [folder for the weights] [--learned EPOCHS]
 
-Writers of `corpus.HELD_OUT` are not trained on. `--learned` goes on from the weights that an earlier run left after so many epochs.
+Writers of `corpus.HELD_OUT` are not trained on. `--learned` goes on from the weights that a run left after so many epochs, without what
+its optimiser knew.
 """
 
 import argparse
@@ -17,25 +18,26 @@ import torch
 from encoder import SentenceEncoder
 from network import ReadingNetwork, encode_crowd, load_tokenizer
 from trainer import Trainer, make_batches
-from ways import HELD_OUT_SLOTS, crowd_ways, list_slot_writers, read_slots
+from ways import HELD_OUT_SLOTS, draw_crowds_of_ways, list_slot_writers, read_slots
 
 from corpus import (
     HELD_OUT,
     RELATIONS,
     Crowd,
-    crowd_pair,
-    crowd_scopes,
+    build_crowd,
+    draw_crowds_of_scopes,
     list_writers,
     pair_families,
     read_families,
     read_other_pairs,
     read_scopes,
-    split_crowd,
+    take_apart,
 )
 
 SEED = 1
-EPOCHS = 3
-# In the first epoch each stored text is read by itself, then all of them together.
+# The share of what is to be read, in each epoch.
+SHARES = (1.0, 1.0, 0.35)
+# The epochs in which each stored text is read by itself. Then all of them are read together.
 APART = 1
 # Near texts of a crowd, at most: of one that is read apart, and of one that is read together.
 FEW, MANY = 3, 6
@@ -54,14 +56,14 @@ def collect_crowds(
         *pair_families(read_families(writers)),
         *rng.sample(others, min(OTHER_PAIRS, len(others))),
     ]
-    yield from map(crowd_pair, pairs)
+    yield from map(build_crowd, pairs)
     slots = read_slots([writer for writer in list_slot_writers() if writer not in HELD_OUT_SLOTS])
     most = FEW if is_apart else MANY
-    scopes = crowd_scopes(read_scopes(writers), encoder, rng, most=most)
-    ways = crowd_ways(slots, rng, WAYS, most=most)
+    scopes = draw_crowds_of_scopes(read_scopes(writers), encoder, rng, most=most)
+    ways = draw_crowds_of_ways(slots, rng, WAYS, most=most)
     for crowd in (*scopes, *ways):
         if is_apart:
-            yield from split_crowd(crowd)
+            yield from take_apart(crowd)
         else:
             yield crowd
 
@@ -78,14 +80,15 @@ def train(
     Write the weights by name after every epoch.
     """
     rng, tokenizer, trainer = random.Random(SEED), load_tokenizer(), Trainer(network)
-    for epoch in range(learned, EPOCHS):
+    for epoch, share in enumerate(SHARES[learned:], learned):
         crowds = list(collect(epoch))
-        told = Counter(relation for crowd in crowds for relation in crowd.relations)
-        print(f"epoch {epoch + 1}: {len(crowds)} crowds", dict(told), flush=True)
+        crowds = rng.sample(crowds, round(share * len(crowds)))
+        counts = Counter(relation for crowd in crowds for relation in crowd.relations)
+        print(f"epoch {epoch + 1}: {len(crowds)} crowds", dict(counts), flush=True)
         batches = list(make_batches([encode_crowd(tokenizer, crowd) for crowd in crowds], rng))
         started, losses = time.perf_counter(), []
         for number, batch in enumerate(batches, 1):
-            losses.append(trainer.step(batch, (epoch + number / len(batches)) / EPOCHS))
+            losses.append(trainer.step(batch, (epoch + number / len(batches)) / len(SHARES)))
             if number % TOLD_EVERY == 0:
                 minutes = (time.perf_counter() - started) / 60
                 loss = sum(losses[-TOLD_EVERY:]) / TOLD_EVERY

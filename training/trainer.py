@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
-from network import MASK, Encoded, ReadingNetwork, pad_texts
+from network import IGNORED, MASK, Encoded, ReadingNetwork, pad_texts
 
 BATCH = 2_048  # tokens, padding included
 RATE = 2e-4
@@ -38,10 +38,14 @@ class Trainer:
     def step(self, encoded: Sequence[Encoded], progress: float) -> float:
         """Learn from one batch, at this share of all there is to learn, and return its loss."""
         self._set_rate(progress)
-        batch = pad_texts(encoded, self._network.head.out_features)
-        logits = self._network(replace(batch, ids=mask_words(batch.ids))).float()
-        is_learned = batch.classes.any(-1)
-        loss = compute_loss(logits[is_learned], batch.classes[is_learned])
+        batch = pad_texts(encoded)
+        logits = self._network(replace(batch, ids=mask_words(batch.ids)))
+        loss = torch.nn.functional.cross_entropy(
+            logits.float().flatten(0, 1),
+            batch.classes.flatten(),
+            ignore_index=IGNORED,
+            label_smoothing=SMOOTHING,
+        )
         loss.backward()
         for master, parameter in zip(self._masters, self._parameters, strict=True):
             master.grad = parameter.grad.float()
@@ -67,13 +71,6 @@ class Trainer:
         return weights
 
 
-def compute_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
-    """Return how unlikely what each text may be was held: (texts, classes) both."""
-    logs = logits.log_softmax(-1)
-    allowed = logs.masked_fill(classes == 0, float("-inf")).logsumexp(-1)
-    return -((1 - SMOOTHING) * allowed + SMOOTHING * logs.mean(-1)).mean()
-
-
 def mask_words(ids: torch.Tensor) -> torch.Tensor:
     """Hide some of the words. What is left must do."""
     is_hidden = (torch.rand(ids.shape) < MASKED) & (ids > MASK)
@@ -85,9 +82,9 @@ def make_batches(encoded: Sequence[Encoded], rng: random.Random) -> Iterator[lis
     order = rng.sample(encoded, len(encoded))
     for start in range(0, len(order), SORTED_TOGETHER):
         block = sorted(order[start : start + SORTED_TOGETHER], key=lambda one: len(one.ids))
-        batches: list[list[Encoded]] = [[]]
+        batches: list[list[Encoded]] = []
         for one in block:
-            if len(one.ids) * (len(batches[-1]) + 1) > BATCH:
+            if not batches or len(one.ids) * (len(batches[-1]) + 1) > BATCH:
                 batches.append([])
             batches[-1].append(one)
         rng.shuffle(batches)

@@ -25,9 +25,10 @@ from app.domain.version import Memory
 # Characters. A longer text is a document rather than a fact, and reading it would block others.
 MAX_READ = 2_000
 
-
-# The nearest candidates that the local judge reads.
-MOST_READ = 6
+# How many of the nearest candidates the local judge reads.
+NEAREST_READ = 6
+# Candidates of the same slot or category that were not ranked by their vectors count as just near.
+UNRANKED = 0.15
 
 AnyFact = TypeVar("AnyFact", Fact, StoredFact)
 
@@ -100,11 +101,6 @@ class LocalJudges:
         if self._judge is None:
             return verdict, {}
         judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
-        judged = []
-        for candidate in candidates:
-            has_judgment = candidate.memory.id in judgments
-            if has_judgment and not _has_other_key(fact, candidate.memory.fact):
-                judged.append(candidate)
         read = [
             ReadCandidate(
                 text=texts[each.memory.id].text,
@@ -113,17 +109,16 @@ class LocalJudges:
                 is_in_same_category=is_in_same_category(fact, each.memory.fact),
                 is_decision_of_category=is_another_decision(fact, each.memory.fact),
             )
-            for each in judged
+            for each in candidates
+            if each.memory.id in judgments and not _has_other_key(fact, each.memory.fact)
         ]
-        places = find_worth_reading(fact.content, read)
-        texts_read = [read[place].text for place in places]
-        found = await self._judge.read(fact.content, texts_read)
-        readings = dict(zip(places, found, strict=True))
-        weighed = await self._judge.judge(
-            fact.content, [read[place] for place in readings], list(readings.values())
-        )
+        worth = [read[place] for place in find_worth_reading(fact.content, read)]
+        readings = await self._judge.read(fact.content, [each.text for each in worth])
+        weighed = await self._judge.judge(fact.content, worth, readings)
         judgments |= {judgment.memory_id: judgment for judgment in weighed}
-        by_id = {judged[place].memory.id: reading for place, reading in readings.items()}
+        by_id = {
+            each.judgment.memory_id: reading for each, reading in zip(worth, readings, strict=True)
+        }
         return replace(verdict, judgments=tuple(judgments.values())), by_id
 
 
@@ -151,25 +146,19 @@ def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
 def find_worth_reading(incoming: str, candidates: Sequence[ReadCandidate]) -> list[int]:
     """Return the places of the stored texts that the local judge reads beside the incoming one.
 
-    They are the nearest ones, and those that signals would change. A text without a similarity
-    shares a slot without being ranked by its vector, and comes before all others.
+    They are the nearest ones, and those that signals would change.
     """
     if not is_english(incoming) or states_nothing(incoming):
         return []
-    order = sorted(
-        range(len(candidates)), key=lambda place: -_get_nearness(candidates[place].similarity)
-    )
-    nearest = set(order[:MOST_READ])
+    nearness = [UNRANKED if each.similarity is None else each.similarity for each in candidates]
+    order = sorted(range(len(candidates)), key=lambda place: -nearness[place])
+    nearest = set(order[:NEAREST_READ])
     places = []
     for place, candidate in enumerate(candidates):
         is_likely = place in nearest or candidate.judgment.relation.effect.changes_stored
         if is_likely and not states_nothing(candidate.text):
             places.append(place)
     return places
-
-
-def _get_nearness(similarity: float | None) -> float:
-    return 1.0 if similarity is None else similarity
 
 
 def should_consider(

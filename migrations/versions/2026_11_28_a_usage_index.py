@@ -20,7 +20,8 @@ def downgrade() -> None:
 
 def _build_index(condition: str) -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    op.execute("DROP INDEX memory_usage_used")
     op.execute(
-        f"CREATE INDEX memory_usage_used ON memory_usage (agent_id, last_accessed_at) {condition}"
+        f"CREATE INDEX used_memories ON memory_usage (agent_id, last_accessed_at) {condition}"
     )
+    op.execute("DROP INDEX memory_usage_used")
+    op.execute("ALTER INDEX used_memories RENAME TO memory_usage_used")

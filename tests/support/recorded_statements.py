@@ -44,13 +44,13 @@ current_call: ContextVar[RecordedCall | None] = ContextVar("current_call", defau
 _NAMES: dict[str, tuple[str, ...]] = {}
 
 
+_TO_DRIVER_SQL = engine.to_driver_sql
+
+
 def _note_names(statement: str) -> engine.DriverSql:
     driver_sql = _TO_DRIVER_SQL(statement)
     _NAMES[driver_sql.text.decode()] = driver_sql.names
     return driver_sql
-
-
-_TO_DRIVER_SQL = engine.to_driver_sql
 
 
 @contextmanager

@@ -41,9 +41,13 @@ class LocalNetwork:
 
         Stored texts that are too long for one pass are read in several. Raises CallerLeft.
         """
-        tokens = self._tokenize(incoming)
-        crowds = split_crowd([self._tokenize(text) for text in stored])
-        passes = [self._threads.run(partial(self._read_crowd, crowd, tokens)) for crowd in crowds]
+        if not stored:
+            return []
+        tokenize = partial(self._tokenize_all, [incoming, *stored])
+        [tokens, *others] = await self._threads.run(tokenize)
+        passes = []
+        for crowd in split_crowd(others):
+            passes.append(self._threads.run(partial(self._read_crowd, crowd, tokens)))
         return [reading for readings in await asyncio.gather(*passes) for reading in readings]
 
     def _read_crowd(self, stored: Sequence[Tokens], incoming: Tokens) -> list[Reading]:
@@ -52,10 +56,10 @@ class LocalNetwork:
         probabilities = powers / powers.sum(axis=1, keepdims=True)
         return [Reading(*row) for row in probabilities.tolist()]
 
-    def _tokenize(self, text: str) -> Tokens:
-        encodable = text.encode("utf-8", "replace").decode("utf-8")
-        ids: list[int] = self._tokenizer.encode(encodable, add_special_tokens=False).ids
-        return ids[:MAX_TOKENS]
+    def _tokenize_all(self, texts: Sequence[str]) -> list[Tokens]:
+        encodable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        encoded = self._tokenizer.encode_batch(encodable, add_special_tokens=False)
+        return [each.ids[:MAX_TOKENS] for each in encoded]
 
 
 def split_crowd(stored: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:
@@ -71,7 +75,7 @@ def split_crowd(stored: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:
 
 
 def build_inputs(stored: Sequence[Tokens], incoming: Tokens) -> dict[str, NDArray[np.generic]]:
-    """Return what the graph takes, as training/export_network.py has it."""
+    """Return what the graph takes for at least one stored text (training/export_network.py)."""
     ids: list[int] = []
     places: list[int] = []
     blocks: list[int] = []

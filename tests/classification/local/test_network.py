@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from app.classification.local.network import LocalNetwork, build_inputs
+from app.classification.local.network import LocalNetwork, build_inputs, split_crowd
 from app.classification.local.reading import Reading
 from app.networks import FairThreads
 
@@ -76,16 +76,27 @@ def test_the_order_of_stored_texts_does_not_matter(network: LocalNetwork) -> Non
 
 
 def test_more_text_than_one_pass_takes_is_read_in_several(network: LocalNetwork) -> None:
-    texts = ["I live in Leeds.", *(f"{word} " * 200 for word in ("one", "two", "three", "four"))]
-    together = asyncio.run(network.read([*texts, *texts], "I've moved to York."))
-    assert len(together) == 10
-    assert all(total(reading) == pytest.approx(1) for reading in together)
+    texts = [f"{word} " * 200 for word in ("one", "two", "three", "four", "five", "six")]
+    together = asyncio.run(network.read(texts, "I've moved to York."))
+    assert [total(reading) for reading in together] == pytest.approx([1] * 6)
+    assert asyncio.run(network.read([], "I've moved to York.")) == []
 
 
-def test_who_sees_whom() -> None:
-    """A stored text sees itself and the incoming one, which sees all."""
+@pytest.mark.parametrize(
+    ("lengths", "passes"),
+    [([], []), ([96], [1]), ([96] * 4, [4]), ([96] * 5, [4, 1]), ([200, 200, 1], [2, 1])],
+)
+def test_a_pass_takes_as_many_texts_as_there_is_room_for(
+    lengths: list[int], passes: list[int]
+) -> None:
+    stored = [[7] * length for length in lengths]
+    assert [len(crowd) for crowd in split_crowd(stored)] == passes
+
+
+def test_a_stored_text_sees_itself_and_the_incoming_one_which_sees_all() -> None:
     inputs = build_inputs([[7, 8], [9]], [4, 5])
     assert inputs["ids"].tolist() == [[101, 7, 8, 102, 101, 9, 102, 4, 5, 102]]
+    assert inputs["types"].tolist() == [[0] * 7 + [1] * 3]
     assert inputs["places"].tolist() == [[0, 1, 2, 3, 0, 1, 2, 4, 5, 6]]
     is_seen = inputs["mask"][0, 0] == 0
     assert is_seen[1].tolist() == [True] * 4 + [False] * 3 + [True] * 3
