@@ -397,12 +397,12 @@ def test_of_a_change_in_part_the_rest_is_kept_or_somebody_is_asked(
 
 
 @pytest.mark.parametrize("tier", [Classify.CASCADE, Classify.SIGNALS])
-def test_far_candidates_are_read_where_a_model_may_be_asked_about_them(tier: Classify) -> None:
+def test_far_candidates_are_read_and_the_model_is_asked_where_it_may(tier: Classify) -> None:
     far = replace(HOME, similarity=0.1)
     network, model = ScriptedNetwork(UPDATE), ScriptedModel(Relation.UPDATE)
     judge("Bruges wakes me up", far, network=network, model=model, tier=tier)
-    asks = tier is Classify.CASCADE
-    assert (len(network.read_texts), len(model.questions)) == (asks, asks)
+    assert network.read_texts == [far.memory.fact.content]
+    assert len(model.questions) == (tier is Classify.CASCADE)
 
 
 def test_the_model_hears_the_hints() -> None:
