@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpus import FOLDER, Crowd, Pair
+from corpus import FOLDER, Pair
 
 HELD_OUT_SLOTS = ("slots2",)  # a writer of slots
 SOONER = ("", "", "just ", "recently ", "finally ")
@@ -80,21 +80,17 @@ def list_slot_writers() -> list[str]:
     return sorted(file.stem for file in (FOLDER / "ways").glob("*.jsonl"))
 
 
-def draw_crowds_of_ways(
-    slots: Sequence[Slot], rng: random.Random, count: int, *, most: int
-) -> Iterator[Crowd]:
-    """Yield so many pairs, each among facts about other slots, with at most `most` stored texts."""
+def pair_ways(slots: Sequence[Slot], rng: random.Random, count: int) -> Iterator[Pair]:
+    """Yield so many pairs, of slots and kinds drawn at random."""
+    kinds: list[Callable[[Slot, random.Random], Pair]] = [
+        *[pair_change] * 4,
+        pair_ending,
+        pair_repetition,
+        *[pair_look_alike] * 3,
+        pair_of_others,
+    ]
     for _ in range(count):
-        slot = rng.choice(slots)
-        pair = rng.choice(KINDS)(slot, rng)
-        stored = {pair.stored: pair.relation}
-        others = [other for other in slots if other.name != slot.name]
-        for other in rng.sample(others, rng.randint(0, most - 1)):
-            one, _ = _draw_tellers(rng)
-            value = rng.choice(other.values)
-            text = _tell(rng.choice(other.states), one, value, value, rng)
-            stored.setdefault(text, "NONE")
-        yield Crowd(pair.incoming, tuple(stored), tuple(stored.values()))
+        yield rng.choice(kinds)(rng.choice(slots), rng)
 
 
 def pair_change(slot: Slot, rng: random.Random) -> Pair:
@@ -166,15 +162,6 @@ def pair_of_others(slot: Slot, rng: random.Random) -> Pair:
         _tell(_tell_change(slot, rng), incoming, new, before, rng),
         "NONE",
     )
-
-
-KINDS: tuple[Callable[[Slot, random.Random], Pair], ...] = (
-    *[pair_change] * 4,
-    pair_ending,
-    pair_repetition,
-    *[pair_look_alike] * 3,
-    pair_of_others,
-)
 
 
 def _tell_change(slot: Slot, rng: random.Random) -> str:
