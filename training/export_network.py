@@ -1,11 +1,10 @@
-"""Writes app/networks/judge.onnx or app/networks/relevance.onnx from the weights that training leaves.
+"""Writes app/networks/judge.onnx or app/networks/sentences.onnx from the weights that training leaves.
 
-    python training/export_network.py model.pt judge|relevance [folder]
+    python training/export_network.py model.pt judge|sentences [folder]
 
-The graphs take `ids`, int64 (texts, tokens) without padding, and give `logits`, float32 (texts, classes). A text is pooled as the mean of its
-first token and the mean of all tokens that it sees. The second reader reads one text. The judge reads several, and takes besides, as
-`Batch` of network.py has them: `types` and `places`, int64 (1, tokens), `mask`, float32 (1, 1, tokens, tokens), and `pool`, float32
-(texts, tokens).
+The graphs take `ids`, `types` and `places`, int64 (1, tokens), as `Batch` of network.py has them, and give `logits`, float32 (texts,
+classes). A text is pooled as the mean of its first token and the mean of all tokens that it sees. The reader of messages reads one
+sentence. The judge reads several texts, and takes besides `mask`, float32 (1, 1, tokens, tokens), and `pool`, float32 (texts, tokens).
 """
 
 import argparse
@@ -19,15 +18,14 @@ from quantised_bert import Graph, Inputs, Weights, add_embeddings, add_layers
 
 TARGET = Path(__file__).parents[1] / "app" / "networks"
 INT, FLOAT = TensorProto.INT64, TensorProto.FLOAT
+PLACED: Inputs = {name: (INT, [1, "tokens"]) for name in ("ids", "types", "places")}
 INPUTS: dict[str, Inputs] = {
     "judge": {
-        "ids": (INT, [1, "tokens"]),
-        "types": (INT, [1, "tokens"]),
-        "places": (INT, [1, "tokens"]),
+        **PLACED,
         "mask": (FLOAT, [1, 1, "tokens", "tokens"]),
         "pool": (FLOAT, ["texts", "tokens"]),
     },
-    "relevance": {"ids": (INT, ["texts", "tokens"])},
+    "sentences": PLACED,
 }
 
 
@@ -35,7 +33,7 @@ def build_network(weights: Weights, name: str) -> ModelProto:
     graph = Graph()
     inputs = INPUTS[name]
     is_judge = name == "judge"
-    embeddings = add_embeddings(graph, weights, is_placed=is_judge)
+    embeddings = add_embeddings(graph, weights, is_placed=True)
     x = add_layers(graph, embeddings, weights, mask="mask" if is_judge else "")
     pooled = pool_several(graph, x) if is_judge else pool_one(graph, x)
     hidden = graph.node("Tanh", add_dense(graph, pooled, weights, "dense"))

@@ -19,6 +19,9 @@ import torch
 from network import Encoded, ReadingNetwork, encode_sentence, load_tokenizer, pad_texts
 from trainer import Trainer, make_batches
 
+from corpus import HELD_OUT as OF_CHANGES_HELD_OUT
+from corpus import list_writers, read_families
+
 CORPUS = Path(__file__).parents[1] / "corpus"
 # In the order of the network's outputs.
 CLASSES = (
@@ -53,9 +56,14 @@ OF_SPEECH = {
     "table": ("code", "frame"),
 }
 SPEECH = ("a", "c", "r", *(f"r{number}" for number in range(2, 13)), "s", "u", "w", "v")
+# What may be said before anything else, and changes nothing of it.
+ASIDES = frozenset(("talk", "question", "request", "event"))
 SEED = 1
 EPOCHS = 3
-REPEATS = 4  # of the sentences of turns, which are fewer
+HELD_OUT = "2"  # the end of the names of writers of turns
+REPEATS = 2  # of the sentences of turns, which are fewer
+OF_SPEECH_AN_EPOCH = 8_000
+STORED_AN_EPOCH = 2_000
 HURRIED = 0.3  # of the sentences, as somebody types them
 
 Example = tuple[str, str, tuple[str, ...]]  # what was said before, the sentence, what it may be
@@ -71,20 +79,40 @@ def read_turns(name: str) -> Iterator[Example]:
             place = start
 
 
+def read_facts(name: str) -> Iterator[Example]:
+    """Yield the facts of a writer of turns in words that stand alone."""
+    for turn in read_lines(CORPUS / "turns" / f"{name}.jsonl"):
+        for sentence in turn["sentences"]:
+            if "fact" in sentence:
+                yield "", sentence["fact"], (find_class(sentence),)
+
+
 def find_class(sentence: dict[str, Any]) -> str:
     """Return the class of a sentence. An event that is worth keeping is a fact about the user."""
     return "self" if sentence["class"] == "event" and "fact" in sentence else sentence["class"]
 
 
 def read_speech(folder: str) -> Iterator[Example]:
-    """Yield the sentences of users. "Yes, I do" says nothing by itself, and is left out."""
+    """Yield the sentences of users, and the facts in words that stand alone.
+
+    "Yes, I do" says nothing by itself, and is left out.
+    """
     for turn in read_lines(CORPUS / "speech" / folder / "talk.jsonl"):
         place = 0
         for label in turn["labels"]:
             start = max(turn["content"].find(label["span"], place), place)
             if label["class"] in OF_SPEECH:
                 yield turn["content"][:start], label["span"], OF_SPEECH[label["class"]]
+            if "fact" in label:
+                yield "", label["fact"], OF_SPEECH["fact"]
             place = start
+
+
+def read_stored() -> Iterator[Example]:
+    """Yield what is stored in families of changes: plain statements that last."""
+    writers = [writer for writer in list_writers() if writer not in OF_CHANGES_HELD_OUT]
+    for family in read_families(writers):
+        yield "", family["stored"], OF_SPEECH["fact"]
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -94,10 +122,17 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def collect_examples(folders: Sequence[str], rng: random.Random) -> list[Example]:
     """Return the sentences of one epoch, some of them as somebody in a hurry types them."""
-    names = [file.stem for file in (CORPUS / "turns").glob("*1.jsonl")]
-    turns = [example for name in sorted(names) for example in read_turns(name)]
+    files = sorted((CORPUS / "turns").glob("*.jsonl"))
+    names = [file.stem for file in files if not file.stem.endswith(HELD_OUT)]
+    turns = [example for name in names for example in read_turns(name)]
+    facts = [example for name in names for example in read_facts(name)]
     speech = [example for folder in folders for example in read_speech(folder)]
-    return [type_hurriedly(example, rng) for example in (*turns * REPEATS, *speech)]
+    chosen = rng.sample(speech, min(len(speech), OF_SPEECH_AN_EPOCH))
+    alone = [*facts, *rng.sample(list(read_stored()), STORED_AN_EPOCH)]
+    asides = [sentence for _, sentence, classes in turns if classes[0] in ASIDES]
+    led = [(rng.choice(asides), text, classes) for _, text, classes in alone]
+    examples = (*turns * REPEATS, *alone, *led, *chosen)
+    return [type_hurriedly(example, rng) for example in examples]
 
 
 def type_hurriedly(example: Example, rng: random.Random) -> Example:

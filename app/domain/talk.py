@@ -64,6 +64,7 @@ class Statement:
 class SkipReason(StrEnum):
     """Why a part of the talk becomes no fact."""
 
+    EVENT = "event"
     QUESTION = "question"
     WISH = "wish"
     HYPOTHETICAL = "hypothetical"

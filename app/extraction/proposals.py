@@ -4,7 +4,7 @@ import re
 
 from app.extraction.phrases import build_pattern
 from app.extraction.polar_questions import Answers, state_answers
-from app.extraction.states import LASTING_ADJECTIVES
+from app.extraction.words import LASTING_ADJECTIVES
 
 # How an assistant leads up to what it proposes, and how it asks at the end.
 _LEAD_WORDS = build_pattern(

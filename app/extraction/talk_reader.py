@@ -1,16 +1,30 @@
-"""Reads facts from talk by rules: no model, no clock, no I/O."""
+"""Reads facts from talk without a model: the network says what each part of a message is.
 
+Words are put together only where a user confirms or answers what an assistant asked, and where a
+pronoun plainly stands for a name. The network reads what came of it before it is stored.
+"""
+
+import asyncio
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Final
 
+from app.domain.fact import Kind
 from app.domain.secrets import REDACTED
-from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
+from app.domain.talk import (
+    CONTEXT_ENDS,
+    Extraction,
+    Quote,
+    Role,
+    Skipped,
+    SkipReason,
+    Statement,
+    Turn,
+)
 from app.domain.text import fold_loosely
-from app.extraction import words as lists
 from app.extraction.blocks import find_blocks, find_line_reason
 from app.extraction.clauses import cut_clauses
-from app.extraction.comments import find_comments
 from app.extraction.confirmations import (
     find_confirmation_end,
     find_denial_end,
@@ -18,7 +32,7 @@ from app.extraction.confirmations import (
 )
 from app.extraction.corrections import correct_proposal
 from app.extraction.open_questions import state_answer
-from app.extraction.openings import Opening, measure_correction, strip_openings
+from app.extraction.openings import strip_openings
 from app.extraction.polar_questions import Answers
 from app.extraction.pronouns import (
     Antecedent,
@@ -26,75 +40,191 @@ from app.extraction.pronouns import (
     find_title,
     has_dangling_pronoun,
     put_title,
-    replace_by_stranger,
-    replace_object,
     resolve_pronoun,
     starts_with_pronoun,
 )
 from app.extraction.proposals import is_tag_question, read_proposal, state_in_first_person
 from app.extraction.quotes import find_handover_end, find_quotes, is_inside_quote
+from app.extraction.sentence_network import SentenceKind, SentenceNetwork, SentenceReading
 from app.extraction.sentences import split_sentences
-from app.extraction.tokens import Clause
-from app.extraction.verdicts import find_skip_reason
+
+# From this probability a sentence is worth keeping; what the user confirmed is from the second.
+LEAST: Final = 0.8
+LEAST_OF_CONFIRMED: Final = 0.5
+_REASONS: Final = {
+    SentenceKind.EVENT: SkipReason.EVENT,
+    SentenceKind.QUESTION: SkipReason.QUESTION,
+    SentenceKind.REQUEST: SkipReason.REQUEST,
+    SentenceKind.WISH: SkipReason.WISH,
+    SentenceKind.FRAME: SkipReason.QUOTATION,
+    SentenceKind.TALK: SkipReason.NO_STATEMENT,
+    SentenceKind.WORLD: SkipReason.NOT_PERSONAL,
+    SentenceKind.CODE: SkipReason.CODE,
+}
 
 
-def extract_by_rules(turns: Sequence[Turn], handed_out: Collection[str] = ()) -> Extraction:
+async def read_talk(
+    turns: Sequence[Turn], network: SentenceNetwork, handed_out: Collection[str] = ()
+) -> Extraction:
     """Return the facts that the users' turns state, and what was skipped with the reasons.
 
     `handed_out` are texts that came out of the memory. A sentence that repeats one is nothing new.
     """
-    reader = _Reader(turns, frozenset(fold_loosely(text) for text in handed_out))
-    for place, turn in enumerate(turns):
-        reader.read_turn(place, turn)
-    return Extraction(tuple(reader.statements), tuple(reader.skipped))
+    # In a thread: to cut a long message takes some milliseconds.
+    cut = await asyncio.to_thread(cut_talk, turns, handed_out)
+    parts = [part for sentence in cut.sentences for part in sentence.parts]
+    readings = iter(await network.read([(part.before, part.text) for part in parts]))
+    statements: list[Statement] = []
+    skipped = list(cut.skipped)
+    for sentence in cut.sentences:
+        judged = [_judge_part(part, next(readings)) for part in sentence.parts]
+        for run in _join_runs(judged):
+            text = _write_run(run, turns[sentence.turn].content)
+            quote = Quote(sentence.turn, run[0].part.start, run[-1].part.end)
+            reason = run[0].reason
+            if reason is None and fold_loosely(text) in cut.handed_out:
+                reason = SkipReason.REPEATED_CONTEXT
+            if reason is None:
+                quotes = (quote, *sentence.answered)
+                statements.append(Statement(text, quotes, run[0].is_note, run[0].kind))
+            else:
+                skipped.append(Skipped(quote, reason))
+    return Extraction(tuple(statements), tuple(skipped))
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """A clause of a sentence: its place, and why it is no fact; None if it is.
+class Part:
+    """A part of a sentence that may state something: its place, and its words with names.
 
-    `link` is the word that ties it to the clause before. `text` has its pronoun replaced. `is_note`
-    is True for what the speaker wants to be remembered.
+    `before` is what the message says before it, `link` the word that ties it to the part before.
+    `reason` is why it is no fact, if its form says so. It is unclear if a pronoun may be anybody's,
+    and a note if the user wants it to be remembered.
     """
 
     start: int
     end: int
-    link: str
     text: str
+    before: str = ""
+    link: str = ""
+    reason: SkipReason | None = None
+    is_unclear: bool = False
+    is_note: bool = False
+    is_confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a user's turn. `answered` is what it confirms or answers."""
+
+    turn: int
+    parts: tuple[Part, ...]
+    answered: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CutTalk:
+    """The sentences of users that may state something, and what was skipped for its form.
+
+    `handed_out` are the folded texts that came out of the memory.
+    """
+
+    sentences: tuple[Sentence, ...]
+    skipped: tuple[Skipped, ...]
+    handed_out: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A part, and what the network makes of it. `reason` is why it is no fact; None if it is."""
+
+    part: Part
     reason: SkipReason | None
+    kind: Kind = Kind.FACT
     is_note: bool = False
 
-    def move(self, offset: int) -> "_Part":
-        """Return the part with its place counted from `offset` characters earlier."""
-        return replace(self, start=self.start + offset, end=self.end + offset)
+
+def _judge_part(part: Part, reading: SentenceReading) -> _Judged:
+    if part.reason is not None:
+        return _Judged(part, part.reason)
+    kind = reading.find_likeliest(is_kept=True)
+    least = LEAST_OF_CONFIRMED if part.is_confirmed else LEAST
+    if not part.is_note and reading.kept < least:
+        return _Judged(part, _REASONS[reading.find_likeliest(is_kept=False)])
+    if part.is_unclear:
+        return _Judged(part, SkipReason.UNCLEAR_PRONOUN)
+    is_instruction = kind is SentenceKind.INSTRUCTION
+    is_note = part.is_note or kind is SentenceKind.REMEMBER
+    return _Judged(part, None, Kind.PREFERENCE if is_instruction else Kind.FACT, is_note)
 
 
-# Words behind a yes that belong to it: "Sure does, vet said so."
-_LONGEST_REMARK = 5
-_REMARKS = {SkipReason.NO_STATEMENT, SkipReason.POLITENESS}
+# Clauses that say why, when or how of the clause before them, and stand with it.
+_SUBORDINATE = frozenset(
+    """
+    because bc cuz cos since as although though while whereas which except
+    """.split()
+)
+
+
+def _join_runs(parts: Sequence[_Judged]) -> list[list[_Judged]]:
+    """Return the parts in runs: those that belong to one statement, or are skipped alike."""
+    runs: list[list[_Judged]] = []
+    for part in parts:
+        if runs and _continues(runs[-1], part):
+            runs[-1].append(part)
+        else:
+            runs.append([part])
+    return runs
+
+
+def _continues(run: Sequence[_Judged], judged: _Judged) -> bool:
+    """Return True if the part is skipped like the run, or belongs to what the run states.
+
+    A pronoun behind a statement stands for somebody in it.
+    """
+    if run[0].reason is not None or judged.reason is None:
+        return run[0].reason is judged.reason
+    is_unclear = judged.reason is SkipReason.UNCLEAR_PRONOUN
+    return is_unclear or (
+        judged.reason is SkipReason.NO_STATEMENT and judged.part.link in _SUBORDINATE
+    )
+
+
+def _write_run(run: Sequence[_Judged], content: str) -> str:
+    """Return the words of a run: the first part with its names, and what follows as it is."""
+    return (run[0].part.text + content[run[0].part.end : run[-1].part.end]).strip()
+
+
+def cut_talk(turns: Sequence[Turn], handed_out: Collection[str] = ()) -> CutTalk:
+    """Return what of the turns may state something, without reading what it says."""
+    cutter = _Cutter(turns, frozenset(fold_loosely(text) for text in handed_out))
+    for place, turn in enumerate(turns):
+        cutter.cut_turn(place, turn)
+    return CutTalk(tuple(cutter.sentences), tuple(cutter.skipped), cutter.handed_out)
+
+
 # How many sentences back a pronoun may point.
 _PRONOUN_REACH = 3
 # Characters at the end of an assistant's turn that a pronoun in the answer may point to.
 _ASKED_LENGTH = 160
-# Characters. Nobody states a fact in so long a sentence, and the rules read one more than once.
+# Characters. Nobody states a fact in so long a sentence.
 _LONGEST_SENTENCE = 1_000
 
 
 @dataclass
-class _Reader:
+class _Cutter:
     turns: Sequence[Turn]
     handed_out: frozenset[str]
-    statements: list[Statement] = field(default_factory=list)
+    sentences: list[Sentence] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     recent: list[list[Antecedent]] = field(default_factory=list)
     earlier: list[list[Antecedent]] = field(default_factory=list)
     last_question: list[list[Antecedent]] = field(default_factory=list)
     last_title: str | None = None
 
-    def read_turn(self, place: int, turn: Turn) -> None:
+    def cut_turn(self, place: int, turn: Turn) -> None:
         match turn.role:
             case Role.USER:
-                self._read_user(place, turn)
+                self._cut_user(place, turn)
             case Role.ASSISTANT:
                 self._skip_whole(place, turn, SkipReason.ASSISTANT)
             case Role.SYSTEM | Role.TOOL:
@@ -107,7 +237,7 @@ class _Reader:
     def _skip(self, turn: int, start: int, end: int, reason: SkipReason) -> None:
         self.skipped.append(Skipped(Quote(turn, start, end), reason))
 
-    def _read_user(self, place: int, turn: Turn) -> None:
+    def _cut_user(self, place: int, turn: Turn) -> None:
         self.earlier, self.recent = self.recent or self.earlier, []
         self.last_question = []
         self.last_title = None
@@ -129,7 +259,7 @@ class _Reader:
                     continue
                 begins = self._read_answer(place, start, end) if is_first else start
                 if begins < end:
-                    self._read_sentence(place, begins, end)
+                    self._cut_sentence(place, begins, end)
                 is_first = False
                 if find_handover_end(turn.content[start:end]) is not None:
                     quotes.append((end, len(turn.content) + 1))
@@ -155,28 +285,8 @@ class _Reader:
         text = self._settle_reply(answered[0]) if answered else None
         if answered is None or text is None:
             return start
-        answer_end = start + answered[1]
-        if self._is_remark(place, answer_end, end):
-            answer_end = end
-        if self._is_repeated(text):
-            self._skip(place, start, answer_end, SkipReason.REPEATED_CONTEXT)
-            return answer_end
-        quotes = (Quote(place, start, answer_end), Quote(place - 1, first, last))
-        self.statements.append(Statement(text, quotes))
-        self._note_antecedents(text)
-        return answer_end
-
-    def _is_remark(self, place: int, start: int, end: int) -> bool:
-        """Return True if what follows an answer in its sentence states and asks nothing."""
-        rest = self.turns[place].content[start:end]
-        words = rest.lower().split()
-        if not words or len(words) > _LONGEST_REMARK or rest.rstrip().endswith("?"):
-            return False
-        if words[0] in lists.PRONOUNS | lists.FIRST_PERSON | {"that", "this", "it's", "that's"}:
-            return False
-        return all(
-            part.reason in _REMARKS for part in self._judge_parts(rest, strip_openings(rest))
-        )
+        self._add_answer(place, start, start + answered[1], text, (first, last))
+        return start + answered[1]
 
     def _read_value(self, place: int, start: int, end: int) -> int:
         """Add what a few words state that answer an open question of the assistant.
@@ -188,17 +298,22 @@ class _Reader:
             return start
         question = self.turns[place - 1].content[question_place[0] : question_place[1]]
         text = state_answer(question, self.turns[place].content[start:end])
-        if text is None or find_skip_reason(Clause(text)) is not None:
+        if text is None:
             return start
-        quotes = (Quote(place, start, end), Quote(place - 1, *question_place))
-        self.statements.append(Statement(text, quotes))
-        self._note_antecedents(text)
+        self._add_answer(place, start, end, text, question_place)
         return end
 
+    def _add_answer(
+        self, place: int, start: int, end: int, text: str, question: tuple[int, int]
+    ) -> None:
+        part = Part(start, end, text, is_confirmed=True)
+        self.sentences.append(Sentence(place, (part,), (Quote(place - 1, *question),)))
+        self._note_antecedents(text)
+
     def _settle_reply(self, text: str) -> str | None:
-        """Return the text with its pronoun replaced, None if it is not worth knowing."""
+        """Return the text with its pronoun replaced, None if nobody knows for whom it stands."""
         text = put_title(text, self.last_title) if self.last_title else text
-        if not _is_proposable(text) or text.endswith((" it", " that")):
+        if text.endswith((" it", " that")):
             return None
         if starts_with_pronoun(text):
             return resolve_pronoun(text, self.recent, self.earlier)
@@ -210,7 +325,7 @@ class _Reader:
     def _note_antecedents(self, text: str) -> None:
         self.recent = [*self.recent[1 - _PRONOUN_REACH :], find_antecedents(text)]
 
-    def _read_sentence(self, place: int, start: int, end: int) -> None:
+    def _cut_sentence(self, place: int, start: int, end: int) -> None:
         content = self.turns[place].content
         sentence = content[start:end]
         if len(sentence) > _LONGEST_SENTENCE:
@@ -226,127 +341,60 @@ class _Reader:
             self._skip(place, start, end, SkipReason.REPEATED_CONTEXT)
             self._note_antecedents(core)
             return
-        parts = [part.move(start) for part in self._judge_parts(sentence, opening)]
-        self._add_parts(place, start, end, parts)
+        if not core:
+            self._skip(place, start, end, SkipReason.NO_STATEMENT)
+            return
+        parts = tuple(self._cut_parts(content, start, end))
+        self.sentences.append(Sentence(place, parts))
         self._note_antecedents(" ".join(part.text for part in parts))
 
-    def _judge_parts(self, sentence: str, opening: Opening) -> Iterator[_Part]:
-        """Yield the clauses of a sentence, with their places in it."""
+    def _cut_parts(self, content: str, start: int, end: int) -> Iterator[Part]:
+        """Yield the parts of a sentence that can stand by themselves."""
+        sentence = content[start:end]
+        opening = strip_openings(sentence)
         core = sentence[opening.start : opening.end]
         is_asked = sentence.rstrip(" \"'”’)!").endswith("?")
-        if opening.is_note:
-            yield self._judge_note(core + "?" if is_asked else core, opening)
-            return
         quotes = find_quotes(sentence)
         handover = find_handover_end(sentence)
         if handover is not None:
             quotes.append((handover, len(sentence) + 1))
-        cuts = cut_clauses(core)
-        follows_fact = False
-        reason: SkipReason | None = None
+        cuts = [(0, len(core), "")] if opening.is_note else cut_clauses(core)
         for number, (first, last, link) in enumerate(cuts):
-            text = core[first:last]
-            goes_on_asking = reason is SkipReason.QUESTION and link in {"so", "so that"}
-            if is_inside_quote(opening.start + first, opening.start + last, quotes):
+            begins, ends = opening.start + first, opening.start + last
+            reason: SkipReason | None = None
+            if is_inside_quote(begins, ends, quotes):
                 reason = SkipReason.QUOTATION
-            elif (is_asked and number == len(cuts) - 1) or goes_on_asking:
+            elif is_asked and number == len(cuts) - 1:
                 reason = SkipReason.QUESTION
-            elif follows_fact and starts_with_pronoun(text):
-                reason = find_skip_reason(Clause(replace_by_stranger(text)))
-            else:
-                text, reason = self._judge(text, core[:first], follows_fact=follows_fact)
-            follows_fact = reason is None
-            yield _Part(opening.start + first, opening.start + last, link, text, reason)
+            text, is_unclear = self._settle_pronoun(core[first:last], core[:first])
+            yield Part(
+                start + begins,
+                start + ends,
+                text,
+                _find_said(content[: start + begins]),
+                link,
+                reason,
+                is_unclear,
+                opening.is_note,
+            )
 
-    def _judge_note(self, text: str, opening: Opening) -> _Part:
-        """Return what is to be remembered with its pronoun replaced, and why it is no fact."""
-        reason = find_skip_reason(Clause(text), is_note=True)
-        if reason is None and starts_with_pronoun(text):
-            resolved = self._resolve(text, "")
-            reason = SkipReason.UNCLEAR_PRONOUN if resolved is None else None
-            text = resolved or text
-        return _Part(opening.start, opening.end, "", text, reason, is_note=True)
+    def _settle_pronoun(self, text: str, before: str) -> tuple[str, bool]:
+        """Return the text with its pronoun replaced, and whether it stays unclear.
 
-    def _judge(
-        self, text: str, before: str, *, follows_fact: bool
-    ) -> tuple[str, SkipReason | None]:
-        """Return a clause with its pronoun replaced, and why it is no fact.
-
-        `before` is what the sentence says before the clause.
+        `before` is what the sentence says before the text.
         """
         text = put_title(text, self.last_title) if self.last_title else text
         if not starts_with_pronoun(text):
-            judged = replace_object(text) if follows_fact else text
-            reason = find_skip_reason(Clause(judged[measure_correction(judged) :]))
-            if reason is None and not follows_fact and has_dangling_pronoun(text):
-                reason = SkipReason.UNCLEAR_PRONOUN
-            return text, reason
-        resolved = self._resolve(text, before)
-        if resolved is not None:
-            return resolved, find_skip_reason(Clause(resolved))
-        reason = find_skip_reason(Clause(replace_by_stranger(text)))
-        return text, reason or SkipReason.UNCLEAR_PRONOUN
-
-    def _resolve(self, text: str, before: str) -> str | None:
-        """Return the text with its first pronoun replaced, by the nearest who is named."""
+            return text, has_dangling_pronoun(text)
         here = [find_antecedents(before)] if before else []
-        return resolve_pronoun(text, here, self.recent, self.last_question, self.earlier)
-
-    def _add_parts(self, place: int, start: int, end: int, parts: list[_Part]) -> None:
-        """Add one statement for each run of clauses that state something."""
-        runs = _join_runs(parts)
-        content = self.turns[place].content
-        if len(runs) == 1 and runs[0][0].reason is not None:
-            self._skip(place, start, end, runs[0][0].reason)
-            return
-        for run in runs:
-            first, last = run[0].start, run[-1].end
-            text = (run[0].text + content[run[0].end : last]).strip()
-            if run[0].reason is not None:
-                self._skip(place, first, last, run[0].reason)
-            elif self._is_repeated(text):
-                self._skip(place, first, last, SkipReason.REPEATED_CONTEXT)
-            else:
-                self._add_statement(place, first, last, text, is_note=run[0].is_note)
-
-    def _add_statement(self, place: int, start: int, end: int, text: str, *, is_note: bool) -> None:
-        """Add what the words at this place state, in this text, and skip the comments behind it."""
-        comments = find_comments(text)
-        last = end - len(text[comments:])
-        quotes = (Quote(place, start, last),)
-        self.statements.append(Statement(text[:comments], quotes, is_note))
-        if last < end:
-            skipped = end - len(text[comments:].lstrip(", "))
-            self._skip(place, skipped, end, SkipReason.NO_STATEMENT)
+        antecedents = (here, self.recent, self.last_question, self.earlier)
+        resolved = resolve_pronoun(text, *antecedents)
+        return resolved or text, resolved is None
 
 
-# Clauses that say why, when or how of the clause before them, and stand with it.
-_SUBORDINATE = frozenset(
-    """
-    because bc cuz cos since as although though while whereas which except
-    """.split()
-)
-
-
-def _join_runs(parts: list[_Part]) -> list[list[_Part]]:
-    """Return the clauses in runs: those that belong to one statement, or are skipped alike."""
-    runs: list[list[_Part]] = []
-    for part in parts:
-        if runs and _continues(runs[-1], part):
-            runs[-1].append(part)
-        else:
-            runs.append([part])
-    return runs
-
-
-def _continues(run: list[_Part], part: _Part) -> bool:
-    is_fact = run[0].reason is None
-    if not is_fact:
-        return part.reason is run[0].reason
-    if part.reason is None:
-        return True
-    is_neutral = part.reason in {SkipReason.NO_STATEMENT, SkipReason.UNCLEAR_PRONOUN}
-    return is_neutral and (part.link in _SUBORDINATE or part.text[:3].lower() in {"he ", "she"})
+def _find_said(before: str) -> str:
+    """Return what the user said before a sentence: what follows a context of ours."""
+    return before.rpartition(CONTEXT_ENDS)[2].lstrip()
 
 
 def _find_proposed_sentence(content: str) -> tuple[int, int] | None:
@@ -398,9 +446,3 @@ _DO_NOT = re.compile(r"\bdo(?:es)?n't\b")
 def _is_of_past(denial: str, denied: str) -> bool:
     """Return True for "I did not" where the question was what somebody does."""
     return bool(_DID_NOT.search(denial) and _DO_NOT.search(denied))
-
-
-def _is_proposable(text: str) -> bool:
-    """Return True for a statement that is worth knowing once the user has confirmed it."""
-    judged = replace_by_stranger(text) if starts_with_pronoun(text) else text
-    return find_skip_reason(Clause(judged), is_confirmed=True) is None
