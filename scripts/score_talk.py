@@ -2,8 +2,8 @@
 
     score_talk.py FILE [--errors]
 
-FILE has one turn a line, of corpus/turns, or: session, turn, role, at, content, and labels with a verbatim `span` and a `class`. A captured statement is right if
-at least half of its first quote lies in labels of class fact or confirmation; otherwise it is junk. A label is recalled if at least half of
+FILE is one of corpus/turns, or has one turn a line: session, turn, role, at, content, and labels
+with a verbatim `span` and a `class`. A captured statement is right if at least half of its first quote lies in labels of class fact or confirmation; otherwise it is junk. A label is recalled if at least half of
 it lies in such quotes. `--errors` lists what was captured wrongly and what was missed.
 """
 

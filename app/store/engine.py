@@ -943,9 +943,9 @@ async def is_read_only(connection: AsyncConnection) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DriverSql:
-    """A statement as Postgres takes it, with `$1` for the first of its `names`.
+    """A statement as Postgres takes it: `$1` stands for the parameter of the first of its names.
 
-    psycopg would parse a long statement with names anew each time.
+    A long statement with names would be parsed by psycopg each time.
     """
 
     text: bytes

@@ -1,7 +1,7 @@
 """Let no look-up of a memory's counters take the index that lists what was used last.
 
 While the table is empty, Postgres finds both of its indexes equally good. A plan made then read all
-counters of the agent for each of them.
+counters of the agent at each look-up.
 """
 
 from alembic import op
