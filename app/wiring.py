@@ -25,7 +25,7 @@ from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
 from app.extraction.model.extractor import ModelExtractor
-from app.extraction.relevance_network import RelevanceNetwork
+from app.extraction.sentence_network import SentenceNetwork
 from app.networks import FairThreads
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
@@ -183,7 +183,7 @@ async def open_services(
             queue=queue,
             embedder=embedder,
             local_judge=local_judge,
-            relevance=RelevanceNetwork(threads),
+            network=SentenceNetwork(threads),
             chat=build_chat(settings, http),
             sender=WebhookSender(
                 webhook_http,
@@ -306,7 +306,7 @@ def _build_services(
     queue: Queue,
     embedder: Embedder,
     local_judge: LocalJudge | None,
-    relevance: RelevanceNetwork,
+    network: SentenceNetwork,
     chat: ChatClient | None,
     sender: WebhookSender,
     language_oid: int,
@@ -321,7 +321,7 @@ def _build_services(
     budget = build_budget(settings)
     cascade = Cascade(local_judge, build_model_judge(settings, chat, budget))
     extractor = ModelExtractor(chat, budget) if chat else None
-    messages = MessageReader(engine, extractor, relevance, default=choose_extractor(settings))
+    messages = MessageReader(engine, extractor, network, default=choose_extractor(settings))
     indexes = AgentIndexDirectory(engine)
     classifier = Classifier(engine, embedder, cascade, store_settings, indexes)
     dater = FactDater(engine, zone=find_zone(settings.timezone) or UTC, is_on=settings.read_dates)
@@ -479,8 +479,8 @@ def build_chat(settings: Settings, http: httpx.AsyncClient) -> ChatClient | None
 
 def choose_extractor(settings: Settings) -> ExtractBy:
     """Return what reads messages unless their call says otherwise."""
-    by_rules = settings.extract == "rules" or settings.llm_base_url is None
-    return ExtractBy.RULES if by_rules else ExtractBy.MODEL
+    by_network = settings.extract == "network" or settings.llm_base_url is None
+    return ExtractBy.NETWORK if by_network else ExtractBy.MODEL
 
 
 def build_model_judge(

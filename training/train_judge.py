@@ -65,7 +65,7 @@ def train(network: ReadingNetwork, collect: Callable[[int], list[Pair]], file: P
         if epoch:
             pairs = collect(SEED + epoch)
         encoded = [encode_pair(tokenizer, pair) for pair in pairs]
-        classes = [RELATIONS.index(pair.relation) for pair in pairs]
+        classes = [(RELATIONS.index(pair.relation),) for pair in pairs]
         for batch in make_batches(encoded, classes, rng):
             total += trainer.step(*batch)
             count += 1

@@ -1,4 +1,4 @@
-"""Training in steps of batches: what the judge and the second reader share."""
+"""Training in steps of batches: what the judge and the reader of messages share."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -16,6 +16,8 @@ MASKED = 0.1  # of the words, so that a text is never quite the same twice
 WEIGHT_DECAY = 0.01
 LARGEST_GRADIENT = 1.0
 SORTED_TOGETHER = 50  # batches whose texts are sorted by length, so that little is padded
+
+Classes = tuple[int, ...]  # what a text may be
 
 
 class Trainer:
@@ -37,18 +39,17 @@ class Trainer:
             fused=True,
         )
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._scale_rate)
-        self._loss = torch.nn.CrossEntropyLoss(label_smoothing=SMOOTHING)
 
     def _scale_rate(self, step: int) -> float:
         rising = (step + 1) / (self._steps * WARM_UP)
         falling = max(LAST_RATE, 1 - step / self._steps)
         return min(1.0, rising) * falling
 
-    def step(self, encoded: Sequence[Encoded], classes: Sequence[int]) -> float:
-        """Learn from one batch and return its loss."""
+    def step(self, encoded: Sequence[Encoded], classes: Sequence[Classes]) -> float:
+        """Learn from one batch, of which each text is one of its classes, and return its loss."""
         ids, types, mask = pad_texts(encoded)
         logits = self._network(mask_words(ids), types, mask)
-        loss = self._loss(logits.float(), torch.tensor(classes))
+        loss = compute_loss(logits.float(), classes)
         loss.backward()
         for master, parameter in zip(self._masters, self._parameters, strict=True):
             master.grad = parameter.grad.float()
@@ -69,6 +70,16 @@ class Trainer:
         return weights
 
 
+def compute_loss(logits: torch.Tensor, classes: Sequence[Classes]) -> torch.Tensor:
+    """Return how unlikely what each text may be was held. The logits are (texts, classes)."""
+    logs = logits.log_softmax(-1)
+    is_allowed = torch.zeros_like(logs, dtype=torch.bool)
+    for row, allowed in enumerate(classes):
+        is_allowed[row, list(allowed)] = True
+    found = logs.masked_fill(~is_allowed, float("-inf")).logsumexp(-1)
+    return -((1 - SMOOTHING) * found + SMOOTHING * logs.mean(-1)).mean()
+
+
 def mask_words(ids: torch.Tensor) -> torch.Tensor:
     """Hide some of the words. What is left must do."""
     is_hidden = (torch.rand(ids.shape) < MASKED) & (ids > MASK)
@@ -76,8 +87,8 @@ def mask_words(ids: torch.Tensor) -> torch.Tensor:
 
 
 def make_batches(
-    encoded: Sequence[Encoded], classes: Sequence[int], rng: random.Random
-) -> Iterator[tuple[list[Encoded], list[int]]]:
+    encoded: Sequence[Encoded], classes: Sequence[Classes], rng: random.Random
+) -> Iterator[tuple[list[Encoded], list[Classes]]]:
     """Yield the texts of an epoch and their classes, in a new order."""
     order = list(range(len(encoded)))
     rng.shuffle(order)

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from app.classification import signals
 from app.classification.local.judge import LocalJudge, ReadCandidate, Thresholds
-from app.classification.local.language import is_english
 from app.classification.local.reading import Reading
 from app.classification.merge_text import join_texts
 from app.classification.names import RenamedText, rename_alike
@@ -18,6 +17,7 @@ from app.classification.wording import spell_alike, write_as_holding
 from app.domain.dates.dated_text import Precision
 from app.domain.dates.facts import drop_date_words
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
+from app.domain.language import is_english
 from app.domain.relation import Judge, Judgment, Relation
 from app.domain.text import differ_in_exact_words
 from app.domain.version import Memory

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from math import ceil
 
-from app.classification.local.language import is_english
+from app.domain.language import is_english
 from app.classification.signals.lemma import reduce_to_lemma
 from app.domain.text import fold, fold_loosely
 

@@ -64,11 +64,11 @@ class Statement:
 class SkipReason(StrEnum):
     """Why a part of the talk becomes no fact."""
 
+    EVENT = "event"
     QUESTION = "question"
     WISH = "wish"
-    HYPOTHETICAL = "hypothetical"
     QUOTATION = "quotation"
-    POLITENESS = "politeness"
+    SMALL_TALK = "small_talk"
     CODE = "code"
     TABLE = "table"
     LOG = "log"

@@ -1,1 +1,1 @@
-"""Reading facts from talk, by rules or by a model."""
+"""Reading facts from talk, by a network or by a model."""

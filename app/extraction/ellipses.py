@@ -1,43 +1,9 @@
-"""Writes out the words that a hurried speaker drops: "Got a dog" becomes "I got a dog"."""
-
-import re
+"""Finds the words that a hurried speaker drops: "Got a dog" is "I got a dog"."""
 
 from app.extraction import words as lists
-from app.extraction.states import LASTING_ADJECTIVES
 from app.extraction.tokens import Clause
 from app.extraction.verbs import is_past_verb, skip_adverbs
-
-# "My name's Priya", "my rent's 1200": what follows can only be said of it.
-_SHORT_IS = re.compile(
-    r"(?P<subject>(?:my|our)\s+(?:[\w-]+\s+){0,2}?[\w-]+)['’]s\s+(?P<rest>been\b.*|\d.*|\w+\Z)",
-    re.IGNORECASE,
-)
-# "My roommates a slob": the apostrophe is dropped too.
-_BARE_IS = re.compile(
-    r"(?P<owner>my|our)\s+(?P<noun>\w+)s\s+(?=(?:an?|called|named|from|allergic|vegan|vegetarian)\b)",
-    re.IGNORECASE,
-)
-_NAMES_IS = re.compile(r"(my|our|his|her)\s+(name|birthday|job|email|address)s\s+", re.IGNORECASE)
-
-
-def write_out(clause: Clause) -> Clause:
-    """Return the clause with its dropped "I", "I am" or "I have"; as it is if nothing is dropped.
-
-    A shortened "is" behind a noun is written out too if the clause has no other verb.
-    """
-    subject = _find_dropped_subject(clause)
-    if subject:
-        return Clause(f"{subject} {clause.text}")
-    if match := _NAMES_IS.match(clause.text):
-        return Clause(f"{match[1]} {match[2]} is {clause.text[match.end() :]}")
-    match = _BARE_IS.match(clause.text)
-    if match and match["noun"].lower() in lists.PEOPLE | {"bf", "gf", "roommate", "name"}:
-        return Clause(f"{match['owner']} {match['noun']} is {clause.text[match.end() :]}")
-    match = _SHORT_IS.match(clause.text)
-    if match is None or f"{match['subject'].split()[-1].lower()}'s" not in clause.word_set:
-        return clause
-    verb = "has" if match["rest"].lower().startswith("been") else "is"
-    return Clause(f"{match['subject']} {verb} {match['rest']}")
+from app.extraction.words import LASTING_ADJECTIVES
 
 
 def _is_verb(word: str) -> bool:

@@ -158,14 +158,3 @@ def _find_end(text: str, start: int) -> int:
 
 def _is_emoji(character: str) -> bool:
     return ord(character) > 0x2000 and unicodedata.category(character) in {"So", "Sk", "Mn", "Cf"}
-
-
-# These stay in the text, for they tell that something else was thought before.
-_CORRECTIONS = build_pattern("actually/correction/sorry/scratch that/i misspoke")
-_CORRECTION = re.compile(rf"{_CORRECTIONS}\s*[,:–—-]?\s+", re.IGNORECASE)
-
-
-def measure_correction(text: str) -> int:
-    """Return the length of the words at the start that mark a correction, 0 if there are none."""
-    match = _CORRECTION.match(text)
-    return match.end() if match else 0

@@ -73,33 +73,6 @@ def resolve_pronoun(text: str, *antecedents: list[list[Antecedent]]) -> str | No
     return None
 
 
-_STRANGERS = {
-    "he": "Alex",
-    "his": "Alex",
-    "she": "Alex",
-    "her": "Alex",
-    "they": "Our friends",
-    "their": "Our friends",
-    "it": "Our place",
-    "that": "Alex",
-    "its": "Our place",
-}
-
-
-def replace_by_stranger(text: str) -> str:
-    """Return the text with some name for its first pronoun, to judge what is said of it."""
-    match = _PRONOUN.match(text)
-    return _put_name(match, _STRANGERS[match[1].lower()]) if match else text
-
-
-_OBJECT = re.compile(r"\b(?:him|her(?!\s+\w)|them)\b", re.IGNORECASE)
-
-
-def replace_object(text: str) -> str:
-    """Return the text with some name for "him", "her" and "them", to judge what is said of them."""
-    return _OBJECT.sub("Alex", text)
-
-
 def _put_name(match: re.Match[str], name: str) -> str:
     pronoun = match[1].lower()
     if match[1][0].isupper():

@@ -4,7 +4,7 @@ import re
 
 from app.extraction.phrases import build_pattern
 from app.extraction.polar_questions import Answers, state_answers
-from app.extraction.states import LASTING_ADJECTIVES
+from app.extraction.words import LASTING_ADJECTIVES
 
 # How an assistant leads up to what it proposes, and how it asks at the end.
 _LEAD_WORDS = build_pattern(
@@ -116,6 +116,7 @@ _TITLE = re.compile(
 )
 _NEGATION = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\bor\b", re.IGNORECASE)
+_ANY = re.compile(r"\bany(?:one|body|thing|where)?\b", re.IGNORECASE)
 
 
 def read_proposal(sentence: str) -> Answers | None:
@@ -138,6 +139,11 @@ def read_proposal(sentence: str) -> Answers | None:
         return _put_in_first_person(Answers(text, None)) if _YOURS_FIRST.match(text) else None
     answers = state_answers(text) or Answers(_write_out_fragment(text), None)
     return None if _INVERTED.match(answers.yes) else _put_in_first_person(answers)
+
+
+def leaves_open(stated: str) -> bool:
+    """Return True if a yes states too little: "I have any allergies" does not say which."""
+    return bool(_ANY.search(stated)) and not _NEGATION.search(stated)
 
 
 def _strip_lead(text: str) -> str:

@@ -11,8 +11,6 @@ MODALS = _list("can could will would shall should may might must cannot")
 AUXILIARIES = BE | HAVE | MODALS | _list("do does did")
 
 FIRST_PERSON = _list("i we")
-OWNERS = _list("my our")
-OURS = _list("we my our me us mine ours myself ourselves")
 PRONOUNS = _list("he she they it")
 PRONOUN_OWNERS = _list("his her their its")
 
@@ -37,14 +35,6 @@ TALK_VERBS = _list(
     seem look keep try hate-to disagree apologize apologise recall imagine trust say tell suspect
     fear worry read plan refuse curious care mind got thought meant require plead beg vote thank
     blame miss respect admire
-    """
-)
-# What is done now, for the task at hand.
-TASK_VERBS = _list(
-    """
-    click paste copy upload attach refresh submit scroll hover press type pass
-    hurt ache itch sting hit enter select drag
-    import define declare crash fail hang freeze lag stall glitch break throw return raise print end
     """
 )
 
@@ -156,57 +146,6 @@ MOODS = _list(
     feeling home hoping alright gonna not-sure tempted blown mad proud embarrassed scared behind
     """
 )
-# Opinions of the moment, and how a thing at hand behaves.
-EVALUATIONS = _list(
-    """
-    good great nice fine perfect wrong right bad terrible awful amazing awesome better best worse ok
-    okay cool weird strange odd interesting confusing clear unclear helpful useful useless easy hard
-    difficult simple tricky annoying ugly beautiful brilliant excellent lovely fantastic wonderful
-    slow fast broken failing down acting correct incorrect missing empty ready done too so delicious
-    tasty horrible crazy insane funny hilarious sad true false impossible possible important
-    understandable enough long short boring exciting overrated underrated worth working corrupted
-    expensive cheap dry wet hopeless rubbish
-    delayed full overdue worst
-    loud asleep awake popular dead raw thin thick sticky salty sour soft frozen
-    blurry set cloudy sunny windy crashing hanging throwing giving showing saying not-working stuck
-    driving making getting
-    """
-)
-# Things of the conversation and of the task at hand.
-TASK_NOUNS = _list(
-    """
-    question questions problem problems issue issues bug bugs error errors idea ideas code script
-    function functions query queries output outputs input response responses answer answers attempt
-    guess point bad loop test tests build file files line lines snippet link example examples draft
-    sentence sentences paragraph paragraphs text title result results thing things reason stack
-    trace traceback exception message prompt version step steps solution fix apology apologies fault
-    understanding thought thoughts mind head brain terminal screen cursor tab console compiler
-    variable string array list dict dataframe column columns row rows component class method request
-    endpoint branch commit diff pr merge suggestion suggestions recommendation recommendations
-    settings menu recipe option options difference field definition feeling doubt trouble clue luck
-    hunch minute
-    sec moment headache word words essay poem story plot joke tone feedback movie film weather sauce
-    dough pipeline
-    """
-)
-# Words that point into the conversation: "the first one", "the above".
-DISCOURSE = _list(
-    """
-    first second last latter former above below following next previous only more less rest same
-    other few couple lot bit
-    """
-)
-# Places and things at hand of which "this …" says something that lasts.
-LASTING_THINGS = _list(
-    """
-    project repo repository app application company team service codebase product website site
-    office building flat apartment house town city neighbourhood neighborhood car school garden
-    kitchen boiler landlord landlady fridge oven freezer kids baby twins dog cat puppy gym nursery
-    place choir band club
-    balcony shed garage attic basement wedding rent router tenants neighbours neighbors clinic
-    practice surgery pharmacy warehouse factory farm shop store museum library
-    """
-)
 POLITE_WORDS = _list(
     """
     thanks thank you thx ty cheers please hello hi hey hiya yo morning afternoon evening night good
@@ -230,13 +169,6 @@ QUESTION_WORDS = _list(
     what what's whats which who who's whose whom where where's when why how how's
     """
 )
-QUESTION_OPENINGS = _list(
-    """
-    do does did is are am was were can could will would should shall have has had may might isn't
-    aren't don't doesn't didn't can't couldn't won't wouldn't shouldn't any anyone anybody wasn't
-    weren't haven't hasn't
-    """
-)
 IMPERATIVES = _list(
     """
     write make give show explain help fix add remove translate summarise summarize draft list find
@@ -258,23 +190,6 @@ MONTHS = _list(
     """
     january february march april may june july august september october november december jan feb
     mar apr jun jul aug sep sept oct nov dec
-    """
-)
-# Whom a writer invents.
-INVENTED = _list(
-    """
-    character characters protagonist hero heroine villain narrator antagonist avatar
-    """
-)
-# What is said of these alone is general knowledge.
-COUNTRIES = _list(
-    """
-    germany france spain italy portugal england scotland wales ireland britain uk america usa canada
-    mexico brazil argentina chile peru colombia china japan india korea vietnam thailand indonesia
-    malaysia philippines australia zealand russia ukraine poland sweden norway finland denmark
-    netherlands holland belgium switzerland austria hungary romania bulgaria greece turkey israel
-    egypt nigeria kenya ghana morocco africa europe asia iran iraq syria pakistan bangladesh cuba
-    iceland croatia serbia paris london rome berlin madrid lisbon tokyo beijing moscow vienna
     """
 )
 PEOPLE = _list(
@@ -335,12 +250,6 @@ STATES = _list(
     """
 )
 
-# Said of a person or thing in passing: "a bit", "a pain".
-NO_CLASS = _list(
-    """
-    bit little tad mess wreck idiot fool lot pain shame pity joke nightmare joy disaster
-    """
-)
 TALK_PAST = _list(
     """
     tried said told thought asked saw noticed wanted needed felt checked looked forgot heard
@@ -348,25 +257,6 @@ TALK_PAST = _list(
     laughed cried smiled fixed updated tested restarted ran clicked copied pasted changed-it
     """
 ) - {"ran"}
-TASK_PROGRESSIVES = _list(
-    """
-    trying looking getting debugging staring waiting thinking wondering reading meaning struggling
-    asking playing fighting having telling saying showing giving throwing crashing hanging failing
-    returning doing using seeing going making feeling coming running sitting standing talking typing
-    testing building fixing breaking acting kidding joking considering hoping calling referring
-    """
-)
-# Things that talk is often about without their being the speaker's.
-TALKED_OF = _list(
-    """
-    time way point person people world weather news internet web page button link image picture
-    photo video song book chapter article paper email mail letter report summary outline plan
-    itinerary table chart graph diagram data dataset model api library framework package module docs
-    documentation server db database container pod job pipeline process log logs whole entire new
-    old one ones food meal dinner flight hotel printer app website site build deploy deployment
-    program software
-    """
-)
 PLAIN_VERBS = _list(
     """
     live work go like love hate use prefer need want speak play run take start end eat drink sleep
@@ -398,20 +288,15 @@ COMMON_OPENERS = _list(
     """
 )
 
-INTENSIFIERS = _list(
-    """
-    really very so too pretty quite super way extremely basically kinda totally truly rather
-    """
-)
 
-# Makers and tools. A sentence about one of them alone is general knowledge.
-TECHNOLOGIES = _list(
+LASTING_ADJECTIVES = STATES | frozenset(
     """
-    python rust java javascript typescript react vue angular svelte node npm yarn docker kubernetes
-    postgres postgresql mysql sqlite redis mongodb linux ubuntu windows macos git github gitlab
-    excel word chrome firefox safari google amazon aws azure gcp chatgpt openai gemini copilot
-    vscode vim emacs bash pandas numpy pytorch tensorflow django flask fastapi rails php golang
-    swift kotlin css html sql json yaml markdown latex wordpress android iphone apple microsoft
-    facebook instagram twitter youtube netflix spotify wikipedia
-    """
+    pescatarian pescetarian celiac asthmatic dyslexic autistic epileptic anaemic anemic colourblind
+    colorblind mute disabled gay lesbian bisexual bi trans nonbinary straight queer single widowed
+    engaged separated unemployed freelance teetotal sober religious atheist agnostic catholic
+    jewish muslim christian hindu buddhist bilingual trilingual ambidextrous hypertensive intolerant
+    insured vaccinated tall bald ginger blonde blond introverted extroverted adopted homeschooled
+    self-employed childless lefthanded righthanded shortsighted longsighted insulin-dependent
+    expecting claustrophobic
+    """.split()
 )

@@ -280,7 +280,7 @@ def _join_batches(batches: Sequence[Batch]) -> Batch:
         drafts += batch.drafts
         extractors.append(batch.extractor)
         troubles += [batch.trouble] if batch.trouble else []
-    extractor = ExtractBy.RULES if ExtractBy.RULES in extractors else extractors[-1]
+    extractor = ExtractBy.NETWORK if ExtractBy.NETWORK in extractors else extractors[-1]
     return Batch(
         tuple(turns), tuple(turns), tuple(drafts), extractor, troubles[0] if troubles else None
     )

@@ -1,4 +1,4 @@
-"""Reading facts from messages: by rules, or by a model with the rules to fall back on.
+"""Reading facts from messages: by the network, or by a model with the network to fall back on.
 
 Nothing is locked, and no connection is held while a model is asked.
 """
@@ -14,6 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
 from app.domain.errors import NoModel
+from app.domain.fact import Kind
+from app.domain.language import is_english
 from app.domain.secrets import REDACTED
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Turn
 from app.domain.text import fold_loosely, hash_text_loosely
@@ -22,10 +24,9 @@ from app.extraction.model.extractor import ModelExtractor
 from app.extraction.model.small_talk import MOST_OF_SMALL_TALK, list_small_talk
 from app.extraction.model.support import drop_framed
 from app.extraction.proposals import read_proposal
-from app.extraction.relevance import find_irrelevant, list_names, list_stated
-from app.extraction.relevance_network import RelevanceNetwork
-from app.extraction.rules import extract_by_rules
+from app.extraction.sentence_network import SentenceNetwork
 from app.extraction.sentences import split_sentences
+from app.extraction.talk_reader import read_talk
 from app.remote.budget import Payer
 from app.services import metrics
 from app.store.captures import captures
@@ -37,7 +38,9 @@ _CONTEXT_LINE = re.compile(
 )
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
-NO_MODEL = "No model is set where the messages are read, so that rules read them."
+# A statement of a model's is dropped below this probability of being worth keeping.
+LEAST_OF_MODEL = 0.05
+NO_MODEL = "No model is set where the messages are read, so that the network reads them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +60,21 @@ class Reading:
 class MessageReader:
     """Reads facts from the messages of a session. `model` is None if no model is set.
 
-    Rules or the model read statements, and the network drops those that are hardly about the user's
-    life. `default` reads messages whose call does not say what reads them.
+    The network or the model reads statements, and the network drops of the model's those that are
+    hardly worth keeping. `default` reads messages whose call does not say what reads them.
     """
 
     def __init__(
         self,
         engine: AsyncEngine,
         model: ModelExtractor | None,
-        relevance: RelevanceNetwork,
+        network: SentenceNetwork,
         *,
         default: ExtractBy,
     ) -> None:
         self._engine = engine
         self._model = model
-        self._relevance = relevance
+        self._network = network
         self._default = default
 
     def choose_extractor(self, wanted: ExtractBy | None) -> ExtractBy:
@@ -85,43 +88,33 @@ class MessageReader:
     ) -> Reading:
         """Return the facts of the turns from the place `first` on, and perhaps of those before.
 
-        If a model fails, the rules read them instead. `actor` pays for the model.
+        If a model fails, the network reads them instead. `actor` pays for the model.
         """
         handed_out = await self._find_handed_out(agent, turns)
-        # In a thread: the rules take some milliseconds for each message.
-        by_rules = await asyncio.to_thread(extract_by_rules, turns, handed_out)
+        read = await read_talk(turns, self._network, handed_out)
         trouble: str | None = None
         if extract is ExtractBy.MODEL:
-            reading = await self._ask_model(Payer(agent, actor), turns, first, handed_out, by_rules)
+            reading = await self._ask_model(Payer(agent, actor), turns, first, handed_out, read)
             if reading.extractor is ExtractBy.MODEL:
                 return reading
             trouble = reading.trouble
-        extraction = await self._drop_irrelevant(agent, by_rules)
-        return Reading(extraction, ExtractBy.RULES, trouble)
+        return Reading(read, ExtractBy.NETWORK, trouble)
 
-    async def _drop_irrelevant(
-        self, agent: AgentId, extraction: Extraction, *, by_model: bool = False
-    ) -> Extraction:
-        """Return the extraction without what is hardly about the user's life.
+    async def _drop_idle(self, extraction: Extraction) -> Extraction:
+        """Return what a model read without what is surely not worth keeping, as the network reads it.
 
-        What is said of somebody whom a memory names stays.
+        It reads English.
         """
-        stated = list_stated(extraction)
-        if not stated:
-            return extraction
-        likely = await self._relevance.measure([statement.text for statement in stated])
-        # In a thread: the names of many statements take longer than others should wait.
-        irrelevant = await asyncio.to_thread(find_irrelevant, extraction, likely, by_model=by_model)
-        names = {each.text: list_names(each.text) for each in irrelevant}
-        known = await self._find_known_names(agent, set().union(*names.values()))
-        dropped = {each for each in irrelevant if not names[each.text] & known}
-        return extraction.drop(dropped, SkipReason.NOT_PERSONAL)
-
-    async def _find_known_names(self, agent: AgentId, names: Collection[str]) -> set[str]:
-        if not names:
-            return set()
-        async with connect_for_agent(self._engine, agent) as connection:
-            return await captures.find_known_names(connection, agent, names)
+        stated = [each for each in extraction.statements if is_english(each.text)]
+        readings = await self._network.read([("", statement.text) for statement in stated])
+        idle = {
+            statement
+            for statement, reading in zip(stated, readings, strict=True)
+            if not statement.is_note
+            and statement.kind is not Kind.PREFERENCE
+            and reading.kept < LEAST_OF_MODEL
+        }
+        return extraction.drop(idle, SkipReason.NOT_PERSONAL)
 
     async def _ask_model(
         self,
@@ -129,31 +122,30 @@ class MessageReader:
         turns: Sequence[Turn],
         first: int,
         handed_out: Collection[str],
-        by_rules: Extraction,
+        read: Extraction,
     ) -> Reading:
         """Return what the model read. If it failed, nothing was read, by nobody."""
         if self._model is None:
             return replace(Reading.nothing(), trouble=NO_MODEL)
         hidden = find_hidden_parts(turns, handed_out)
         shown = hide_parts(turns, hidden)
-        if await self._is_small_talk(shown, first, by_rules):
-            return Reading(by_rules, ExtractBy.MODEL)
+        if await self._is_small_talk(shown, first, read):
+            return Reading(read, ExtractBy.MODEL)
         result = await self._model.extract(payer, shown, first)
         metrics.count_model_cost(result.cost)
         if result.extraction is None:
             return replace(Reading.nothing(), trouble=result.cost.trouble)
         extraction = drop_handed_out(result.extraction, hidden, handed_out)
-        extraction = drop_framed(extraction, by_rules)
-        extraction = await self._drop_irrelevant(payer.agent, extraction, by_model=True)
+        extraction = await self._drop_idle(drop_framed(extraction, read))
         return Reading(extraction, ExtractBy.MODEL, result.cost.trouble)
 
-    async def _is_small_talk(self, turns: Sequence[Turn], first: int, by_rules: Extraction) -> bool:
+    async def _is_small_talk(self, turns: Sequence[Turn], first: int, read: Extraction) -> bool:
         """Return True if the turns from `first` on surely state nothing."""
-        texts = list_small_talk(turns, first, by_rules)
+        texts = list_small_talk(turns, first, read)
         if texts is None:
             return False
-        likely = await self._relevance.measure(texts)
-        return all(probability < MOST_OF_SMALL_TALK for probability in likely)
+        readings = await self._network.read([("", text) for text in texts])
+        return all(reading.kept < MOST_OF_SMALL_TALK for reading in readings)
 
     async def _find_handed_out(self, agent: AgentId, turns: Sequence[Turn]) -> tuple[str, ...]:
         """Return the texts in these turns that came out of the agent's memory.

@@ -25,15 +25,6 @@ def test_a_statement_of_a_user_becomes_a_memory(client: httpx.Client) -> None:
     assert len(list_contents(client)) == 1
 
 
-def test_what_is_about_the_world_is_skipped_until_a_memory_names_it(client: httpx.Client) -> None:
-    world = capture(client, "Bolota is a podengo.")
-    [skipped] = world["messages"][0]["skipped"]
-    assert (skipped["reason"], list_facts(world)) == ("not_personal", [])
-
-    capture(client, "We adopted a dog called Bolota.", session="one")
-    assert list_facts(capture(client, "Bolota is a podengo.", session="two"))
-
-
 def test_a_message_that_is_sent_again_changes_nothing(client: httpx.Client) -> None:
     first = capture(client, talk("I live in Lisbon."))
     log = client.get("/v1/log").json()["items"]
@@ -78,8 +69,8 @@ def test_messages_alone_are_stored_if_nothing_is_to_be_read(client: httpx.Client
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_nothing_reads_messages_that_are_all_known(client: httpx.Client, *, dry_run: bool) -> None:
     capture(client, talk("I live in Lisbon."))
-    again = capture(client, talk("I live in Lisbon."), extract="rules", dry_run=dry_run)
-    assert (again["extract"], again["extractor"], again["state"]) == ("rules", "off", "done")
+    again = capture(client, talk("I live in Lisbon."), extract="network", dry_run=dry_run)
+    assert (again["extract"], again["extractor"], again["state"]) == ("network", "off", "done")
 
 
 def test_secrets_are_taken_out_before_anything_is_stored(client: httpx.Client) -> None:

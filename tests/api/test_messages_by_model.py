@@ -59,8 +59,8 @@ def test_a_model_that_is_set_reads_messages_and_a_call_may_choose_the_rules(
 ) -> None:
     text = "I live in Lisbon"
     with serve_with_model(database_url, answer_with((1, text, text))) as (client, model):
-        by_rules = capture(client, text, extract="rules", dry_run=True)
-        assert (by_rules["extractor"], len(model.requests)) == ("rules", 0)
+        by_network = capture(client, text, extract="network", dry_run=True)
+        assert (by_network["extractor"], len(model.requests)) == ("network", 0)
         answer = capture(client, text)
         assert (answer["extract"], answer["extractor"]) == ("model", "model")
         assert (answer["trouble"], len(model.requests)) == (None, 1)
@@ -71,14 +71,14 @@ def test_the_settings_may_leave_messages_to_the_rules_although_a_model_is_set(
 ) -> None:
     text = "I live in Lisbon"
     answers = answer_with((1, text, text))
-    with serve_with_model(database_url, answers, extract="rules") as (client, model):
-        assert capture(client, text, dry_run=True)["extractor"] == "rules"
+    with serve_with_model(database_url, answers, extract="network") as (client, model):
+        assert capture(client, text, dry_run=True)["extractor"] == "network"
         assert capture(client, text, extract="model")["extractor"] == "model"
         assert len(model.requests) == 1
 
 
 def test_a_model_that_is_not_set_cannot_be_chosen(client: httpx.Client) -> None:
-    assert capture(client, "I live in Lisbon.", dry_run=True)["extractor"] == "rules"
+    assert capture(client, "I live in Lisbon.", dry_run=True)["extractor"] == "network"
     messages = talk("I live in Lisbon.")
     body = {"session_id": "chat", "messages": messages, "extract": "model"}
     refused = problem(client.post("/v1/messages", json=body), 422)
@@ -94,7 +94,7 @@ def test_a_model_that_fails_is_replaced_by_the_rules_and_the_answer_says_so(
 ) -> None:
     with serve_with_model(database_url, fails(500)) as (client, _):
         answer = capture(client, "I live in Lisbon.")
-    assert answer["extractor"] == "rules"
+    assert answer["extractor"] == "network"
     assert answer["trouble"]
     assert len(list_facts(answer)) == 1
 
@@ -148,7 +148,7 @@ def test_a_model_sees_no_secret_and_can_make_no_fact_of_one(database_url: str) -
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("Thanks!", "politeness"), ("What can I cook?", "question")]
+    ("text", "reason"), [("Thanks!", "small_talk"), ("What can I cook?", "question")]
 )
 def test_no_model_is_asked_about_small_talk(database_url: str, text: str, reason: str) -> None:
     with serve_with_model(database_url, answer_with()) as (client, model):
@@ -203,7 +203,7 @@ def test_what_a_model_says_ended_ends(database_url: str) -> None:
 def test_a_fact_of_a_model_stays_whole(database_url: str) -> None:
     text = "I work in Leeds, but my wife works in York"
     with serve_with_model(database_url, answer_with((1, text, text))) as (client, _):
-        assert len(list_facts(capture(client, text, extract="rules", dry_run=True))) == 2
+        assert len(list_facts(capture(client, text, extract="network", dry_run=True))) == 2
         assert [fact["content"] for fact in list_facts(capture(client, text))] == [text]
 
 
@@ -350,10 +350,10 @@ def test_sessions_and_choices_are_not_read_together(database_url: str) -> None:
         others = [
             capture(client, WORK, session="other", status=202),
             capture(client, WORK, split="off", status=202),
-            capture(client, WORK, extract="rules", wait=False, status=202),
+            capture(client, WORK, extract="network", wait=False, status=202),
         ]
         assert first not in {answer["capture_id"] for answer in others}
-        assert capture(client, WORK, extract="rules")["state"] == "done"  # rules do not wait
+        assert capture(client, WORK, extract="network")["state"] == "done"  # the network does not wait
 
 
 def test_a_message_that_is_sent_again_joins_nothing(database_url: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.talk import Role, SkipReason, Turn
-from app.extraction.rules import extract_by_rules
+from support.talk import read_turns
 
 PAGE = (Path(__file__).parents[2] / "docs" / "messages.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```talk\n(.*?)```", PAGE, re.DOTALL)
@@ -36,7 +36,7 @@ def test_the_page_has_examples() -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_rules_do_what_the_page_says(example: str) -> None:
     turns, outcomes = read_example(example)
-    extraction = extract_by_rules(turns)
+    extraction = read_turns(turns)
     for place, (turn, expected) in enumerate(zip(turns, outcomes, strict=True)):
         if turn.role is not Role.USER:
             continue

@@ -30,11 +30,9 @@ def test_a_few_words_that_answer_an_open_question_are_a_fact(
     [
         ("How are you?", "Tired."),
         ("What do you need?", "a recipe"),
-        ("What are you working on?", "a parser"),
         ("What would you like?", "the short one"),
         ("Which one do you prefer?", "the blue one"),
         ("Where did you put the file?", "in the folder"),
-        ("What error do you get?", "403"),
         ("What do you think?", "great"),
         ("Where do you live?", "not sure"),
         ("Where do you live?", "Why?"),

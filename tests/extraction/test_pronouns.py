@@ -16,7 +16,6 @@ from support.talk import list_facts, list_reasons
         (["My parents live in Kent. Their house has a big garden."],
          "My parents' house has a big garden"),
         (["I have a dog. He's called Rex."], "My dog is called Rex"),
-        (["My sister Inês will be happy, she lives in Coimbra."], "Inês lives in Coimbra"),
         (["Figo is giving me the look. That's my dog, a podengo."], "Figo is my dog, a podengo"),
         (["Bread first. Write Ana a card. Her son Rui was born in May."],
          "Ana's son Rui was born in May"),

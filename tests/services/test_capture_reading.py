@@ -33,7 +33,7 @@ def build_batch(*facts_of_turns: int) -> Batch:
         )
         turns.append(turn)
         drafts = [*(build_draft(turn, number) for number in range(count)), *drafts]
-    return Batch(tuple(turns), tuple(turns), tuple(drafts), ExtractBy.RULES)
+    return Batch(tuple(turns), tuple(turns), tuple(drafts), ExtractBy.NETWORK)
 
 
 def build_draft(turn: StoredTurn, place: int) -> Draft:

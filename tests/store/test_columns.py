@@ -259,7 +259,7 @@ def write_messages(client: httpx.Client, model: ScriptedModel) -> None:
             message = {"role": "user", "content": text, "name": "Zebra Anna"}
             messages.append(message | {"id": f"zebra-{key}-{text}"})
         model.then(says('{"facts": ["zebra"]}'), every("NONE"))
-        extract = "model" if key == "first" else "rules"
+        extract = "model" if key == "first" else "network"
         body = {"session_id": TEXTS["session_id"], "messages": messages, "extract": extract}
         headers = {"Idempotency-Key": key}
         client.post("/v1/messages", json=body, headers=headers).raise_for_status()

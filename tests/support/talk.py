@@ -1,10 +1,15 @@
-"""Turns of talk for tests, and what the rules make of them."""
+"""Turns of talk for tests, and what is read from them without a model."""
 
+import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from app.domain.talk import Extraction, Role, SkipReason, Turn
-from app.extraction.rules import extract_by_rules
+from app.extraction import talk_reader
+from app.extraction.sentence_network import SentenceNetwork
+from app.networks import FairThreads
 
+NETWORK = SentenceNetwork(FairThreads(1))
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
@@ -18,8 +23,12 @@ def build_turns(*lines: str) -> list[Turn]:
     return turns
 
 
+def read_turns(turns: Sequence[Turn], handed_out: tuple[str, ...] = ()) -> Extraction:
+    return asyncio.run(talk_reader.read_talk(turns, NETWORK, handed_out))
+
+
 def read_talk(*lines: str, handed_out: tuple[str, ...] = ()) -> Extraction:
-    return extract_by_rules(build_turns(*lines), handed_out)
+    return read_turns(build_turns(*lines), handed_out)
 
 
 def list_facts(*lines: str, handed_out: tuple[str, ...] = ()) -> list[str]:

@@ -18,11 +18,11 @@ Message = Mapping[str, Any]
 
 # Why a part of a message became no fact, by the name of the reason.
 REASONS = {
+    "event": "happened once",
     "question": "a question",
-    "wish": "a wish",
-    "hypothetical": "only supposed",
+    "wish": "a wish, or only supposed",
     "quotation": "somebody else's words",
-    "politeness": "politeness",
+    "small_talk": "small talk",
     "code": "code",
     "table": "a table",
     "log": "output of a program",

@@ -5,7 +5,7 @@ from enum import Enum
 
 from app.extraction.compound import lexicon, verbs
 from app.extraction.compound.words import Word, Words
-from app.extraction.states import LASTING_ADJECTIVES
+from app.extraction.words import LASTING_ADJECTIVES
 
 MAX_SUBJECT = 10
 MAX_LEAD = 6

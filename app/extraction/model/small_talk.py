@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
+from app.domain.language import is_english
 from app.domain.talk import Extraction, Role, SkipReason, Turn
 from app.extraction.confirmations import find_confirmation_end
 
-# Above this probability of the second reader, a text may state something. On talk that was held
+# Above this probability of being worth keeping, a text may state something. On talk that was held
 # out, 2 of 208 turns that state something have less and are what the rules call small talk.
 MOST_OF_SMALL_TALK: Final = 0.02
 
 # Requests are none of these: "always answer in German" and "forget about the trip" are requests.
 _REASONS = frozenset(
     {
-        SkipReason.POLITENESS,
+        SkipReason.SMALL_TALK,
         SkipReason.QUESTION,
         SkipReason.NO_STATEMENT,
         SkipReason.CODE,
@@ -25,20 +26,22 @@ _REASONS = frozenset(
 )
 
 
-def list_small_talk(turns: Sequence[Turn], first: int, by_rules: Extraction) -> list[str] | None:
-    """Return the texts of the users' turns from `first` on, if the rules find only small talk.
+def list_small_talk(turns: Sequence[Turn], first: int, read: Extraction) -> list[str] | None:
+    """Return the texts of the users' turns from `first` on, if only small talk was found.
 
-    `by_rules` is what the rules make of the turns. The texts are the turns and their parts. None if
-    a turn may state something: what is no small talk, or an answer to the assistant.
+    `read` is what the network makes of the turns. The texts are the turns and their parts. None if
+    a turn may state something: what is no small talk, an answer to the assistant, or no English.
     """
     texts: list[str] = []
     for place, turn in enumerate(turns):
         if place < first or turn.role is not Role.USER:
             continue
-        if any(statement.quotes[0].turn == place for statement in by_rules.statements):
+        if any(statement.quotes[0].turn == place for statement in read.statements):
             return None
-        parts = [part for part in by_rules.skipped if part.quote.turn == place]
+        parts = [part for part in read.skipped if part.quote.turn == place]
         if any(part.reason not in _REASONS for part in parts) or _is_answer(turns, place):
+            return None
+        if not is_english(turn.content):
             return None
         spans = [turn.content[part.quote.start : part.quote.end] for part in parts]
         texts += [text.strip() for text in (turn.content, *spans) if text.strip()]

@@ -124,13 +124,13 @@ def _answers_proposal(quote: Quote, proposal: Quote, turns: Sequence[Turn]) -> b
     return is_answer and _PUT_TO_USER.search(proposed) is not None
 
 
-def drop_framed(extraction: Extraction, by_rules: Extraction) -> Extraction:
+def drop_framed(extraction: Extraction, read: Extraction) -> Extraction:
     """Return the model's extraction without what it took from quotations and pasted blocks.
 
-    `by_rules` is what the rules make of the same turns: they see such frames by their form.
+    `read` is what the network makes of the same turns: it sees such frames.
     """
     for reason in _FRAMES:
-        frames = [part.quote for part in by_rules.skipped if part.reason is reason]
+        frames = [part.quote for part in read.skipped if part.reason is reason]
         framed = {
             statement
             for statement in extraction.statements

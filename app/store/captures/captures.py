@@ -15,7 +15,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.captures import CaptureState, ExtractBy
 from app.domain.talk import Role, SkipReason
-from app.extraction.relevance import FAVOURITE_WORDS, OWNING_WORDS, TASTE_WORDS
 from app.store.columns import find_copy_type
 from app.store.engine import fetch_rows
 from app.store.fragments import build_holds
@@ -403,36 +402,6 @@ _FIND_EQUAL = f"""
     WHERE agent_id = :agent AND fuzzy_hash = ANY(:hashes) AND erased_at IS NULL AND NOT void
         AND {build_holds("m.", "clock_timestamp()")}
 """
-
-
-# Which of these names are in a memory that holds and states no taste, as words of their own?
-_FIND_NAMES = f"""
-    SELECT name
-    FROM unnest(CAST(:names AS text[])) AS name
-    WHERE EXISTS (
-        SELECT 1
-        FROM memories m
-        WHERE m.agent_id = :agent AND m.erased_at IS NULL AND NOT m.void
-            AND {build_holds("m.", "clock_timestamp()")}
-            AND (
-                m.content !~* '\\y({TASTE_WORDS})\\y'
-                OR m.content ~* '\\y({OWNING_WORDS})\\y'
-                AND m.content !~* '\\y({FAVOURITE_WORDS})\\y'
-            )
-            AND strpos(
-                ' ' || regexp_replace(m.content, '[^[:alnum:]]+', ' ', 'g') || ' ',
-                ' ' || regexp_replace(name, '[^[:alnum:]]+', ' ', 'g') || ' '
-            ) > 0
-    )
-"""
-
-
-async def find_known_names(
-    connection: AsyncConnection, agent: AgentId, names: Iterable[str]
-) -> set[str]:
-    """Return those of these names that a memory of the agent introduces and that holds."""
-    rows = await fetch_rows(connection, _FIND_NAMES, {"agent": agent, "names": list(names)})
-    return {row["name"] for row in rows}
 
 
 async def find_stored_hashes(

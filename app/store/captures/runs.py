@@ -209,10 +209,10 @@ def _build_fact_row(agent: AgentId, fact: CapturedFact) -> dict[str, Any]:
     return values | {"agent_id": agent, "quotes": Jsonb(quotes)}
 
 
-# Note what read the facts of a part of a capture. What a rule had to read stays noted.
+# Note what read the facts of a part of a capture. What the network had to read stays noted.
 _NOTE_EXTRACTOR = """
     UPDATE captures SET
-        extractor = CASE WHEN extractor = 'rules' THEN extractor ELSE :extractor END,
+        extractor = CASE WHEN extractor = 'network' THEN extractor ELSE :extractor END,
         trouble = coalesce(trouble, :trouble),
         failures = 0
     WHERE agent_id = :agent AND id = :id

@@ -220,7 +220,7 @@ EventKind = Literal[
     "DECIDED",
 ]
 
-ExtractBy = Literal["rules", "model", "off"]
+ExtractBy = Literal["network", "model", "off"]
 
 HintName = Literal[
     "unstable_slot",
@@ -297,11 +297,11 @@ Section = Literal[
 ]
 
 SkipReason = Literal[
+    "event",
     "question",
     "wish",
-    "hypothetical",
     "quotation",
-    "politeness",
+    "small_talk",
     "code",
     "table",
     "log",

@@ -1126,9 +1126,9 @@ class Operations:
         idempotency_key: str | None = None,
     ) -> CaptureAnswer:
         """Store messages of a session, and the facts that are read from them. The messages are
-        stored first. A short call that rules read is answered with the facts. A long one is
-        finished by a worker, and so is what a model reads, together with the next messages of
-        the session: ask for the capture. A message whose id the session has already is not
+        stored first. A short call that the network reads is answered with the facts. A long one
+        is finished by a worker, and so is what a model reads, together with the next messages
+        of the session: ask for the capture. A message whose id the session has already is not
         stored again.
 
         Args:

@@ -17,13 +17,13 @@ from app.extraction.model.answer import SCHEMA, AnswerFact, QuotedTurn, read_ans
 from app.extraction.model.extractor import ModelExtraction, ModelExtractor
 from app.extraction.model.prompt import render_prompt
 from app.extraction.model.support import drop_framed, find_support, read_quote
-from app.extraction.rules import extract_by_rules
 from app.remote.breaker import Breaker
 from app.remote.budget import Budget, Limits, Payer
 from app.remote.chat import ChatClient, ChatOptions
 from app.remote.json_answer import UnreadableAnswer
 from support import scripted_model
 from support.scripted_model import Answer, Request, ScriptedModel, Step, fails, says
+from support.talk import read_turns
 
 ANA = Payer(AgentId("ana"))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -390,7 +390,7 @@ def test_what_is_quoted_or_pasted_is_no_fact(served: ScriptedModel) -> None:
     extraction = read(
         extract(served, answers(*(entry(1, words, words) for words in taken)), turns=turns)
     )
-    left = drop_framed(extraction, extract_by_rules(turns))
+    left = drop_framed(extraction, read_turns(turns))
     assert [each.text for each in left.statements] == ["I like them"]
     quoted = [part for part in list_skipped(left, turns) if part[1] is SkipReason.QUOTATION]
     assert [words for words, _ in quoted] == ["I hate Mondays", "I live in Rome"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.classification.local.language import is_english
+from app.domain.language import is_english
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whether the local judge can read a text: it was trained on English alone."""
+"""Whether the networks can read a text: they were trained on English alone."""
 
 import re
 

@@ -1,0 +1,118 @@
+"""The network that reads messages: all-MiniLM-L6-v2, fine-tuned on labelled talk.
+
+It tells what kind of sentence a user wrote, from what the message says before it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+# A sentence is shorter; of a longer one the beginning is read.
+MAX_TOKENS: Final = 96
+# Of what the message says before it, these many of its beginning and of its end are read.
+SAID_TOKENS: Final = 32
+
+
+class SentenceKind(StrEnum):
+    """What a sentence of a user is, in the order of the network's outputs.
+
+    A frame is what is not said by the user as such: a quotation, fiction, a sample.
+    """
+
+    SELF = "self"
+    OTHER = "other"
+    PLAN = "plan"
+    INSTRUCTION = "instruction"
+    REMEMBER = "remember"
+    EVENT = "event"
+    QUESTION = "question"
+    REQUEST = "request"
+    WISH = "wish"
+    FRAME = "frame"
+    TALK = "talk"
+    WORLD = "world"
+    CODE = "code"
+
+
+# What is worth keeping.
+KEPT: Final = (
+    SentenceKind.SELF,
+    SentenceKind.OTHER,
+    SentenceKind.PLAN,
+    SentenceKind.INSTRUCTION,
+    SentenceKind.REMEMBER,
+)
+_KINDS: Final = tuple(SentenceKind)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceReading:
+    """The probability of each kind, in the order of `SentenceKind`. They sum to 1."""
+
+    probabilities: tuple[float, ...]
+
+    @property
+    def kept(self) -> float:
+        """The probability that the sentence is worth keeping."""
+        return sum(self.probabilities[_KINDS.index(kind)] for kind in KEPT)
+
+    def find_likeliest(self, *, is_kept: bool) -> SentenceKind:
+        """Return the likeliest kind among those that are kept, or among the others."""
+        kinds = [kind for kind in _KINDS if (kind in KEPT) is is_kept]
+        return max(kinds, key=lambda kind: self.probabilities[_KINDS.index(kind)])
+
+
+class SentenceNetwork:
+    """Reads sentences, one at a time, on threads that agents share fairly.
+
+    It is loaded with the first messages, because many services get none.
+    """
+
+    def __init__(self, threads: FairThreads) -> None:
+        self._threads = threads
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        return load_tokenizer()
+
+    @cached_property
+    def _session(self) -> "InferenceSession":
+        return open_session("sentences.onnx")
+
+    async def read(self, sentences: Sequence[tuple[str, str]]) -> list[SentenceReading]:
+        """Return what is read of each sentence, after what its message says before it.
+
+        Raises CallerLeft.
+        """
+        reading = [self._threads.run(partial(self._read_one, *each)) for each in sentences]
+        return await asyncio.gather(*reading)
+
+    def _read_one(self, before: str, sentence: str) -> SentenceReading:
+        said = self._tokenize(before)
+        if len(said) > 2 * SAID_TOKENS:
+            said = said[:SAID_TOKENS] + said[-SAID_TOKENS:]
+        first = [START_TOKEN, *said, END_TOKEN]
+        second = [*self._tokenize(sentence)[:MAX_TOKENS], END_TOKEN]
+        inputs = {
+            "ids": np.array([[*first, *second]]),
+            "types": np.array([[0] * len(first) + [1] * len(second)]),
+        }
+        [[logits]] = self._session.run(["logits"], inputs)
+        powers = np.exp(logits - logits.max())
+        return SentenceReading(tuple((powers / powers.sum()).tolist()))
+
+    def _tokenize(self, text: str) -> list[int]:
+        encodable = text.encode("utf-8", "replace").decode("utf-8")
+        ids: list[int] = self._tokenizer.encode(encodable, add_special_tokens=False).ids
+        return ids
