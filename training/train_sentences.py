@@ -64,6 +64,7 @@ HELD_OUT = "2"  # the end of the names of writers of turns
 REPEATS = 2  # of the sentences of turns, which are fewer
 OF_SPEECH_AN_EPOCH = 8_000
 STORED_AN_EPOCH = 2_000
+LONGEST_RUN = 8  # facts that are told one after the other
 HURRIED = 0.3  # of the sentences, as somebody types them
 
 Example = tuple[str, str, tuple[str, ...]]  # what was said before, the sentence, what it may be
@@ -85,6 +86,20 @@ def read_facts(name: str) -> Iterator[Example]:
         for sentence in turn["sentences"]:
             if "fact" in sentence:
                 yield "", sentence["fact"], (find_class(sentence),)
+
+
+def read_runs(name: str) -> Iterator[Example]:
+    """Yield what a writer's user says that is worth keeping, as if it came in one message."""
+    told: dict[str, list[tuple[str, str]]] = {}
+    for turn in read_lines(CORPUS / "turns" / f"{name}.jsonl"):
+        for sentence in turn["sentences"]:
+            if find_class(sentence) in KEPT:
+                fact = (sentence["text"], find_class(sentence))
+                told.setdefault(turn["conversation"], []).append(fact)
+    for facts in told.values():
+        for place, (text, kind) in enumerate(facts):
+            before = facts[max(0, place - LONGEST_RUN) : place]
+            yield " ".join(earlier for earlier, _ in before), text, (kind,)
 
 
 def find_class(sentence: dict[str, Any]) -> str:
@@ -131,7 +146,12 @@ def collect_examples(folders: Sequence[str], rng: random.Random) -> list[Example
     alone = [*facts, *rng.sample(list(read_stored()), STORED_AN_EPOCH)]
     asides = [sentence for _, sentence, classes in turns if classes[0] in ASIDES]
     led = [(rng.choice(asides), text, classes) for _, text, classes in alone]
-    examples = (*turns * REPEATS, *alone, *led, *chosen)
+    runs = [example for name in names for example in read_runs(name)]
+    stored = [text for _, text, _ in read_stored()]
+    for _, text, classes in rng.sample(alone, STORED_AN_EPOCH):
+        earlier = rng.sample(stored, rng.randint(1, LONGEST_RUN))
+        runs.append((" ".join(earlier), text, classes))
+    examples = (*turns * REPEATS, *alone, *led, *runs, *chosen)
     return [type_hurriedly(example, rng) for example in examples]
 
 

@@ -53,10 +53,10 @@ _FOLLOW = document_links("capture_id", "capture_id", "get_capture", "undo_captur
     description=(
         "Store messages of a session, and the facts that are read from them.\n"
         "\n"
-        "The messages are stored first. A short call that the network reads is answered with the facts. A "
-        "long one is finished by a worker, and so is what a model reads, together with the next "
-        "messages of the session: ask for the capture. A message whose id the session has already "
-        "is not stored again."
+        "The messages are stored first. A short call that the network reads is answered with the "
+        "facts. A long one is finished by a worker, and so is what a model reads, together with "
+        "the next messages of the session: ask for the capture. A message whose id the session has "
+        "already is not stored again."
     ),
 )
 async def capture(

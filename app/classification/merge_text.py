@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from math import ceil
 
-from app.domain.language import is_english
 from app.classification.signals.lemma import reduce_to_lemma
+from app.domain.language import is_english
 from app.domain.text import fold, fold_loosely
 
 # Words that start a sentence without being names. One missing here costs little: a merge that drops

@@ -41,10 +41,10 @@ class Message:
 class CaptureRequest:
     """The messages of one call, in the order in which they were said.
 
-    With `split`, a sentence that the network reads becomes as many facts as it states. `trust` is that of
-    every fact, 0 to 100. If the facts `may_end_stated` ones, they end what was stated with ordinary
-    trust where that is very sure. A call that does not wait for its facts is answered at once, and
-    a worker reads the messages together with those that follow. A dry run writes nothing.
+    With `split`, a sentence that the network reads becomes as many facts as it states. `trust` is
+    that of every fact, 0 to 100. If the facts `may_end_stated` ones, they end what was stated with
+    ordinary trust where that is very sure. A call that does not wait for its facts is answered at
+    once, and a worker reads the messages together with those that follow. A dry run writes nothing.
     `redacted` counts the secrets that were taken out of the messages.
     """
 

@@ -46,7 +46,7 @@ class SentenceKind(StrEnum):
 
 
 # What is worth keeping.
-KEPT: Final = (
+FACT_KINDS: Final = (
     SentenceKind.SELF,
     SentenceKind.OTHER,
     SentenceKind.PLAN,
@@ -63,13 +63,13 @@ class SentenceReading:
     probabilities: tuple[float, ...]
 
     @property
-    def kept(self) -> float:
+    def worth(self) -> float:
         """The probability that the sentence is worth keeping."""
-        return sum(self.probabilities[_KINDS.index(kind)] for kind in KEPT)
+        return sum(self.probabilities[_KINDS.index(kind)] for kind in FACT_KINDS)
 
     def find_likeliest(self, *, is_kept: bool) -> SentenceKind:
         """Return the likeliest kind among those that are kept, or among the others."""
-        kinds = [kind for kind in _KINDS if (kind in KEPT) is is_kept]
+        kinds = [kind for kind in _KINDS if (kind in FACT_KINDS) is is_kept]
         return max(kinds, key=lambda kind: self.probabilities[_KINDS.index(kind)])
 
 
@@ -99,10 +99,10 @@ class SentenceNetwork:
         return await asyncio.gather(*reading)
 
     def _read_one(self, before: str, sentence: str) -> SentenceReading:
-        said = self._tokenize(before)
-        if len(said) > 2 * SAID_TOKENS:
-            said = said[:SAID_TOKENS] + said[-SAID_TOKENS:]
-        first = [START_TOKEN, *said, END_TOKEN]
+        context = self._tokenize(before)
+        if len(context) > 2 * SAID_TOKENS:
+            context = context[:SAID_TOKENS] + context[-SAID_TOKENS:]
+        first = [START_TOKEN, *context, END_TOKEN]
         second = [*self._tokenize(sentence)[:MAX_TOKENS], END_TOKEN]
         inputs = {
             "ids": np.array([[*first, *second]]),

@@ -8,9 +8,11 @@ import asyncio
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final
 
 from app.domain.fact import Kind
+from app.domain.language import is_english
 from app.domain.secrets import REDACTED
 from app.domain.talk import (
     CONTEXT_ENDS,
@@ -77,8 +79,7 @@ async def read_talk(
     """
     # In a thread: to cut a long message takes some milliseconds.
     cut = await asyncio.to_thread(cut_talk, turns, handed_out)
-    parts = [part for sentence in cut.sentences for part in sentence.parts]
-    readings = iter(await network.read([(part.before, part.text) for part in parts]))
+    readings = iter(await _read_parts(cut.sentences, network))
     statements: list[Statement] = []
     skipped = list(cut.skipped)
     for sentence in cut.sentences:
@@ -97,6 +98,27 @@ async def read_talk(
             else:
                 skipped.append(Skipped(quote, reason))
     return Extraction(tuple(statements), tuple(skipped))
+
+
+async def _read_parts(
+    sentences: Sequence["Sentence"], network: SentenceNetwork
+) -> list[SentenceReading]:
+    """Return what is read of each part.
+
+    Something must begin a frame. So what follows nothing but facts in its message is read by
+    itself, too, if it is taken for none.
+    """
+    parts = [(sentence.turn, part) for sentence in sentences for part in sentence.parts]
+    readings = await network.read([(part.before, part.text) for _, part in parts])
+    for _, places in groupby(range(len(parts)), key=lambda place: parts[place][0]):
+        for place in places:
+            part = parts[place][1]
+            if readings[place].worth < LEAST:
+                [by_itself] = await network.read([("", part.text)])
+                if part.reason is not None or by_itself.worth < LEAST:
+                    break
+                readings[place] = by_itself
+    return readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +143,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a user's turn: its place and parts. `answered` is what it confirms or answers."""
+    """A sentence of a user's turn with its place. `answered` is what it confirms or answers."""
 
     turn: int
     start: int
@@ -157,8 +179,10 @@ def _judge_part(part: Part, reading: SentenceReading) -> _Judged:
         return _Judged(part, part.reason)
     kind = reading.find_likeliest(is_kept=True)
     least = LEAST_OF_CONFIRMED if part.is_confirmed else LEAST
-    if not part.is_note and reading.kept < least:
-        return _Judged(part, _REASONS[reading.find_likeliest(is_kept=False)])
+    if not part.is_note and reading.worth < least:
+        kind = reading.find_likeliest(is_kept=False)
+        reason = _REASONS[kind] if is_english(part.text) else SkipReason.NO_STATEMENT
+        return _Judged(part, reason)
     if part.is_unclear:
         return _Judged(part, SkipReason.UNCLEAR_PRONOUN)
     is_instruction = kind is SentenceKind.INSTRUCTION

@@ -101,9 +101,9 @@ class MessageReader:
         return Reading(read, ExtractBy.NETWORK, trouble)
 
     async def _drop_idle(self, extraction: Extraction) -> Extraction:
-        """Return what a model read without what is surely not worth keeping, as the network reads it.
+        """Return what a model read without what is surely not worth keeping.
 
-        It reads English.
+        The network says so, which reads English.
         """
         stated = [each for each in extraction.statements if is_english(each.text)]
         readings = await self._network.read([("", statement.text) for statement in stated])
@@ -112,7 +112,7 @@ class MessageReader:
             for statement, reading in zip(stated, readings, strict=True)
             if not statement.is_note
             and statement.kind is not Kind.PREFERENCE
-            and reading.kept < LEAST_OF_MODEL
+            and reading.worth < LEAST_OF_MODEL
         }
         return extraction.drop(idle, SkipReason.NOT_PERSONAL)
 
@@ -145,7 +145,7 @@ class MessageReader:
         if texts is None:
             return False
         readings = await self._network.read([("", text) for text in texts])
-        return all(reading.kept < MOST_OF_SMALL_TALK for reading in readings)
+        return all(reading.worth < MOST_OF_SMALL_TALK for reading in readings)
 
     async def _find_handed_out(self, agent: AgentId, turns: Sequence[Turn]) -> tuple[str, ...]:
         """Return the texts in these turns that came out of the agent's memory.

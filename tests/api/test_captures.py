@@ -29,7 +29,13 @@ from support.service_process import run_dying_worker, serve_dying
 from support.sweeps import Place
 from support.transfers import brought_back, exported, other
 
-LONG = [f"My friend Anna{number} lives in Leeds." for number in range(60)]
+LONG = [f"My friend number {number} is called Anna{number}." for number in range(60)]
+FACTS = (
+    *("I live in Leeds.", "I work as a nurse.", "My sister is called Anna.", "I have two cats."),
+    *("I am allergic to nuts.", "My car is a Skoda.", "I play the cello.", "My boss is Ben."),
+    *("I speak Polish.", "I don't drink coffee.", "My son is four.", "I rent a flat."),
+    "Our office is in York.",
+)
 
 
 def read_capture(client: httpx.Client, capture_id: str) -> dict[str, Any]:
@@ -144,7 +150,7 @@ def test_more_facts_than_one_transaction_stores_are_stored_in_several(
     """And after a crash between two of them, those that are stored are not stored again."""
     monkeypatch.setattr(service, "MOST_FACTS", 4)
     monkeypatch.setattr(service, "INLINE_FACTS", 4)
-    texts = [" ".join(LONG[:10]), LONG[10], " ".join(LONG[11:13])]
+    texts = [" ".join(FACTS[:10]), FACTS[10], " ".join(FACTS[11:13])]
     answer = capture(place.client, talk(*texts), status=202)
     save_batch, saved = service._save_batch, []
 
@@ -162,7 +168,7 @@ def test_more_facts_than_one_transaction_stores_are_stored_in_several(
     facts = [[fact["quotes"][0]["text"] for fact in m["facts"]] for m in done["messages"]]
     assert [len(texts) for texts in facts] == [10, 1, 2]
     assert [text.rstrip(".") for texts in facts for text in texts] == [
-        text.rstrip(".") for text in LONG[:13]
+        text.rstrip(".") for text in FACTS[:13]
     ]
     assert len(list_contents(place.client)) == 13
 

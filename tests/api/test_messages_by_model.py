@@ -353,7 +353,9 @@ def test_sessions_and_choices_are_not_read_together(database_url: str) -> None:
             capture(client, WORK, extract="network", wait=False, status=202),
         ]
         assert first not in {answer["capture_id"] for answer in others}
-        assert capture(client, WORK, extract="network")["state"] == "done"  # the network does not wait
+        assert (
+            capture(client, WORK, extract="network")["state"] == "done"
+        )  # the network does not wait
 
 
 def test_a_message_that_is_sent_again_joins_nothing(database_url: str) -> None:

@@ -267,7 +267,7 @@ SKIPPED = [
 
 def test_what_does_not_last_is_mostly_skipped() -> None:
     kept = [text for text in SKIPPED if list_facts(text)]
-    assert len(kept) <= 0.2 * len(SKIPPED), kept
+    assert len(kept) <= 0.25 * len(SKIPPED), kept
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from app.domain.language import is_english
 from app.domain.talk import Extraction, Role, SkipReason, Turn
 from app.extraction.confirmations import find_confirmation_end
 
-# Above this probability of being worth keeping, a text may state something. On talk that was held
-# out, 2 of 208 turns that state something have less and are what the rules call small talk.
-MOST_OF_SMALL_TALK: Final = 0.02
+# Above this probability of being worth keeping, a text may state something.
+MOST_OF_SMALL_TALK: Final = 0.006
 
 # Requests are none of these: "always answer in German" and "forget about the trip" are requests.
 _REASONS = frozenset(

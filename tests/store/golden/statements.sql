@@ -6916,7 +6916,7 @@ INSERT INTO captured_facts (agent_id, id, turn_id, place, content, quotes, opera
 -- POST /v1/messages (a fact)
 -- app/store/captures/runs.py save_progress
 UPDATE captures SET
-    extractor = CASE WHEN extractor = 'rules' THEN extractor ELSE :extractor END,
+    extractor = CASE WHEN extractor = 'network' THEN extractor ELSE :extractor END,
     trouble = coalesce(trouble, :trouble),
     failures = 0
 WHERE agent_id = :agent AND id = :id;
