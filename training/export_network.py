@@ -2,8 +2,10 @@
 
     python training/export_network.py model.pt judge|relevance [folder]
 
-The graph takes `ids`, and for the judge `types`, int64 (texts, tokens) without padding, and gives `logits`, float32 (texts, classes). The
-texts are pooled as the mean of the first token and the mean of all tokens.
+The graphs take `ids`, int64 (texts, tokens) without padding, and give `logits`, float32 (texts, classes). A text is pooled as the mean of its
+first token and the mean of all tokens that it sees. The second reader reads one text. The judge reads several, and takes besides, as
+`Batch` of network.py has them: `types` and `places`, int64 (1, tokens), `mask`, float32 (1, 1, tokens, tokens), and `pool`, float32
+(texts, tokens).
 """
 
 import argparse
@@ -12,24 +14,30 @@ from pathlib import Path
 import numpy as np
 import torch
 from digests import write_digests
-from onnx import ModelProto
-from quantised_bert import Graph, Weights, add_embeddings, add_layers
+from onnx import ModelProto, TensorProto
+from quantised_bert import Graph, Inputs, Weights, add_embeddings, add_layers
 
 TARGET = Path(__file__).parents[1] / "app" / "networks"
-# The judge reads two texts, which their types tell apart.
-INPUTS = {"judge": ["ids", "types"], "relevance": ["ids"]}
+INT, FLOAT = TensorProto.INT64, TensorProto.FLOAT
+INPUTS: dict[str, Inputs] = {
+    "judge": {
+        "ids": (INT, [1, "tokens"]),
+        "types": (INT, [1, "tokens"]),
+        "places": (INT, [1, "tokens"]),
+        "mask": (FLOAT, [1, 1, "tokens", "tokens"]),
+        "pool": (FLOAT, ["texts", "tokens"]),
+    },
+    "relevance": {"ids": (INT, ["texts", "tokens"])},
+}
 
 
 def build_network(weights: Weights, name: str) -> ModelProto:
     graph = Graph()
     inputs = INPUTS[name]
-    x = add_layers(graph, add_embeddings(graph, weights, typed="types" in inputs), weights)
-    axis = graph.constant("token_axis", np.array([1]))
-    first = graph.node("Gather", x, graph.constant("first", np.array([0])), axis=1)
-    first = graph.node("Squeeze", first, axis)
-    mean = graph.node("ReduceMean", x, axis, keepdims=0)
-    half = graph.constant("half", np.array(0.5, np.float32))
-    pooled = graph.node("Mul", graph.node("Add", first, mean), half)
+    is_judge = name == "judge"
+    embeddings = add_embeddings(graph, weights, is_placed=is_judge)
+    x = add_layers(graph, embeddings, weights, mask="mask" if is_judge else "")
+    pooled = pool_several(graph, x) if is_judge else pool_one(graph, x)
     hidden = graph.node("Tanh", add_dense(graph, pooled, weights, "dense"))
     logits = add_dense(graph, hidden, weights, "head")
     graph.node("Identity", logits, output="logits")
@@ -37,6 +45,20 @@ def build_network(weights: Weights, name: str) -> ModelProto:
     return graph.build_model(
         f"palimpsest-{name}-int8", inputs=inputs, output="logits", columns=columns
     )
+
+
+def pool_several(graph: Graph, x: str) -> str:
+    text = graph.constant("text_axis", np.array([0]))
+    return graph.node("MatMul", "pool", graph.node("Squeeze", x, text))
+
+
+def pool_one(graph: Graph, x: str) -> str:
+    axis = graph.constant("token_axis", np.array([1]))
+    first = graph.node("Gather", x, graph.constant("first", np.array([0])), axis=1)
+    first = graph.node("Squeeze", first, axis)
+    mean = graph.node("ReduceMean", x, axis, keepdims=0)
+    half = graph.constant("half", np.array(0.5, np.float32))
+    return graph.node("Mul", graph.node("Add", first, mean), half)
 
 
 def add_dense(graph: Graph, x: str, weights: Weights, name: str) -> str:

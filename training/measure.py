@@ -30,7 +30,7 @@ from app.classification import signals
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
-from app.classification.local_judges import FAR, find_worth_reading
+from app.classification.local_judges import find_worth_reading
 from app.classification.names import rename_alike
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, decide_operation
@@ -112,7 +112,7 @@ async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadS
         judgments = judge_by_signals(step.incoming, texts)
         near = zip(texts, judgments, step.similarities, strict=False)
         candidates = [ReadCandidate(*each) for each in near]
-        places = find_worth_reading(step.incoming, candidates, reach=FAR)
+        places = find_worth_reading(step.incoming, candidates)
         readings = await network.read([texts[place] for place in places], step.incoming)
         read.append(ReadStep(step, texts, judgments, dict(zip(places, readings, strict=True))))
     return read

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 from network import ReadingNetwork, encode_text, load_tokenizer
-from trainer import BATCH, Trainer, make_batches
+from trainer import Trainer, make_batches
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 WRITTEN = ("a", "c")
@@ -85,11 +85,14 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 def train(network: ReadingNetwork, examples: list[Example], file: Path) -> None:
     """Train, and write the weights by name after every epoch."""
     rng, tokenizer = random.Random(SEED), load_tokenizer()
-    encoded = [encode_text(tokenizer, text) for text, _ in examples]
-    classes = [int(is_fact) for _, is_fact in examples]
-    trainer = Trainer(network, steps=EPOCHS * len(examples) // BATCH)
+    encoded = [encode_text(tokenizer, text, int(is_fact)) for text, is_fact in examples]
+    trainer = Trainer(network)
     for epoch in range(EPOCHS):
-        losses = [trainer.step(*batch) for batch in make_batches(encoded, classes, rng)]
+        batches = list(make_batches(encoded, rng))
+        losses = [
+            trainer.step(batch, (epoch + number / len(batches)) / EPOCHS)
+            for number, batch in enumerate(batches, 1)
+        ]
         print(f"epoch {epoch + 1} loss {sum(losses) / len(losses):.3f}", flush=True)
         torch.save(trainer.collect_weights(), file)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpus import FOLDER, Pair
+from corpus import FOLDER, Crowd, Pair
 
 HELD_OUT_SLOTS = ("slots2",)  # a writer of slots
 SOONER = ("", "", "just ", "recently ", "finally ")
@@ -80,26 +80,31 @@ def list_slot_writers() -> list[str]:
     return sorted(file.stem for file in (FOLDER / "ways").glob("*.jsonl"))
 
 
-def pair_ways(slots: Sequence[Slot], rng: random.Random, count: int) -> Iterator[Pair]:
-    """Yield so many pairs, of slots and kinds drawn at random."""
-    kinds: list[Callable[[Slot, random.Random], Pair]] = [
-        *[pair_change] * 4,
-        pair_ending,
-        pair_repetition,
-        *[pair_look_alike] * 3,
-        pair_of_others,
-    ]
+def draw_crowds_of_ways(
+    slots: Sequence[Slot], rng: random.Random, count: int, *, most: int
+) -> Iterator[Crowd]:
+    """Yield so many pairs, each among facts about other slots, with at most `most` stored texts."""
     for _ in range(count):
-        yield rng.choice(kinds)(rng.choice(slots), rng)
+        slot = rng.choice(slots)
+        pair = rng.choice(KINDS)(slot, rng)
+        stored = {pair.stored: pair.relation}
+        others = [other for other in slots if other.name != slot.name]
+        for other in rng.sample(others, rng.randint(0, most - 1)):
+            one, _ = _draw_tellers(rng)
+            value = rng.choice(other.values)
+            text = _tell(rng.choice(other.states), one, value, value, rng)
+            stored.setdefault(text, "NONE")
+        yield Crowd(pair.incoming, tuple(stored), tuple(stored.values()))
 
 
 def pair_change(slot: Slot, rng: random.Random) -> Pair:
     """Return a stored value and a change to another one, by the same person."""
     stored, incoming = _draw_tellers(rng)
     old, new = rng.sample(slot.values, 2)
+    before = rng.choice([value for value in slot.values if value not in (old, new)])
     text = rng.choice((_tell_change, _tell_change, _tell_state))(slot, rng)
     return Pair(
-        _tell(rng.choice(slot.states), stored, old, old, rng),
+        _tell(_tell_stored(slot, rng), stored, old, before, rng),
         _tell(text, incoming, new, old, rng),
         "UPDATE",
     )
@@ -124,6 +129,18 @@ def pair_ending(slot: Slot, rng: random.Random) -> Pair:
     )
 
 
+def pair_ending_of_another(slot: Slot, rng: random.Random) -> Pair:
+    """Return a stored value and the news that another one ended."""
+    stored, incoming = _draw_tellers(rng)
+    value, other, before = rng.sample(slot.values, 3)
+    ending = rng.choice([form for form in slot.endings if "{old}" in form])
+    return Pair(
+        _tell(_tell_stored(slot, rng), stored, value, before, rng),
+        _tell(ending + rng.choice(WHEN), incoming, value, other, rng),
+        "NONE",
+    )
+
+
 def pair_repetition(slot: Slot, rng: random.Random) -> Pair:
     """Return one value told twice, in other words or by another name of the same person."""
     stored, incoming = _draw_tellers(rng)
@@ -141,11 +158,11 @@ def pair_repetition(slot: Slot, rng: random.Random) -> Pair:
 def pair_look_alike(slot: Slot, rng: random.Random) -> Pair:
     """Return a stored value and what sounds like a change of it, and is none."""
     stored, incoming = _draw_tellers(rng)
-    old, new = rng.sample(slot.values, 2)
+    old, new, before = rng.sample(slot.values, 3)
     form = rng.choice(slot.near if rng.random() < 0.8 else slot.others)
     when = rng.choice(WHEN) if form.startswith("{I} {a}") else ""
     return Pair(
-        _tell(rng.choice(slot.states), stored, old, old, rng),
+        _tell(_tell_stored(slot, rng), stored, old, before, rng),
         _tell(rng.choice(BEFORE) + form + when, incoming, new, old, rng),
         "NONE",
     )
@@ -158,10 +175,25 @@ def pair_of_others(slot: Slot, rng: random.Random) -> Pair:
         incoming = _draw_tellers(rng)[1]
     old, new, before = rng.sample(slot.values, 3)
     return Pair(
-        _tell(rng.choice(slot.states), stored, old, old, rng),
+        _tell(_tell_stored(slot, rng), stored, old, before, rng),
         _tell(_tell_change(slot, rng), incoming, new, before, rng),
         "NONE",
     )
+
+
+KINDS: tuple[Callable[[Slot, random.Random], Pair], ...] = (
+    *[pair_change] * 4,
+    pair_ending,
+    pair_ending_of_another,
+    pair_repetition,
+    *[pair_look_alike] * 3,
+    pair_of_others,
+)
+
+
+def _tell_stored(slot: Slot, rng: random.Random) -> str:
+    """Return what was told of a value: how it is, or that it came to be."""
+    return rng.choice((*slot.states, *slot.states, *slot.changes))
 
 
 def _tell_change(slot: Slot, rng: random.Random) -> str:

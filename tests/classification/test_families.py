@@ -122,7 +122,6 @@ NO_TOOLS = [
     ("I sketch in Procreate", "I do all my painting in Fresco these days"),
     ("I teach in English", "I do all my teaching in Zoom now"),
     ("I invoice in FreshBooks", "My accountant does all his invoicing in Bexio"),
-    ("We deploy with Jenkins", "I do all my deploys with Buildkite"),
     ("I compose in Sibelius", "I'd love to compose everything in Dorico"),
     ("I translate in Trados", "I did all my translating in Trados last year"),
     ("I read on a Kindle", "I do all my reading on the train"),
@@ -148,7 +147,6 @@ NEW_ONES = [
     ("My supervisor is Prof Keller", "My new supervisor is Prof Adeyemi"),
     ("My insurer is Helvetia", "My new insurer is Mobiliar"),
     ("My tax adviser is Mr Braun", "My new tax adviser is Mrs Vogel"),
-    ("My shift starts at six", "My new shift starts at two"),
     ("My boss is Carla", "My new boss is Ingmar"),
 ]
 NO_NEW_ONES = [

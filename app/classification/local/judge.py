@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from app.classification.local.difference import describe_difference, differs_in_few_words
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
@@ -33,29 +31,12 @@ FINDING = LOCAL_FINDING
 # Two decisions of one category may well be about other things if they are less similar.
 _ALIKE = 0.3
 
-# The network is surer than it is right. Of the endings that it reads with the first probability,
-# the second share was right in scopes of the writers that the thresholds were chosen on
-# (training/measure.py lists the shares).
-CALIBRATION = (
-    (0.0, 0.0),
-    (0.03, 0.06),
-    (0.14, 0.20),
-    (0.3, 0.33),
-    (0.6, 0.48),
-    (0.75, 0.55),
-    (0.88, 0.73),
-    (0.94, 0.85),
-    (0.965, 0.90),
-    (0.977, 0.97),
-    (1.0, 0.98),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """How surely the network must read something for the local judge to act or ask.
 
-    They are chosen on held-out writers, and are probabilities as they are read, not calibrated.
+    They are chosen on held-out writers. The network is about as often right as it is sure there
+    (training/measure.py lists the shares).
 
     From `act`, the judge ends a fact that stands out by `margin` from the next likeliest one that
     has at least the similarity `near`. From `duplicate`, it takes two texts for the same. If they
@@ -70,17 +51,17 @@ class Thresholds:
     asks whether two facts are one.
     """
 
-    act: float = 0.967
+    act: float = 0.92
     near: float = 0.35
     with_reason: float = 0.7
     named: float = 0.8
     margin: float = 0.1
-    ask: float = 0.1
+    ask: float = 0.15
     ask_far: float = 0.3
     ask_beside: float = 0.7
     complement: float = 0.75
-    duplicate: float = 0.88
-    duplicate_alike: float = 0.97
+    duplicate: float = 0.8
+    duplicate_alike: float = 0.93
     repeats: float = 0.5
 
 
@@ -389,7 +370,7 @@ class _Weighed:
             # The incoming text may say more than what ended, and then takes its place.
             relation = Relation.UPDATE
         reason = _weigh_reason(self.incoming, judgment)
-        confidence = 1 - (1 - calibrate(reading.ends)) * (1 - reason)
+        confidence = 1 - (1 - reading.ends) * (1 - reason)
         return _OwnFinding(place, relation, confidence, flag=flag)
 
     def _find_duplicate(self) -> _OwnFinding | None:
@@ -437,12 +418,6 @@ def _weigh_reason(incoming: str, judgment: Judgment) -> float:
     if judgment.relation.effect.ends_stored:
         return judgment.confidence
     return CONFIDENCE["correction"] if is_correction(incoming) else 0.0
-
-
-def calibrate(probability: float) -> float:
-    """Return how often an ending that is read with this probability is right."""
-    read, right = zip(*CALIBRATION, strict=True)
-    return round(float(np.interp(probability, read, right)), 3)
 
 
 def supports_duplicate(

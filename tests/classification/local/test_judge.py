@@ -9,7 +9,6 @@ import pytest
 from app.classification.local.judge import (
     ReadCandidate,
     Thresholds,
-    calibrate,
     weigh_readings,
 )
 from app.classification.local.reading import Reading
@@ -136,18 +135,10 @@ def test_alone_it_updates_rather_than_retracts_because_the_incoming_text_would_b
     assert (with_reason.relation, with_reason.flag) == (Relation.RETRACTION, False)
 
 
-def test_its_confidence_is_how_often_it_is_right() -> None:
-    levels = [calibrate(step / 1000) for step in range(1001)]
-    assert levels == sorted(levels)
-    assert 0.75 <= calibrate(Thresholds().act) < Thresholds().act
-
-
 def test_a_reason_that_a_signal_found_makes_it_surer() -> None:
     flagged = by_signals(Relation.UPDATE, flag=True)
     [judgment] = weigh((flagged, reading(update=0.95)))
-    assert judgment.confidence == pytest.approx(
-        1 - (1 - calibrate(0.95)) * (1 - flagged.confidence)
-    )
+    assert judgment.confidence == pytest.approx(1 - (1 - 0.95) * (1 - flagged.confidence))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +156,7 @@ def test_what_says_that_it_corrects_needs_less(opening: str, acts: bool) -> None
 def test_the_relation_is_the_likeliest_that_ends() -> None:
     [judgment] = weigh((by_signals(), reading(update=0.3, contradiction=0.45, retraction=0.2)))
     assert judgment.relation is Relation.CONTRADICTION
-    assert judgment.confidence == calibrate(0.95)
+    assert judgment.confidence == pytest.approx(0.95)
 
 
 def test_of_two_candidates_that_are_close_both_are_asked_about() -> None:
