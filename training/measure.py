@@ -6,6 +6,7 @@
     python training/measure.py --calibration       how often what is read is right
     python training/measure.py --ablation          what each signal is worth
     python training/measure.py --cases FILE        labelled cases, each a text beside what is stored
+    python training/measure.py --ways              plain sentences, made from held-out slots
 
 A scope is walked in order. Each text meets up to ten facts that hold, the nearest vectors first, as in the service (which ranks by words
 too). *Found*: of the texts that end something, those that ended it. *Asked*: those that left a review which names it. *Wrong*: of all
@@ -17,6 +18,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -45,9 +47,11 @@ from corpus import (
     read_scopes,
     walk_scope,
 )
+from ways import HELD_OUT_SEVERAL, HELD_OUT_SLOTS, KINDS, PairDrawer, Slot, read_slots
 
 CANDIDATES = 10
 BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.92, 0.96, 0.98, 1.0)
+WAYS = 400  # plain sentences of each kind
 LEVELS = (0.86, 0.88, 0.9, 0.92, 0.94, 0.96, 0.97, 0.98)
 
 
@@ -102,6 +106,22 @@ def read_cases(file: Path, encoder: SentenceEncoder) -> Iterator[Step]:
                 frozenset(),
                 frozenset(map(order.index, gold.get("ignore", ()))),
             )
+
+
+def draw_steps_of_ways(
+    kind: PairDrawer, slots: Sequence[Slot], encoder: SentenceEncoder
+) -> Iterator[Step]:
+    """Yield plain sentences of a kind, each beside the one that it is paired with."""
+    rng = random.Random(1)
+    pairs = [kind(rng.choice(slots), rng) for _ in range(WAYS)]
+    stored = encoder.encode([pair.stored for pair in pairs])
+    incoming = encoder.encode([pair.incoming for pair in pairs])
+    for pair, one, other in zip(pairs, stored, incoming, strict=True):
+        relations = {} if pair.relation == "NONE" else {0: pair.relation}
+        similarity = float(one @ other)
+        yield Step(
+            pair.incoming, (pair.stored,), (similarity,), relations, frozenset(), frozenset()
+        )
 
 
 async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadStep]:
@@ -231,6 +251,15 @@ def _share(told: Sequence[tuple[Line, Reading]], level: float) -> float:
     return sum(reading.ends >= level for _, reading in told) / max(1, len(told))
 
 
+def measure_ways(encoder: SentenceEncoder, network: LocalNetwork) -> None:
+    for writers in (HELD_OUT_SLOTS, HELD_OUT_SEVERAL):
+        slots = read_slots(writers)
+        for kind in dict.fromkeys(KINDS):
+            steps = list(draw_steps_of_ways(kind, slots, encoder))
+            read = asyncio.run(read_steps(steps, network))
+            print(*writers, describe(kind.__name__, count_outcomes(read, Thresholds())))
+
+
 async def measure_scopes(
     steps: Sequence[Step],
     network: LocalNetwork,
@@ -265,8 +294,12 @@ def main() -> None:
     parser.add_argument("--calibration", action="store_true")
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--cases", type=Path)
+    parser.add_argument("--ways", action="store_true")
     arguments = parser.parse_args()
     encoder = SentenceEncoder()
+    if arguments.ways:
+        measure_ways(encoder, LocalNetwork(FairThreads(2)))
+        return
     steps: list[Step] = []
     if arguments.cases:
         steps += read_cases(arguments.cases, encoder)

@@ -18,7 +18,7 @@ import torch
 from encoder import SentenceEncoder
 from network import ReadingNetwork, encode_crowd, load_tokenizer
 from trainer import Trainer, make_batches
-from ways import HELD_OUT_SLOTS, draw_crowds_of_ways, list_slot_writers, read_slots
+from ways import HELD_OUT_SEVERAL, HELD_OUT_SLOTS, draw_crowds_of_ways, list_slot_writers, read_slots
 
 from corpus import (
     HELD_OUT,
@@ -36,13 +36,13 @@ from corpus import (
 
 SEED = 1
 # The share of what is to be read, in each epoch.
-SHARES = (1.0, 1.0, 0.35, 1.0, 1.0)
+SHARES = (1.0, 1.0, 0.35, 0.35, 0.35)
 # The epochs in which each stored text is read by itself. Then all of them are read together.
 APART = 1
 # Near texts of a crowd, at most: of one that is read apart, and of one that is read together.
 FEW, MANY = 3, 6
 OTHER_PAIRS = 5_000
-WAYS = 20_000  # plain sentences
+WAYS = 30_000  # plain sentences
 TOLD_EVERY = 200
 
 
@@ -57,7 +57,8 @@ def collect_crowds(
         *rng.sample(others, min(OTHER_PAIRS, len(others))),
     ]
     yield from map(build_crowd, pairs)
-    slots = read_slots([writer for writer in list_slot_writers() if writer not in HELD_OUT_SLOTS])
+    held_out = (*HELD_OUT_SLOTS, *HELD_OUT_SEVERAL)
+    slots = read_slots([writer for writer in list_slot_writers() if writer not in held_out])
     most = FEW if is_apart else MANY
     scopes = draw_crowds_of_scopes(read_scopes(writers), encoder, rng, most=most)
     ways = draw_crowds_of_ways(slots, rng, WAYS, most=most)

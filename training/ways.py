@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from corpus import FOLDER, Crowd, Pair
 
 HELD_OUT_SLOTS = ("slots2",)  # a writer of slots
+HELD_OUT_SEVERAL = ("several2",)
 SOONER = ("", "", "just ", "recently ", "finally ")
 BEFORE = ("", "", "", "By the way, ", "Actually, ", "FYI, ", "Oh, and ", "Quick update: ", "So ")
 WHEN = (
@@ -53,7 +54,8 @@ class Teller:
 class Slot:
     """A thing of which somebody has one at a time, and the forms of sentences about it.
 
-    `corpus/README.md` says what the forms hold.
+    Without forms of changes, it is one of which somebody may have several. `corpus/README.md` says
+    what the forms hold.
     """
 
     name: str
@@ -99,6 +101,8 @@ def draw_crowds_of_ways(
 
 def pair_change(slot: Slot, rng: random.Random) -> Pair:
     """Return a stored value and a change to another one, by the same person."""
+    if not slot.changes:
+        return pair_look_alike(slot, rng)
     stored, incoming = _draw_tellers(rng)
     old, new = rng.sample(slot.values, 2)
     before = rng.choice([value for value in slot.values if value not in (old, new)])
@@ -169,19 +173,28 @@ def pair_look_alike(slot: Slot, rng: random.Random) -> Pair:
 
 
 def pair_of_others(slot: Slot, rng: random.Random) -> Pair:
-    """Return a stored value of one person and a change told of another."""
+    """Return a stored value of one person and a change told of another, where both are named."""
+    states = [form for form in slot.states if names_teller(form)]
+    changes = [form for form in (*slot.changes, *slot.perfects) if names_teller(form)]
+    if not states or not changes:
+        return pair_look_alike(slot, rng)
     stored, incoming = _draw_tellers(rng)
     while incoming.person == stored.person:
         incoming = _draw_tellers(rng)[1]
     old, new, before = rng.sample(slot.values, 3)
     return Pair(
-        _tell(_tell_stored(slot, rng), stored, old, before, rng),
-        _tell(_tell_change(slot, rng), incoming, new, before, rng),
+        _tell(rng.choice(states), stored, old, before, rng),
+        _tell(rng.choice(BEFORE) + rng.choice(changes), incoming, new, before, rng),
         "NONE",
     )
 
 
-KINDS: tuple[Callable[[Slot, random.Random], Pair], ...] = (
+def names_teller(form: str) -> bool:
+    return "{I}" in form or "{my}" in form
+
+
+PairDrawer = Callable[[Slot, random.Random], Pair]
+KINDS: tuple[PairDrawer, ...] = (
     *[pair_change] * 4,
     pair_ending,
     pair_ending_of_another,
