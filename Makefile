@@ -68,7 +68,7 @@ judge: .venv-training/.ready ## Train the local judge on corpus/ and export it (
 	.venv-training/bin/python training/train_judge.py build
 	.venv-training/bin/python training/export_network.py build/judge.pt judge
 
-sentences: .venv-training/.ready ## Train the network that reads messages (ten minutes on two quiet cores)
+sentences: .venv-training/.ready ## Train the network that reads messages (twenty minutes)
 	.venv-training/bin/python training/train_sentences.py
 	.venv-training/bin/python training/export_network.py build/sentences.pt sentences
 

@@ -2,9 +2,9 @@
 
     python training/train_sentences.py [--folder FOLDER] [--held-out NAME ...] [--measure]
 
-It learns what kind of sentence each is, from what the message says before it: from `corpus/turns`, and from `corpus/speech`, whose
-classes are coarser: what is a fact there may be about the user or about others. Writers of turns whose names end in 2 are never
-learned from. `--held-out` leaves folders of corpus/speech out, too, and `--measure` prints how well the kinds of the others are told.
+It learns the kind of a sentence that follows what its message says before it. The sentences are from `corpus/turns`, and from
+`corpus/speech`, whose classes are coarser: a fact there may be about the user or about others. Writers of turns whose names end in 2
+are held out, and `--measure` prints how well their sentences are read. `--held-out` leaves folders of `corpus/speech` out too.
 """
 
 import argparse
@@ -19,28 +19,12 @@ import torch
 from network import Encoded, ReadingNetwork, encode_sentence, load_tokenizer, pad_texts
 from trainer import BATCH, Classes, Trainer, make_batches
 
+from app.extraction.sentence_network import FACT_KINDS, SentenceKind
 from corpus import HELD_OUT as OF_CHANGES_HELD_OUT
 from corpus import list_writers, read_families
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-# In the order of the network's outputs.
-CLASSES = (
-    "self",
-    "other",
-    "plan",
-    "instruction",
-    "remember",
-    "event",
-    "question",
-    "request",
-    "wish",
-    "frame",
-    "talk",
-    "world",
-    "code",
-)
-# What is worth keeping. What happened once is kept only if the sentence says so.
-KEPT = frozenset(("self", "other", "plan", "instruction", "remember"))
+CLASSES = tuple(SentenceKind)  # in the order of the network's outputs
 # What a class of corpus/speech may be.
 OF_SPEECH = {
     "fact": ("self", "other", "plan"),
@@ -93,7 +77,7 @@ def read_runs(name: str) -> Iterator[Example]:
     told: dict[str, list[tuple[str, str]]] = {}
     for turn in read_lines(CORPUS / "turns" / f"{name}.jsonl"):
         for sentence in turn["sentences"]:
-            if find_class(sentence) in KEPT:
+            if find_class(sentence) in FACT_KINDS:
                 fact = (sentence["text"], find_class(sentence))
                 told.setdefault(turn["conversation"], []).append(fact)
     for facts in told.values():
@@ -142,16 +126,16 @@ def collect_examples(folders: Sequence[str], rng: random.Random) -> list[Example
     turns = [example for name in names for example in read_turns(name)]
     facts = [example for name in names for example in read_facts(name)]
     speech = [example for folder in folders for example in read_speech(folder)]
-    chosen = rng.sample(speech, min(len(speech), OF_SPEECH_AN_EPOCH))
-    alone = [*facts, *rng.sample(list(read_stored()), STORED_AN_EPOCH)]
+    some_speech = rng.sample(speech, min(len(speech), OF_SPEECH_AN_EPOCH))
+    stored = list(read_stored())
+    alone = [*facts, *rng.sample(stored, STORED_AN_EPOCH)]
     asides = [sentence for _, sentence, classes in turns if classes[0] in ASIDES]
-    led = [(rng.choice(asides), text, classes) for _, text, classes in alone]
+    after_asides = [(rng.choice(asides), text, classes) for _, text, classes in alone]
     runs = [example for name in names for example in read_runs(name)]
-    stored = [text for _, text, _ in read_stored()]
     for _, text, classes in rng.sample(alone, STORED_AN_EPOCH):
         earlier = rng.sample(stored, rng.randint(1, LONGEST_RUN))
-        runs.append((" ".join(earlier), text, classes))
-    examples = (*turns * REPEATS, *alone, *led, *runs, *chosen)
+        runs.append((" ".join(one for _, one, _ in earlier), text, classes))
+    examples = (*turns * REPEATS, *alone, *after_asides, *runs, *some_speech)
     return [type_hurriedly(example, rng) for example in examples]
 
 
@@ -191,8 +175,8 @@ def measure(network: ReadingNetwork, name: str) -> None:
         with torch.no_grad():
             [logits] = network(*pad_texts([encoded]))
         read.append(logits.softmax(-1))
-    kept = [CLASSES.index(each) for each in sorted(KEPT)]
-    is_fact = [names[0] in KEPT for _, _, names in examples]
+    kept = [CLASSES.index(each) for each in FACT_KINDS]
+    is_fact = [names[0] in FACT_KINDS for _, _, names in examples]
     for least in (0.3, 0.5, 0.7, 0.8, 0.9):
         taken = [bool(one[kept].sum() >= least) for one in read]
         right = sum(map(all, zip(taken, is_fact, strict=True)))

@@ -34,7 +34,7 @@ def test_the_page_has_examples() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_rules_do_what_the_page_says(example: str) -> None:
+def test_talk_is_read_as_the_page_says(example: str) -> None:
     turns, outcomes = read_example(example)
     extraction = read_turns(turns)
     for place, (turn, expected) in enumerate(zip(turns, outcomes, strict=True)):
@@ -48,7 +48,7 @@ def test_the_rules_do_what_the_page_says(example: str) -> None:
         assert sorted(seen) == sorted(expected)
 
 
-def test_the_page_names_every_reason_of_the_rules() -> None:
+def test_the_page_names_every_reason_of_a_skip() -> None:
     by_models = {SkipReason.UNSUPPORTED}
     named = set(re.findall(r"`([a-z_]+)`", PAGE))
     assert {reason.value for reason in set(SkipReason) - by_models} <= named
