@@ -82,11 +82,12 @@ def test_the_judge_can_be_trained_and_exported(tmp_path: Path) -> None:
 
     names = ("corpus", "export_network", "network", "train_judge")
     corpus, export_network, network, train_judge = map(import_module, names)
-    pairs = [corpus.Pair("I live in Porto.", "I live in Lisbon now.", "UPDATE")] * 64
+    told = ("I live in Porto.", "My cat is called Miso.")
+    crowds = [corpus.Crowd("I live in Lisbon now.", told, ("UPDATE", None))] * 20
     judge: Any = network.ReadingNetwork(len(corpus.RELATIONS)).train()
-    train_judge.train(judge, lambda _: pairs, tmp_path / "judge.pt")
+    train_judge.train(judge, lambda _: crowds, tmp_path / "judge.pt")
     model = export_network.build_network(
         export_network.load_weights(tmp_path / "judge.pt"), "judge"
     )
     session = onnxruntime.InferenceSession(model.SerializeToString())
-    assert [one.name for one in session.get_inputs()] == ["ids", "types"]
+    assert [one.name for one in session.get_inputs()] == ["ids", "types", "places", "mask", "pool"]

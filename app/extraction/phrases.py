@@ -16,8 +16,3 @@ def build_pattern(phrases: str) -> str:
 
 def _build_phrase(phrase: str) -> str:
     return re.escape(phrase).replace("'", "['’]?").replace(r"\ ", r"\s+")
-
-
-def list_phrases(phrases: str) -> tuple[str, ...]:
-    """Return the phrases, which "/" divides, with single spaces."""
-    return tuple(" ".join(phrase.split()) for phrase in phrases.split("/"))

@@ -125,27 +125,6 @@ IRREGULAR_PAST = _list(
     shot stood stole swam threw understood woke wore won tried was were
     """
 )
-PROGRESSIVE_FACTS = _list(
-    """
-    living learning studying training taking moving expecting flying travelling traveling leaving
-    starting joining retiring renting commuting teaching raising recovering saving doing graduating
-    migrating switching hosting getting-married volunteering working transitioning visiting hiring
-    relocating breastfeeding intermittent fasting dating seeing sharing
-    """
-)
-MOODS = _list(
-    """
-    tired stuck confused sure sorry afraid curious wondering happy glad sad hungry bored frustrated
-    excited ready done back here good fine ok okay lost worried nervous stressed aware convinced
-    grateful thankful impressed surprised unsure certain annoyed angry overwhelmed exhausted sleepy
-    cold hot thirsty busy late upset able about right wrong positive starving open game down up
-    interested inclined torn new free available in-between almost halfway close amazed shocked off
-    saved sent noted fixed sorted solved
-    finished desperate jealous inside outside ears all any kinda regardless lonely ashamed shy keen
-    hopeful pleased relieved anxious knackered shattered pumped thrilled delighted fed gutted
-    feeling home hoping alright gonna not-sure tempted blown mad proud embarrassed scared behind
-    """
-)
 POLITE_WORDS = _list(
     """
     thanks thank you thx ty cheers please hello hi hey hiya yo morning afternoon evening night good
@@ -250,13 +229,6 @@ STATES = _list(
     """
 )
 
-TALK_PAST = _list(
-    """
-    tried said told thought asked saw noticed wanted needed felt checked looked forgot heard
-    wondered guessed hoped expected called texted emailed mentioned suggested seemed appeared
-    laughed cried smiled fixed updated tested restarted ran clicked copied pasted changed-it
-    """
-) - {"ran"}
 PLAIN_VERBS = _list(
     """
     live work go like love hate use prefer need want speak play run take start end eat drink sleep

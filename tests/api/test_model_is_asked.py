@@ -52,8 +52,6 @@ CHANGES = [
 # Neither words nor vectors nor the local judge see anything in these. A judge that reads better
 # will; then they move to the list above.
 UNSEEN = [
-    ("I work at Acme", "I recently joined Globex"),
-    ("Use React for frontend", "Vue would be better for this use case"),
     ("We deploy with Jenkins", "GitHub Actions would suit us better"),
 ]
 

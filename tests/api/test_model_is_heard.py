@@ -229,23 +229,23 @@ def test_numbers_may_be_written_in_words(database_url: str) -> None:
 
 
 def test_a_fact_replaces_one_and_ends_another(database_url: str) -> None:
-    told = "I left the bakery and work for an engineering office now"
+    told = "I moved to Lyon and quit smoking"
 
     def quit(request: Request) -> Answer:
         if request.texts[0] != told:
             return judges()
-        meant = {"I work at a bakery": "UPDATE", "The bakery pays 14 euros": "RETRACTION"}
+        meant = {"I live in Nantes": "UPDATE", "I smoke": "RETRACTION"}
         return judges(
             *(
-                judgment(c["candidate"], meant[c["text"]], 0.88 if "pays" in c["text"] else 0.95)
+                judgment(c["candidate"], meant[c["text"]], 0.88 if "smoke" in c["text"] else 0.95)
                 for c in request.candidates
                 if c["text"] in meant
             )
         )
 
     with asking(database_url, quit) as (client, _):
-        store(client, "I work at a bakery")
-        store(client, "The bakery pays 14 euros")
+        store(client, "I live in Nantes")
+        store(client, "I smoke")
         answer = store(client, told)
         assert answer["operation"] == "UPDATE"
         assert contents(client) == {told}

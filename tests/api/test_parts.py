@@ -197,7 +197,6 @@ def judging(server_url: str, template_url: str) -> Iterator[str]:
         ("I work days now", "I'm a nurse at St Mary's"),
         ("I moved to day shifts", "I'm a nurse at St Mary's"),
         ("I no longer work nights", "I'm a nurse at St Mary's"),
-        ("I work at City Hospital now", "I usually work nights"),
     ],
 )
 def test_a_change_of_one_part_ends_that_part_alone(judging: str, change: str, left: str) -> None:

@@ -86,7 +86,7 @@ EXAMPLES = [
     tell("000 database", "Use PostgreSQL as the database", "Use MongoDB as the database"),
     tell("001 partner", "apartment hunting with Amari", "broke up with Amari", acts=False),
     tell("001 residence", "lives in NYC", "lives in LA"),
-    tell("001 migration", "uses PostgreSQL", "migrated to MongoDB"),
+    tell("001 migration", "uses PostgreSQL", "migrated to MongoDB", acts=False),
     tell(
         "002 contradiction",
         "User is vegetarian",
@@ -259,15 +259,15 @@ def test_with_a_model_each_is_as_its_reference_says(
 
 
 def test_a_decision_goes_to_another_database_and_back_with_a_cache(client: httpx.Client) -> None:
-    stored = [send(client, decision(text)) for text in DATABASES]
-    for before, after in pairwise(stored):
-        old = before["memory"]["id"]
-        if list_ended(after) == [old]:
-            continue
-        assert old in list_asked(client, after), after["candidates"]
-        decide(client, after["review_id"], "accept", memories=[old])
+    first = last = send(client, decision(DATABASES[0]))["memory"]["id"]
+    for text in DATABASES[1:]:
+        answer = send(client, decision(text))
+        if list_ended(answer) != [last]:
+            assert last in list_asked(client, answer), answer["candidates"]
+            decide(client, answer["review_id"], "accept", memories=[last])
+        last = answer["memory"]["id"]
     assert contents(client) == {DATABASES[-1]}
-    chain = client.get(f"/v1/memories/{stored[0]['memory']['id']}/history").json()
+    chain = client.get(f"/v1/memories/{first}/history").json()
     assert [version["content"] for version in chain["versions"]] == list(DATABASES)
 
 

@@ -1,1 +1,1 @@
-"""The local judge: a small network that reads a stored and an incoming text together."""
+"""The local judge: a small network that reads an incoming text beside stored ones."""

@@ -1,13 +1,11 @@
 """In which words two texts differ."""
 
-import re
 from collections.abc import Sequence
 from itertools import takewhile
 
 from app.domain.text import fold
 
 _SHOWN = 80  # characters of each text
-_MOST = 0.6  # of the incoming words
 
 
 def describe_difference(stored: str, incoming: str) -> str:
@@ -37,17 +35,3 @@ def _count_equal(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1].rstrip() + "…"
-
-
-def differs_in_few_words(stored: str, incoming: str) -> bool:
-    """Return True if the incoming text has most words of the stored one, and some others.
-
-    Then one word may decide: "likes jazz" and "dislikes jazz". Who says the same in other words
-    rarely keeps most of them.
-    """
-    old, new = _find_words(stored), _find_words(incoming)
-    return bool(new - old) and len(new & old) >= _MOST * len(new)
-
-
-def _find_words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", fold(text)))

@@ -1,25 +1,35 @@
 """The network of the local judge: all-MiniLM-L6-v2, fine-tuned on the corpus, with 8-bit weights.
 
-Pairs run through it one at a time, so that what is read of a pair never depends on other pairs.
+It reads a crowd: an incoming text and the stored ones that it may concern, in one pass. Each stored
+text sees itself and the incoming one, which sees all of them, so that their order is of no matter.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.classification.local.reading import Reading
 from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
 
 # Of each text. A fact is shorter; of a longer text the beginning is read.
 MAX_TOKENS: Final = 96
+# Of the stored texts that are read in one pass.
+MAX_CROWD_TOKENS: Final = 400
 WEIGHTS: Final = "judge.onnx"
+# Is added to the attention to a token that is not seen.
+UNSEEN: Final = -10_000.0
+# The block of the incoming text. Each stored text is a block with its number from 1.
+SHARED: Final = 0
+
+Tokens = list[int]
 
 
 class LocalNetwork:
-    """Reads pairs of texts on threads that agents share fairly."""
+    """Reads crowds of texts on threads that agents share fairly."""
 
     def __init__(self, threads: FairThreads) -> None:
         self._tokenizer = load_tokenizer()
@@ -29,21 +39,78 @@ class LocalNetwork:
     async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:
         """Return what is read of the incoming text beside each of the stored ones, in order.
 
-        Raises CallerLeft.
+        Stored texts that are too long for one pass are read in several. Raises CallerLeft.
         """
-        reading = [self._threads.run(partial(self._read_pair, text, incoming)) for text in stored]
-        return await asyncio.gather(*reading)
+        if not stored:
+            return []
+        tokenize = partial(self._tokenize_all, [incoming, *stored])
+        [tokens, *others] = await self._threads.run(tokenize)
+        passes = []
+        for crowd in split_crowd(others):
+            passes.append(self._threads.run(partial(self._read_crowd, crowd, tokens)))
+        return [reading for readings in await asyncio.gather(*passes) for reading in readings]
 
-    def _read_pair(self, stored: str, incoming: str) -> Reading:
-        first, second = self._tokenize(stored), self._tokenize(incoming)
-        ids = [START_TOKEN, *first, END_TOKEN, *second, END_TOKEN]
-        types = [0] * (len(first) + 2) + [1] * (len(second) + 1)
-        inputs = {"ids": np.array([ids], np.int64), "types": np.array([types], np.int64)}
-        [[logits]] = self._session.run(["logits"], inputs)
-        powers = np.exp(logits - logits.max())
-        return Reading(*(powers / powers.sum()).tolist())
+    def _read_crowd(self, stored: Sequence[Tokens], incoming: Tokens) -> list[Reading]:
+        [logits] = self._session.run(["logits"], build_inputs(stored, incoming))
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities = powers / powers.sum(axis=1, keepdims=True)
+        return [Reading(*row) for row in probabilities.tolist()]
 
-    def _tokenize(self, text: str) -> list[int]:
-        encodable = text.encode("utf-8", "replace").decode("utf-8")
-        ids: list[int] = self._tokenizer.encode(encodable, add_special_tokens=False).ids
-        return ids[:MAX_TOKENS]
+    def _tokenize_all(self, texts: Sequence[str]) -> list[Tokens]:
+        encodable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        encoded = self._tokenizer.encode_batch(encodable, add_special_tokens=False)
+        return [each.ids[:MAX_TOKENS] for each in encoded]
+
+
+def split_crowd(stored: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:
+    """Yield the stored texts in order, as many at once as one pass takes."""
+    start, total = 0, 0
+    for place, tokens in enumerate(stored):
+        if total + len(tokens) > MAX_CROWD_TOKENS:
+            yield stored[start:place]
+            start, total = place, 0
+        total += len(tokens)
+    if stored:
+        yield stored[start:]
+
+
+def build_inputs(stored: Sequence[Tokens], incoming: Tokens) -> dict[str, NDArray[np.generic]]:
+    """Return what the graph takes for at least one stored text (training/export_network.py)."""
+    ids: list[int] = []
+    places: list[int] = []
+    blocks: list[int] = []
+    starts: list[int] = []
+    for block, tokens in enumerate(stored, SHARED + 1):
+        starts.append(len(ids))
+        ids += [START_TOKEN, *tokens, END_TOKEN]
+        places += range(len(tokens) + 2)
+        blocks += [block] * (len(tokens) + 2)
+    types = [0] * len(ids) + [1] * (len(incoming) + 1)
+    ids += [*incoming, END_TOKEN]
+    first = max(places) + 1
+    places += range(first, first + len(incoming) + 1)
+    blocks += [SHARED] * (len(incoming) + 1)
+    return {
+        "ids": np.array([ids]),
+        "types": np.array([types]),
+        "places": np.array([places]),
+        "mask": _build_mask(np.array(blocks)),
+        "pool": _build_pool(np.array(blocks), starts),
+    }
+
+
+def _build_mask(blocks: NDArray[np.int64]) -> NDArray[np.float32]:
+    reader, read = blocks[:, None], blocks[None, :]
+    is_seen = (reader == SHARED) | (read == SHARED) | (reader == read)
+    mask: NDArray[np.float32] = np.where(is_seen, np.float32(0), np.float32(UNSEEN))
+    return mask[np.newaxis, np.newaxis]
+
+
+def _build_pool(blocks: NDArray[np.int64], starts: Sequence[int]) -> NDArray[np.float32]:
+    """Return the weights of the tokens of each stored text: (texts, tokens)."""
+    numbers = np.arange(SHARED + 1, SHARED + 1 + len(starts))
+    is_seen = (blocks == numbers[:, None]) | (blocks == SHARED)
+    pool: NDArray[np.float32] = is_seen.astype(np.float32)
+    pool /= 2 * pool.sum(axis=1, keepdims=True)
+    pool[np.arange(len(starts)), starts] += 0.5
+    return pool

@@ -1,4 +1,4 @@
-"""What the network reads in a pair of texts."""
+"""What the network reads of a text beside a stored one."""
 
 from dataclasses import dataclass, replace
 

@@ -14,19 +14,20 @@ from app.domain.relation import LOCAL_FINDING, Judgment, Relation
 # cosine of the vectors is at least that high. Reference 002 asks from .6, by another encoder: its
 # own example has .78 there and .71 here.
 ASK_FROM = 0.02
-ASK_NEAR = 0.5
+ASK_NEAR = 0.35
 
 
 def find_reason_to_ask(fact: Fact, candidates: Sequence[Candidate], local: LocalVerdict) -> bool:
     """Return True if anything suggests that the fact concerns a candidate.
 
-    That is a finding of the signals, a chance that the local judge sees, the same slot, another
-    decision in the same category (reference 004), near vectors (reference 002), or several words
-    in common (reference 001). What the local judge did not read, such as another language, is
-    always worth asking about.
+    That is a finding or a veto of the signals, a chance that the local judge sees, the same slot,
+    another decision in the same category (reference 004), near vectors (reference 002), or several
+    words in common (reference 001). What the local judge did not read, such as another language,
+    is always worth asking about.
     """
     readings = local.readings
-    if not readings or any(judgment.findings for judgment in local.verdict.judgments):
+    judgments = local.verdict.judgments
+    if not readings or any(judgment.findings or judgment.vetoes for judgment in judgments):
         return True
     if any(1 - reading.none >= ASK_FROM for reading in readings.values()):
         return True

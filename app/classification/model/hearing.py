@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from app.classification.local.difference import differs_in_few_words
 from app.classification.local.judge import Thresholds
 from app.classification.local.reading import Reading
 from app.classification.local_judges import find_other_words
@@ -223,10 +222,7 @@ class _Hearing:
             return True
         if reading is None:
             return similarity >= REPEATS_FROM
-        one_word_may_decide = differs_in_few_words(stored.text, self._fact.content)
-        thresholds = Thresholds()
-        least = thresholds.duplicate_alike if one_word_may_decide else thresholds.ask
-        return reading.duplicate >= least
+        return reading.duplicate >= Thresholds().ask
 
 
 def _acts(local: Judgment) -> bool:

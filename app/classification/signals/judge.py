@@ -10,8 +10,7 @@ from app.classification.signals.correction import find_correction
 from app.classification.signals.duplicate import find_duplicate
 from app.classification.signals.explicit_change import find_explicit_change
 from app.classification.signals.finding import ACT_AT
-from app.classification.signals.identity import find_vetoes
-from app.classification.signals.liking import find_liking
+from app.classification.signals.identity import find_other_owner, find_vetoes
 from app.classification.signals.negation import find_negation
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import parse_text
@@ -21,9 +20,7 @@ from app.classification.signals.retraction import count_leftover, find_retractio
 from app.classification.signals.single_valued import find_single_valued_change
 from app.classification.signals.speech import find_speech
 from app.classification.signals.stays import find_stay
-from app.classification.signals.value_conflict import find_value_conflict
 from app.classification.signals.versions import find_version_change
-from app.classification.signals.whole_activity import find_whole_activity
 
 Signal = Callable[[Pair], Iterator[Finding]]
 
@@ -35,11 +32,8 @@ SIGNALS: tuple[Signal, ...] = (
     find_single_valued_change,
     find_stay,
     find_version_change,
-    find_value_conflict,
     find_antonyms,
-    find_liking,
     find_negation,
-    find_whole_activity,
     find_rename,
 )
 FLAG_AT = 0.3
@@ -71,6 +65,9 @@ def _judge_pair(place: int, pair: Pair) -> SignalJudgment:
         return SignalJudgment(
             place, Relation.NONE, 1.0, f"kept apart: {vetoed[0]}", vetoes=vetoed, akin=pair.akin
         )
+    other_owner = find_other_owner(pair)
+    if other_owner:
+        return SignalJudgment(place, Relation.NONE, 1.0, other_owner, akin=pair.akin)
     if pair.new.is_question or pair.old.is_question:
         return SignalJudgment(place, Relation.NONE, 1.0, "a question states nothing")
     if find_speech(pair.new.text) or find_speech(pair.old.text):

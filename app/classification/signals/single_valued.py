@@ -32,6 +32,8 @@ def _find_name(new: Frame, old: Frame) -> str:
         return "loose_attribute"
     if new.cued or old.cued:
         return "cued_attribute"
+    if new.change or old.change:
+        return "changed_attribute"
     return "named_attribute" if new.is_built else "single_valued"
 
 

@@ -38,7 +38,7 @@ def _find_upgrades(pair: Pair) -> Iterator[Finding]:
         for other, old in pair.old.identifiers:
             if head == other and new != old and pair.shared - {head} and len(pair.only_old) <= 2:
                 yield make_finding(
-                    "identifier_version", Relation.UPDATE, f"{head} {old} before, {head} {new} now"
+                    "upgrade", Relation.UPDATE, f"{head} {old} before, {head} {new} now"
                 )
 
 

@@ -1,7 +1,7 @@
 """Splitting a text that plainly holds several facts into facts of their own."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from app.extraction.compound import lexicon
 from app.extraction.compound.borders import split_clauses
@@ -10,7 +10,6 @@ from app.extraction.compound.relatives import split_relatives
 from app.extraction.compound.subjects import split_subjects
 from app.extraction.compound.verb_phrases import split_verb_phrases
 from app.extraction.compound.words import Word, read_words, render_words, span_of
-from app.extraction.ellipses import list_dropped
 
 MAX_CHARACTERS = 2_000
 MAX_WORDS = 300
@@ -56,7 +55,7 @@ def split_fact(text: str) -> tuple[Part, ...]:
     words = _strip_final_mark(read_words(text))
     if not 0 < len(words) <= MAX_WORDS:
         return whole
-    pieces = _split_words(_write_out_subject(text, _drop_also(words)))
+    pieces = _split_words(_drop_also(words))
     if not 2 <= len(pieces) <= MAX_PARTS:
         return whole
     return tuple(sorted(map(_build_part, pieces), key=lambda part: part.start))
@@ -72,14 +71,6 @@ def _strip_final_mark(words: tuple[Word, ...]) -> tuple[Word, ...]:
     while words and words[-1].low in (".", "!"):
         words = words[:-1]
     return words
-
-
-def _write_out_subject(text: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return the words behind the "I" that the speaker dropped, if one was."""
-    dropped = [Word(word, word.lower(), 0, 0, carried=True) for word in list_dropped(text)]
-    if not dropped:
-        return words
-    return (*dropped, replace(words[0], text=words[0].low), *words[1:])
 
 
 def _drop_also(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -99,7 +90,7 @@ def _split_words(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     for sentence in split_relatives(words):
         clauses = split_clauses(sentence)
         for number, clause in enumerate(clauses):
-            is_followed = number + 1 < len(clauses) or words[0].carried
+            is_followed = number + 1 < len(clauses)
             pieces += split_verb_phrases(clause, is_followed=is_followed)
     for split in (split_subjects, split_lists):
         pieces = [smaller for piece in pieces for smaller in split(piece)]

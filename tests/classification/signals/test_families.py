@@ -1,9 +1,8 @@
-"""Renames, all of an activity in another tool, stops with a date, and what a text is not about."""
+"""Renames, and stops with a date."""
 
 import pytest
 
 from app.classification.signals import Statement, judge_candidates, rename_text
-from app.classification.signals.scope import is_about_another
 from app.domain.relation import Relation
 
 
@@ -53,22 +52,3 @@ def test_a_stop_that_says_since_when_is_stored(
     stored: str, incoming: str, relation: Relation
 ) -> None:
     assert read_relation(stored, incoming) is relation
-
-
-@pytest.mark.parametrize(
-    ("stored", "incoming", "is_another"),
-    [
-        ("I drink wine", "I've given up sugar", True),
-        ("I drink oat milk", "I've gone off almond milk", True),
-        ("I drink milk", "I've gone off milk", False),
-        ("I work at Acme", "I left my job", False),
-        ("My friend is Ana", "My new friend is Bea", True),
-        ("My boss is Ana", "My new boss is Bea", False),
-        ("I edit photos in Lightroom", "I do all my video editing in Resolve", True),
-        ("I edit photos in Lightroom", "I do all my photo editing in Resolve", False),
-        ("I teach in English", "I do all my teaching in Zoom now", True),
-        ("I code in Python", "I do all my coding in Rust now", False),
-    ],
-)
-def test_a_text_says_what_it_is_about(stored: str, incoming: str, is_another: bool) -> None:
-    assert is_about_another(stored, incoming) is is_another

@@ -6,12 +6,12 @@ from app.classification.signals import SignalJudgment, Statement, judge_candidat
 from app.domain.relation import Relation
 
 FIRES = [
-    ("single_valued", "I moved to Lisbon last month.", "I live in Porto."),
+    ("changed_attribute", "I moved to Lisbon last month.", "I live in Porto."),
     ("single_valued", "The thesis is now due on May 20.", "The thesis is due on May 6."),
-    ("single_valued", "meeting moved to Thursday", "meeting on Tuesday"),
-    ("single_valued", "Moved to Lisbon", "Based in Porto"),
-    ("single_valued", "I moved to day shifts", "I usually work nights"),
-    ("single_valued", "I've switched over to days", "I mostly work the night shift"),
+    ("changed_attribute", "meeting moved to Thursday", "meeting on Tuesday"),
+    ("changed_attribute", "Moved to Lisbon", "Based in Porto"),
+    ("changed_attribute", "I moved to day shifts", "I usually work nights"),
+    ("changed_attribute", "I've switched over to days", "I mostly work the night shift"),
     ("single_valued", "Ben is on the late shift now", "Ben works the early shift"),
     ("explicit_change", "Left Acme for Globex", "Works at Acme"),
     (
@@ -30,19 +30,15 @@ FIRES = [
         "MySQL 8.0 stands at patch 8.0.36.",
     ),
     (
-        "identifier_version",
+        "upgrade",
         "We upgraded the cluster to Kubernetes 1.31.",
         "The cluster runs Kubernetes 1.29.",
     ),
-    ("value_conflict", "The test coverage is 84 %.", "The test coverage is 79 %."),
-    ("name_conflict", "Iris is coached by Dmitri.", "Iris is coached by Helena."),
     ("antonym", "Email notifications are disabled.", "Email notifications are enabled."),
     ("antonym", "Dark mode is off.", "Dark mode is on."),
     ("exclusive_value", "I'm vegan now.", "I'm vegetarian."),
     ("negation", "The API does not support pagination.", "The API supports pagination."),
     ("negation", "The API supports pagination.", "The API does not support pagination."),
-    ("liking_flip", "I can't stand jazz.", "I'm a fan of jazz."),
-    ("liking_flip", "I prefer tea over coffee.", "I prefer coffee over tea."),
     ("explicit_change", "I switched from vim to emacs.", "I use vim for everything."),
     ("explicit_change", "We replaced Redis with Valkey for caching.", "We use Redis for caching."),
     ("contrast", "Indent with spaces, not tabs.", "Indent with tabs."),
@@ -68,7 +64,6 @@ FIRES = [
         "The bridge was designed by Eva Hult.",
         "Eva Hult designed the bridge.",
     ),
-    ("same_feeling", "I dislike loud restaurants.", "I don't like loud restaurants."),
 ]
 
 KEEPS = [
@@ -152,8 +147,6 @@ def test_what_only_looks_like_a_change_ends_nothing(why: str, new: str, old: str
 
 
 FLAGS = [
-    ("span_conflict", "I work onsite.", "I work remotely."),
-    ("name_of_object", "My cat is named Jerry.", "My cat is named Tom."),
     ("loose_attribute", "My goal is to learn Italian.", "My goal is to run a marathon."),
 ]
 
