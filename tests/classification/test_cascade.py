@@ -273,14 +273,14 @@ def test_an_ending_that_the_model_does_not_see_is_asked_about() -> None:
 def test_a_local_question_ends_only_if_the_model_speaks_of_it(reason: str, is_asked: bool) -> None:
     model = ScriptedModel(Relation.NONE, reason=reason)
     network = ScriptedNetwork(PERHAPS)
-    [judgment] = judge("We wake up to the canals of Bruges", HOME, network=network, model=model).judgments
+    [judgment] = judge(
+        "We wake up to the canals of Bruges", HOME, network=network, model=model
+    ).judgments
     assert judgment.flag is is_asked
     assert judgment.relation.effect.ends_stored is is_asked
 
 
-@pytest.mark.parametrize(
-    ("reading", "is_asked"), [(NOTHING, True), (HARDLY_ANYTHING, False)]
-)
+@pytest.mark.parametrize(("reading", "is_asked"), [(NOTHING, True), (HARDLY_ANYTHING, False)])
 def test_an_ending_that_the_local_judge_rules_out_is_asked_about(
     reading: Reading, is_asked: bool
 ) -> None:
