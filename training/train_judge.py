@@ -22,7 +22,9 @@ from ways import (
     HELD_OUT_SEVERAL,
     HELD_OUT_SLOTS,
     draw_crowds_of_ways,
+    draw_pairs_of_opposites,
     list_slot_writers,
+    read_opposites,
     read_slots,
 )
 
@@ -48,6 +50,7 @@ APART = 1
 FEW, MANY = 3, 6
 OTHER_PAIRS = 5_000
 WAYS = 30_000  # plain sentences
+OPPOSITES = 5_000
 TOLD_EVERY = 200
 
 
@@ -60,6 +63,7 @@ def collect_crowds(
     pairs = [
         *pair_families(read_families(writers)),
         *rng.sample(others, min(OTHER_PAIRS, len(others))),
+        *draw_pairs_of_opposites(read_opposites(["opposites1"]), rng, OPPOSITES),
     ]
     yield from map(build_crowd, pairs)
     held_out = (*HELD_OUT_SLOTS, *HELD_OUT_SEVERAL)

@@ -8,12 +8,13 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from corpus import FOLDER, Crowd, Pair
 
 HELD_OUT_SLOTS = ("slots2",)  # a writer of slots
 HELD_OUT_SEVERAL = ("several2",)
+HELD_OUT_OPPOSITES = ("opposites2",)
 SOONER = ("", "", "just ", "recently ", "finally ")
 BEFORE = ("", "", "", "By the way, ", "Actually, ", "FYI, ", "Oh, and ", "Quick update: ", "So ")
 WHEN = (
@@ -66,6 +67,26 @@ class Slot:
     endings: tuple[str, ...]
     near: tuple[str, ...]
     others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opposites:
+    """Two sides of one thing: forms of a side say the same, and exclude those of the other side."""
+
+    name: str
+    values: tuple[str, ...]
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+
+
+def read_opposites(writers: Sequence[str]) -> list[Opposites]:
+    read = []
+    for writer in writers:
+        for line in (FOLDER / "opposites" / f"{writer}.jsonl").read_text("utf-8").splitlines():
+            fields = json.loads(line)
+            name = fields.pop("opposites")
+            read.append(Opposites(name, **{key: tuple(value) for key, value in fields.items()}))
+    return read
 
 
 def read_slots(writers: Sequence[str]) -> list[Slot]:
@@ -191,6 +212,51 @@ def pair_of_others(slot: Slot, rng: random.Random) -> Pair:
 
 def names_teller(form: str) -> bool:
     return "{I}" in form or "{my}" in form
+
+
+def draw_pairs_of_opposites(
+    opposites: Sequence[Opposites], rng: random.Random, count: int
+) -> Iterator[Pair]:
+    """Yield so many pairs: what excludes the stored text, repeats it, or is about another thing."""
+    for _ in range(count):
+        yield rng.choice(OPPOSITE_KINDS)(rng.choice(opposites), rng)
+
+
+def pair_opposites(opposites: Opposites, rng: random.Random) -> Pair:
+    """Return both sides about one thing, told by one person."""
+    side, other = rng.sample((opposites.one, opposites.other), 2)
+    return _pair_sides(rng.choice(side), rng.choice(other), rng.choice(opposites.values), rng)
+
+
+def pair_one_side(opposites: Opposites, rng: random.Random) -> Pair:
+    """Return one side about one thing, told twice by one person in other words."""
+    side = rng.choice((opposites.one, opposites.other))
+    one, other = rng.sample(side, 2)
+    pair = _pair_sides(one, other, rng.choice(opposites.values), rng)
+    return replace(pair, relation="DUPLICATE")
+
+
+def pair_sides_of_others(opposites: Opposites, rng: random.Random) -> Pair:
+    """Return any two sides about two things."""
+    stored, incoming = _draw_tellers(rng)
+    forms = (*opposites.one, *opposites.other)
+    value, other = rng.sample(opposites.values, 2)
+    return Pair(
+        _tell(rng.choice(forms), stored, value, value, rng),
+        _tell(rng.choice(BEFORE) + rng.choice(forms), incoming, other, other, rng),
+        "NONE",
+    )
+
+
+def _pair_sides(old: str, new: str, value: str, rng: random.Random) -> Pair:
+    stored, incoming = _draw_tellers(rng)
+    told = rng.choice(BEFORE) + new + rng.choice(("", "", *STILL))
+    return Pair(
+        _tell(old, stored, value, value, rng), _tell(told, incoming, value, value, rng), "UPDATE"
+    )
+
+
+OPPOSITE_KINDS = (pair_opposites, pair_opposites, pair_one_side, pair_sides_of_others)
 
 
 PairDrawer = Callable[[Slot, random.Random], Pair]

@@ -52,7 +52,7 @@ CHANGES = [
 # Neither words nor vectors nor the local judge see anything in these. A judge that reads better
 # will; then they move to the list above.
 UNSEEN = [
-    ("We deploy with Jenkins", "GitHub Actions would suit us better"),
+    ("I keep bees", "The office got a bigger boiler"),
 ]
 
 COEXISTING = [

@@ -141,7 +141,7 @@ def test_the_facts_of_a_batch_are_asked_about_in_one_call(database_url: str) -> 
     with asking(database_url, end_what_is_meant) as (client, model):
         store(client, "I live in Porto")
         store(client, "My sister plays the cello in Porto")
-        told = ("We have settled down in Braga", "My cello is from Porto", "Braga is a nice city")
+        told = ("I live in Braga now", "My cello is from Porto", "Braga is a nice city")
         model.requests.clear()
         batch = {"items": [{"content": text} for text in told]}
         answer = client.post("/v1/memories/batch", json=batch).json()

@@ -195,7 +195,6 @@ def judging(server_url: str, template_url: str) -> Iterator[str]:
     ("change", "left"),
     [
         ("I work days now", "I'm a nurse at St Mary's"),
-        ("I moved to day shifts", "I'm a nurse at St Mary's"),
         ("I no longer work nights", "I'm a nurse at St Mary's"),
     ],
 )

@@ -79,3 +79,14 @@ def test_how_a_change_is_told_is_of_no_matter(ways: Any, network: LocalNetwork) 
             agree += ended in (0, 1)
             told += 1
     assert agree / told >= 0.8
+
+
+def test_the_opposite_is_no_repetition(ways: Any, network: LocalNetwork) -> None:
+    """Liking and loathing are near in the space of words, and exclude each other."""
+    opposites, rng = ways.read_opposites(ways.HELD_OUT_OPPOSITES), random.Random(7)
+    readings = read_all(
+        network, [ways.pair_opposites(rng.choice(opposites), rng) for _ in range(200)]
+    )
+    assert share(readings, Thresholds().ask) >= 0.9
+    swallowed = [reading for reading in readings if reading.duplicate >= Thresholds().repeats]
+    assert len(swallowed) <= 0.05 * len(readings)
