@@ -250,7 +250,7 @@ class _Cutter:
             return
         parts = tuple(self._cut_parts(content, start, end))
         self.sentences.append(Sentence(place, start, end, parts))
-        self._note_antecedents(" ".join(part.text for part in parts))
+        self._note_antecedents(". ".join(part.text for part in parts))
 
     def _cut_parts(self, content: str, start: int, end: int) -> Iterator[Part]:
         """Yield the parts of a sentence that can stand by themselves."""

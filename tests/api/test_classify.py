@@ -39,7 +39,7 @@ def test_a_move_told_in_plain_words_supersedes_the_old_home(client: httpx.Client
     new = store(client, "I moved to Lisbon last month")
     assert (new["operation"], list_ended(new)) == ("UPDATE", [old["memory"]["id"]])
     assert new["decision"]["decided_by"] == "signals"
-    assert new["decision"]["signals"][0]["name"] == "single_valued"
+    assert new["decision"]["signals"][0]["name"] == "changed_attribute"
     assert new["memory"]["chain_id"] == old["memory"]["id"]
     assert contents(client) == {"I moved to Lisbon last month"}
 
@@ -94,7 +94,7 @@ def test_another_person_with_another_value_ends_nothing(client: httpx.Client) ->
     store(client, "I live in Porto")
     answer = store(client, "My sister moved to Lisbon")
     assert answer["operation"] == "ADD"
-    assert "sister" in answer["candidates"][0]["vetoes"][0]
+    assert "sister" in answer["candidates"][0]["reasoning"]
     assert len(contents(client)) == 2
 
 

@@ -21,6 +21,7 @@ from support.talk import list_facts, list_reasons
          "Ana's son Rui was born in May"),
         (["Our office is in Leeds. It has a bike shed."], "Our office has a bike shed"),
         (["Can you write a poem about my cat Luna? She's 12."], "Luna is 12"),
+        (["Write to my mate Otto, he's 40 and plays golf.", "He's a teacher."], "Otto is a teacher"),
         (["My mum is 81.", "assistant: What does she take?", "She takes aspirin."],
          "My mum takes aspirin"),
     ],

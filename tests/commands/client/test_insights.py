@@ -37,7 +37,7 @@ def test_every_section_is_a_table_of_its_own(words: tuple[str, ...]) -> None:
     )
     assert ["preference", "730.50", "730.50", "2", "1"] in lines
     assert ["rule", "0.9", "to", "1.0"] in [line[:4] for line in lines]
-    assert ["single_valued", "0.00", "1.00", "0.67", "1", "0", "0", "0", "0", "1", "0"] in lines
+    assert ["changed_attribute", "0.00", "1.00", "0.67", "1", "0", "0", "0", "0", "1", "0"] in lines
     assert "contradicted by 1 later fact; 1 review that would end it: waiting" in told.stdout
     assert ["3", "1"] in lines
 
