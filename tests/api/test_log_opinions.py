@@ -54,7 +54,7 @@ def test_a_change_that_the_model_does_not_see_waits_and_the_row_says_so(
             "NONE",
         )
         assert not_done(row) == [(old, "UPDATE", "held")]
-        assert "single_valued" in row["opinions"][0]["signals"]
+        assert "changed_attribute" in row["opinions"][0]["signals"]
         assert "the model sees no change" in row["reasoning"]
         assert row["reasoning"] == answer["decision"]["reasoning"]
 
@@ -63,13 +63,13 @@ def test_an_unsure_signal_that_the_model_denies_is_overruled_and_the_row_says_so
     database_url: str,
 ) -> None:
     with serving(database_url, every("NONE", 0.95)) as client:
-        old = store(client, "I fancy jazz a lot")["memory"]["id"]
-        answer = store(client, "I fancy folk a lot")
+        old = store(client, "My cat is called Tom")["memory"]["id"]
+        answer = store(client, "My cat is called Jerry")
         row = log_of(client, answer)
         assert (answer["operation"], row["decided_by"], row["relation"]) == ("ADD", "model", "NONE")
         assert row["confidence"] == 0.95
         assert not_done(row) == [(old, "UPDATE", "model_none")]
-        assert "span_conflict" in row["opinions"][0]["signals"]
+        assert "loose_attribute" in row["opinions"][0]["signals"]
         assert "saw none (.95)" in row["reasoning"]
         assert row["reasoning"] == answer["decision"]["reasoning"]
         events = client.get(f"/v1/memories/{old}/why").json()["events"]
@@ -77,15 +77,15 @@ def test_an_unsure_signal_that_the_model_denies_is_overruled_and_the_row_says_so
         [signal] = [
             each
             for each in client.get("/v1/insights").json()["signals"]
-            if each["name"] == "span_conflict"
+            if each["name"] == "loose_attribute"
         ]
         assert (signal["overruled"], signal["stand"], signal["error_rate"]) == (1, 0, None)
 
 
 def test_a_model_that_fails_is_named(database_url: str) -> None:
     with serving(database_url, fails(500)) as client:
-        old = store(client, "I fancy jazz a lot")["memory"]["id"]
-        row = log_of(client, store(client, "I fancy folk a lot", classify="model"))
+        old = store(client, "My cat is called Tom")["memory"]["id"]
+        row = log_of(client, store(client, "My cat is called Jerry", classify="model"))
         assert "scripted failure" in row["usage"]["trouble"]
         assert not_done(row) == [(old, "UPDATE", "held")]
 

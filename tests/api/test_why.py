@@ -61,7 +61,7 @@ def test_a_change_is_told_from_both_sides_with_who_decided(client: Client) -> No
     assert after["summary"].startswith("Holds since 2026-01-05, known since ")
     assert "; replaced “I live in Porto” on " in after["summary"]
     assert after["summary"].endswith(
-        f"decided by signals (single_valued, {new['decision']['confidence']:.2f})."
+        f"decided by signals (changed_attribute, {new['decision']['confidence']:.2f})."
     )
     assert before["summary"].startswith("Held from 2020-01-01 to 2026-01-05, known since ")
     assert "; replaced by “I moved to Lisbon” on " in before["summary"]
@@ -174,23 +174,23 @@ def test_explicit_verbs_are_told_across_chains(client: Client) -> None:
 
 
 def test_what_a_fact_was_kept_apart_from_is_told_on_both_sides(client: Client) -> None:
-    mine = store(client, "I live in Porto")
-    hers = store(client, "My sister moved to Lisbon")
+    old = store(client, "Node 20 is pinned")
+    new = store(client, "Node 22 is pinned")
     store(client, "The Falcon app has a dark mode")
-    for memory_id in (mine["memory"]["id"], hers["memory"]["id"]):
+    for memory_id in (old["memory"]["id"], new["memory"]["id"]):
         answer = why(client, memory_id)
         assert kinds(answer) == ["ADD", "KEPT_APART"], "what has nothing in common is not told"
         [event] = [event for event in answer["events"] if event["kind"] == "KEPT_APART"]
-        veto = hers["candidates"][0]["vetoes"][0]
+        veto = new["candidates"][0]["vetoes"][0]
         assert (
             event["sentence"]
-            == f"“My sister moved to Lisbon” was kept apart from “I live in Porto” ({veto})."
+            == f"“Node 22 is pinned” was kept apart from “Node 20 is pinned” ({veto})."
         )
-        assert (event["log_id"], event["at"]) == (hers["log_id"], hers["known_at"])
-        assert set(event["memory_ids"]) == {mine["memory"]["id"], hers["memory"]["id"]}
-    [judged] = client.get(f"/v1/log/{hers['log_id']}").json()["opinions"]
-    assert (judged["memory_id"], judged["vetoes"]) == (mine["memory"]["id"], [veto])
-    assert kinds(why(client, mine["memory"]["id"], known_at=mine["known_at"])) == ["ADD"]
+        assert (event["log_id"], event["at"]) == (new["log_id"], new["known_at"])
+        assert set(event["memory_ids"]) == {old["memory"]["id"], new["memory"]["id"]}
+    [judged] = client.get(f"/v1/log/{new['log_id']}").json()["opinions"]
+    assert (judged["memory_id"], judged["vetoes"]) == (old["memory"]["id"], [veto])
+    assert kinds(why(client, old["memory"]["id"], known_at=mine["known_at"])) == ["ADD"]
 
 
 # --- with a database of its own ----------------------------------------------------------------------------------------
