@@ -190,7 +190,7 @@ def test_what_a_fact_was_kept_apart_from_is_told_on_both_sides(client: Client) -
         assert set(event["memory_ids"]) == {old["memory"]["id"], new["memory"]["id"]}
     [judged] = client.get(f"/v1/log/{new['log_id']}").json()["opinions"]
     assert (judged["memory_id"], judged["vetoes"]) == (old["memory"]["id"], [veto])
-    assert kinds(why(client, old["memory"]["id"], known_at=mine["known_at"])) == ["ADD"]
+    assert kinds(why(client, old["memory"]["id"], known_at=old["known_at"])) == ["ADD"]
 
 
 # --- with a database of its own ----------------------------------------------------------------------------------------
