@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from app.classification import signals
-from app.classification.local.judge import LocalJudge, ReadCandidate
+from app.classification.local.judge import LocalJudge, ReadCandidate, weigh_readings
 from app.classification.local.network import LocalNetwork
 from app.domain.relation import Judge, Judgment
 from app.extraction.compound import split_fact
@@ -49,7 +49,7 @@ async def judge_texts(judge: LocalJudge, texts: Sequence[str], incoming: str) ->
         ReadCandidate(text, build_judgment(signal), SIMILARITY)
         for text, signal in zip(texts, judged, strict=True)
     ]
-    judgments = await judge.judge(incoming, candidates, await judge.read(incoming, texts))
+    judgments = weigh_readings(incoming, candidates, await judge.read(incoming, texts))
     return [describe_effect(judgment) for judgment in judgments]
 
 
