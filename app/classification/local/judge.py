@@ -74,7 +74,7 @@ class LocalJudge:
         both texts name do not make them one.
         """
         undated = drop_date_words(stored), drop_date_words(incoming)
-        for one, other in {(stored, incoming), undated}:
+        for one, other in dict.fromkeys(((stored, incoming), undated)):
             [back] = await self._network.read([other], one)
             if back.duplicate < _LIKELY:
                 return False
@@ -108,7 +108,7 @@ class _Weighing:
         if any(map(_ends, judgments)):
             judgments = self._keep_likely_questions(judgments)
         elif max(reading.ends for reading in self.readings) < _LIKELY:
-            judgments = self._find_repetition(judgments) or judgments
+            judgments = self._find_repetition() or judgments
         if not any(map(_says_something, judgments)):
             judgments = self._ask_about_merge(judgments) or self._ask_about_decision(judgments)
         return [
@@ -166,8 +166,8 @@ class _Weighing:
             likely.append(candidate.judgment if is_unlikely else judgment)
         return likely
 
-    def _find_repetition(self, judgments: Sequence[Judgment]) -> list[Judgment] | None:
-        """Return the judgments with the likeliest repetition in place of questions, if any."""
+    def _find_repetition(self) -> list[Judgment] | None:
+        """Return the judgments of the signals with the likeliest repetition, if there is one."""
         best = max(range(len(self.readings)), key=lambda place: self.readings[place].duplicate)
         candidate, probability = self.candidates[best], self.readings[best].duplicate
         is_other = candidate.judgment.relation.effect.ends_stored or candidate.judgment.vetoes
@@ -178,11 +178,14 @@ class _Weighing:
         return [*signals[:best], own, *signals[best + 1 :]]
 
     def _ask_about_merge(self, judgments: list[Judgment]) -> list[Judgment] | None:
-        """Return the judgments with a question about the fact that the text completes, if any."""
+        """Return the judgments with a question about the fact that the text completes, if any.
+
+        What bears another number completes nothing.
+        """
         places = range(len(self.readings))
         best = max(places, key=lambda place: self.readings[place].complement)
         probability = self.readings[best].complement
-        if probability < self.thresholds.completes:
+        if probability < self.thresholds.completes or self.candidates[best].judgment.vetoes:
             return None
         own = self._build(self.candidates[best], Relation.COMPLEMENT, probability, flag=True)
         return [*judgments[:best], own, *judgments[best + 1 :]]
