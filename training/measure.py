@@ -6,7 +6,7 @@
     python training/measure.py --calibration       how often what is read is right
     python training/measure.py --ablation          what each signal is worth
     python training/measure.py --cases FILE        labelled cases, each a text beside what is stored
-    python training/measure.py --ways              plain sentences, made from held-out slots
+    python training/measure.py --ways              plain sentences, made from held-out slots and opposites
 
 A scope is walked in order. Each text meets up to ten facts that hold, the nearest vectors first, as in the service (which ranks by words
 too). *Found*: of the texts that end something, those that ended it. *Asked*: those that left a review which names it. *Wrong*: of all
@@ -23,11 +23,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
 from encoder import SentenceEncoder
-from ways import HELD_OUT_SEVERAL, HELD_OUT_SLOTS, KINDS, PairDrawer, Slot, read_slots
+from ways import (
+    HELD_OUT_OPPOSITES,
+    HELD_OUT_SEVERAL,
+    HELD_OUT_SLOTS,
+    KINDS,
+    OPPOSITE_KINDS,
+    PairDrawer,
+    read_opposites,
+    read_slots,
+)
 
 from app.classification import signals
 from app.classification.local.judge import ReadCandidate, Thresholds, weigh_readings
@@ -109,11 +119,14 @@ def read_cases(file: Path, encoder: SentenceEncoder) -> Iterator[Step]:
 
 
 def draw_steps_of_ways(
-    kind: PairDrawer, slots: Sequence[Slot], encoder: SentenceEncoder
+    kind: PairDrawer, forms: Sequence[Any], encoder: SentenceEncoder
 ) -> Iterator[Step]:
-    """Yield plain sentences of a kind, each beside the one that it is paired with."""
+    """Yield plain sentences of a kind, each beside the one that it is paired with.
+
+    `forms` are slots or opposites.
+    """
     rng = random.Random(1)
-    pairs = [kind(rng.choice(slots), rng) for _ in range(WAYS)]
+    pairs = [kind(rng.choice(forms), rng) for _ in range(WAYS)]
     stored = encoder.encode([pair.stored for pair in pairs])
     incoming = encoder.encode([pair.incoming for pair in pairs])
     for pair, one, other in zip(pairs, stored, incoming, strict=True):
@@ -139,7 +152,7 @@ async def read_steps(steps: Iterable[Step], network: LocalNetwork) -> list[ReadS
 
 
 def weigh(read: ReadStep, thresholds: Thresholds | None) -> list[Judgment]:
-    """Return the judgments of both keys, or those of the signals alone without thresholds."""
+    """Return the final judgments, or those of the signals alone without thresholds."""
     judgments = list(read.judgments)
     if thresholds is None or not read.readings:
         return judgments
@@ -252,10 +265,14 @@ def _share(told: Sequence[tuple[Line, Reading]], level: float) -> float:
 
 
 def measure_ways(encoder: SentenceEncoder, network: LocalNetwork) -> None:
-    for writers in (HELD_OUT_SLOTS, HELD_OUT_SEVERAL):
-        slots = read_slots(writers)
-        for kind in dict.fromkeys(KINDS):
-            steps = list(draw_steps_of_ways(kind, slots, encoder))
+    measured: list[tuple[Sequence[str], Sequence[Any], Sequence[PairDrawer]]] = [
+        (HELD_OUT_SLOTS, read_slots(HELD_OUT_SLOTS), KINDS),
+        (HELD_OUT_SEVERAL, read_slots(HELD_OUT_SEVERAL), KINDS),
+        (HELD_OUT_OPPOSITES, read_opposites(HELD_OUT_OPPOSITES), OPPOSITE_KINDS),
+    ]
+    for writers, forms, kinds in measured:
+        for kind in dict.fromkeys(kinds):
+            steps = list(draw_steps_of_ways(kind, forms, encoder))
             read = asyncio.run(read_steps(steps, network))
             print(*writers, describe(kind.__name__, count_outcomes(read, Thresholds())))
 
@@ -278,7 +295,7 @@ async def measure_scopes(
     )
     print(describe("signals alone", counts))
     chosen = Thresholds()
-    print(describe("two keys", count_outcomes(read, chosen)))
+    print(describe("signals and judge", count_outcomes(read, chosen)))
     if with_curve:
         for name, thresholds in list_curve(chosen):
             print(describe(name, count_outcomes(read, thresholds)))

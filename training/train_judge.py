@@ -19,11 +19,12 @@ from encoder import SentenceEncoder
 from network import ReadingNetwork, encode_crowd, load_tokenizer
 from trainer import Trainer, make_batches
 from ways import (
+    HELD_OUT_OPPOSITES,
     HELD_OUT_SEVERAL,
     HELD_OUT_SLOTS,
     draw_crowds_of_ways,
     draw_pairs_of_opposites,
-    list_slot_writers,
+    list_form_writers,
     read_opposites,
     read_slots,
 )
@@ -63,11 +64,10 @@ def collect_crowds(
     pairs = [
         *pair_families(read_families(writers)),
         *rng.sample(others, min(OTHER_PAIRS, len(others))),
-        *draw_pairs_of_opposites(read_opposites(["opposites1"]), rng, OPPOSITES),
+        *draw_pairs_of_opposites(read_opposites(list_trained("opposites")), rng, OPPOSITES),
     ]
     yield from map(build_crowd, pairs)
-    held_out = (*HELD_OUT_SLOTS, *HELD_OUT_SEVERAL)
-    slots = read_slots([writer for writer in list_slot_writers() if writer not in held_out])
+    slots = read_slots(list_trained("ways"))
     most = FEW if is_apart else MANY
     scopes = draw_crowds_of_scopes(read_scopes(writers), encoder, rng, most=most)
     ways = draw_crowds_of_ways(slots, rng, WAYS, most=most)
@@ -76,6 +76,12 @@ def collect_crowds(
             yield from take_apart(crowd)
         else:
             yield crowd
+
+
+def list_trained(kind: str) -> list[str]:
+    """Return the writers of forms, in `ways` or in `opposites`, that are trained on."""
+    held_out = (*HELD_OUT_SLOTS, *HELD_OUT_SEVERAL, *HELD_OUT_OPPOSITES)
+    return [writer for writer in list_form_writers(kind) if writer not in held_out]
 
 
 def train(

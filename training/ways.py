@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from corpus import FOLDER, Crowd, Pair
 
@@ -99,8 +100,9 @@ def read_slots(writers: Sequence[str]) -> list[Slot]:
     return slots
 
 
-def list_slot_writers() -> list[str]:
-    return sorted(file.stem for file in (FOLDER / "ways").glob("*.jsonl"))
+def list_form_writers(kind: str) -> list[str]:
+    """Return who wrote forms of sentences, in `ways` or in `opposites`."""
+    return sorted(file.stem for file in (FOLDER / kind).glob("*.jsonl"))
 
 
 def draw_crowds_of_ways(
@@ -259,7 +261,7 @@ def _pair_sides(old: str, new: str, value: str, rng: random.Random) -> Pair:
 OPPOSITE_KINDS = (pair_opposites, pair_opposites, pair_one_side, pair_sides_of_others)
 
 
-PairDrawer = Callable[[Slot, random.Random], Pair]
+PairDrawer = Callable[[Any, random.Random], Pair]  # of a slot, or of opposites
 KINDS: tuple[PairDrawer, ...] = (
     *[pair_change] * 4,
     pair_ending,

@@ -128,11 +128,8 @@ def states_nothing(text: str) -> bool:
 
 def is_another_decision(fact: Fact, stored: StoredFact) -> bool:
     are_decisions = fact.kind is Kind.DECISION and stored.kind is Kind.DECISION
-    return are_decisions and is_in_same_category(fact, stored)
-
-
-def is_in_same_category(fact: Fact, stored: StoredFact) -> bool:
-    return bool(fact.slot.category) and fact.slot.category == stored.slot.category
+    is_in_category = bool(fact.slot.category) and fact.slot.category == stored.slot.category
+    return are_decisions and is_in_category
 
 
 def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
