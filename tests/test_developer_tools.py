@@ -72,7 +72,7 @@ def test_the_judge_can_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
     asyncio.run(measure.measure_scopes(steps, network, with_curve=True, with_calibration=True))
     printed = capsys.readouterr().out
     assert "3 texts, 1 changes, 1 repetitions" in printed
-    assert "two keys" in printed
+    assert "signals and judge" in printed
     assert "found 1.000" in printed
 
 
