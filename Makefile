@@ -6,6 +6,8 @@ WORKERS ?= 1
 BIN := .venv/bin
 # A process per core, each with a Postgres of its own.
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
+# The service is not installed where torch is.
+TRAINING := PYTHONPATH=. .venv-training/bin/python
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 OTHER_PYTHON = or name another Python: make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12
@@ -14,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge sentences measure-judge
+.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge sentences parts measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -65,12 +67,16 @@ eval-search: .venv/.dev
 	$(BIN)/python scripts/evaluate.py search ../shared/eval/search_letta.jsonl.gz
 
 judge: .venv-training/.ready ## Train the local judge on corpus/ and export it (an hour on two quiet cores)
-	.venv-training/bin/python training/train_judge.py build
-	.venv-training/bin/python training/export_network.py build/judge.pt judge
+	$(TRAINING) training/train_judge.py build
+	$(TRAINING) training/export_network.py build/judge.pt judge
 
 sentences: .venv-training/.ready ## Train the network that reads messages (twenty minutes)
-	.venv-training/bin/python training/train_sentences.py
-	.venv-training/bin/python training/export_network.py build/sentences.pt sentences
+	$(TRAINING) training/train_sentences.py
+	$(TRAINING) training/export_network.py build/sentences.pt sentences
+
+parts: .venv-training/.ready ## Train the network that finds the facts in texts (ten minutes)
+	$(TRAINING) training/train_parts.py
+	$(TRAINING) training/export_network.py build/parts.pt parts
 
 measure-judge: .venv/.dev ## Measure the local judge
 	$(BIN)/python training/measure.py --curve

@@ -24,7 +24,9 @@ from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
+from app.extraction.fact_splitter import FactSplitter
 from app.extraction.model.extractor import ModelExtractor
+from app.extraction.parts_network import PartsNetwork
 from app.extraction.sentence_network import SentenceNetwork
 from app.networks import FairThreads
 from app.remote.budget import Budget, Limits
@@ -184,6 +186,7 @@ async def open_services(
             embedder=embedder,
             local_judge=local_judge,
             network=SentenceNetwork(threads),
+            splitter=FactSplitter(PartsNetwork(threads)),
             chat=build_chat(settings, http),
             sender=WebhookSender(
                 webhook_http,
@@ -307,6 +310,7 @@ def _build_services(
     embedder: Embedder,
     local_judge: LocalJudge | None,
     network: SentenceNetwork,
+    splitter: FactSplitter,
     chat: ChatClient | None,
     sender: WebhookSender,
     language_oid: int,
@@ -344,7 +348,7 @@ def _build_services(
         engine,
         remember,
         reverts,
-        TurnReader(engine, messages),
+        TurnReader(engine, messages, splitter),
         quiet=timedelta(seconds=settings.capture_quiet_seconds),
     )
     archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
@@ -360,7 +364,7 @@ def _build_services(
         key_reader=KeyReader(engine),
         keys=KeyIssuer(engine),
         remember=remember,
-        texts=TextStorer(remember),
+        texts=TextStorer(remember, splitter),
         messages=messages,
         captures=captures,
         capture_runner=CaptureRunner(engine, captures),

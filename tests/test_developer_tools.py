@@ -1,6 +1,7 @@
 """The tools of developers run: benchmarks, scripts, training and its measurements."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from app.extraction.parts import build_parts
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = [ROOT / "scripts", ROOT / "training"]
@@ -23,6 +26,7 @@ OF_TRAINING = {
     "network",
     "quantised_bert",
     "train_judge",
+    "train_parts",
     "train_sentences",
     "trainer",
 }
@@ -91,3 +95,19 @@ def test_the_judge_can_be_trained_and_exported(tmp_path: Path) -> None:
     )
     session = onnxruntime.InferenceSession(model.SerializeToString())
     assert [one.name for one in session.get_inputs()] == ["ids", "types", "places", "mask", "pool"]
+
+
+def test_facts_of_texts_are_found_in_their_words() -> None:
+    parts: Any = import_module("parts")
+    missed, compounds = [], 0
+    for text, facts in parts.read_parts(["parts3"]):
+        spans = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
+        marked = parts.mark_text(text, spans, facts)
+        compounds += len(facts) > 1
+        if marked is None:
+            missed.append(text)
+        elif len(facts) > 1:
+            built = [parts.normalise(part.text) for part in build_parts(marked)]
+            assert built == [parts.normalise(fact) for fact in facts]
+    assert compounds > 200
+    assert len(missed) < compounds / 20, missed

@@ -34,7 +34,9 @@ def damage(path: Path) -> None:
 
 
 def test_every_file_of_the_networks_has_its_digest() -> None:
-    shipped = {path.name for path in NETWORKS.iterdir() if path.suffix in (".onnx", ".json")}
+    shipped = {
+        path.name for path in NETWORKS.iterdir() if path.suffix in (".onnx", ".bin", ".json")
+    }
     assert shipped == set(read_digests())
     check_files()
 

@@ -1,14 +1,11 @@
 """Sentence vectors for choosing neighbours: those of the service's own encoder."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # the service is not installed where torch is
 from app.embedding.local import LocalEmbedder
 from app.networks import FairThreads
 

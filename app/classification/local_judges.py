@@ -27,8 +27,9 @@ MAX_READ = 2_000
 
 # How many of the nearest candidates the local judge reads.
 NEAREST_READ = 6
-# Candidates of the same slot or category that were not ranked by their vectors count as just near.
-UNRANKED = 0.15
+# The cosine below which a text hardly ever concerns another, and is not read beside it. Candidates
+# of the same slot or category that were not ranked by their vectors count as just near.
+REACH = 0.15
 
 AnyFact = TypeVar("AnyFact", Fact, StoredFact)
 
@@ -88,7 +89,12 @@ class LocalJudges:
         if states_nothing(fact.content):
             return LocalVerdict(verdict, texts)
         verdict, readings = await self._read_candidates(fact, candidates, verdict, texts)
-        return LocalVerdict(_drop_false_repetitions(verdict, fact, texts), texts, readings)
+        return LocalVerdict(
+            _drop_false_repetitions(verdict, fact, texts),
+            texts,
+            readings,
+            can_read=self._judge is not None and is_english(fact.content),
+        )
 
     async def _read_candidates(
         self,
@@ -142,13 +148,13 @@ def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
 def find_worth_reading(incoming: str, candidates: Sequence[ReadCandidate]) -> list[int]:
     """Return the places of the stored texts that the local judge reads beside the incoming one.
 
-    They are the nearest ones, and those that signals would change.
+    They are the nearest ones within reach, and those that signals would change.
     """
     if not is_english(incoming) or states_nothing(incoming):
         return []
-    nearness = [UNRANKED if each.similarity is None else each.similarity for each in candidates]
-    order = sorted(range(len(candidates)), key=lambda place: -nearness[place])
-    nearest = set(order[:NEAREST_READ])
+    nearness = [REACH if each.similarity is None else each.similarity for each in candidates]
+    near = [place for place in range(len(candidates)) if nearness[place] >= REACH]
+    nearest = set(sorted(near, key=lambda place: -nearness[place])[:NEAREST_READ])
     places = []
     for place, candidate in enumerate(candidates):
         is_likely = place in nearest or candidate.judgment.relation.effect.changes_stored

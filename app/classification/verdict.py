@@ -41,12 +41,14 @@ class LocalVerdict:
     """What signals and the local judge say, without a model.
 
     `texts` are those of the candidates as they were read, and `readings` are what the local judge
-    read of them, both by the candidates' ids.
+    read of them, both by the candidates' ids. It reads no candidate that is far away, and nothing
+    at all unless it `can_read` the fact, whose language it may lack.
     """
 
     verdict: Verdict = field(default_factory=Verdict)
     texts: Mapping[UUID, RenamedText] = field(default_factory=dict)
     readings: Mapping[UUID, Reading] = field(default_factory=dict)
+    can_read: bool = False
 
     @property
     def ends_something(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.extraction import words as lists
-from app.extraction.compound.verbs import BASES, PASTS, add_s
+from app.extraction.verbs import BASES, PASTS, add_s
 
 _PAST_FORMS = {base: past for past, base in PASTS.items()}
 _AUXILIARIES = frozenset("do does did is are was were have has can will".split())

@@ -13,6 +13,7 @@ from app.network_files import check_file
 
 START_TOKEN: Final = 101  # [CLS]
 END_TOKEN: Final = 102  # [SEP]
+WORDS: Final = "words.bin"  # the vectors of the words, which all networks share
 
 
 def load_tokenizer() -> Tokenizer:
@@ -26,6 +27,7 @@ def open_session(file: str) -> InferenceSession:
     Raises DamagedNetwork.
     """
     path = check_file(file)
+    check_file(WORDS)
     options = SessionOptions()
     options.intra_op_num_threads = 1
     # With an arena, two threads wait for its lock and are at least a fifth slower; it saves 10 MB.

@@ -11,9 +11,10 @@ from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
 from app.domain.fact import Fact
 from app.domain.talk import Skipped, Statement, Turn
+from app.extraction.fact_splitter import FactSplitter
 from app.services.classify import StoreCommand
 from app.services.message_reader import MessageReader, Reading
-from app.services.parts import split_command
+from app.services.parts import CommandPart, split_command
 from app.store.captures import captures
 from app.store.captures.captures import (
     CapturedFact,
@@ -73,9 +74,10 @@ class Batch:
 class TurnReader:
     """Reads facts from turns, together with the turns before them. Nothing is locked meanwhile."""
 
-    def __init__(self, engine: AsyncEngine, reader: MessageReader) -> None:
+    def __init__(self, engine: AsyncEngine, reader: MessageReader, splitter: FactSplitter) -> None:
         self._engine = engine
         self._reader = reader
+        self._splitter = splitter
 
     async def read_stored_turns(
         self, agent: AgentId, capture: StoredCapture, turns: Sequence[StoredTurn]
@@ -125,7 +127,7 @@ class TurnReader:
             first=len(earlier),
             actor=capture.actor,
         )
-        return _build_batch(capture, reading, talk, first=len(earlier))
+        return await _build_batch(capture, reading, talk, self._splitter, first=len(earlier))
 
 
 # --- choosing turns ------------------------------------------------------------------------------
@@ -165,8 +167,13 @@ def _build_turn(turn: StoredTurn) -> Turn:
 # --- from talk to facts --------------------------------------------------------------------------
 
 
-def _build_batch(
-    capture: StoredCapture, reading: Reading, talk: Sequence[StoredTurn], *, first: int
+async def _build_batch(
+    capture: StoredCapture,
+    reading: Reading,
+    talk: Sequence[StoredTurn],
+    splitter: FactSplitter,
+    *,
+    first: int,
 ) -> Batch:
     """Return what was read from the turns of the talk from the place `first` on."""
     turns = tuple(_note_skipped(talk[first:], reading.extraction.skipped, first=first))
@@ -176,26 +183,15 @@ def _build_batch(
     for statement in reading.extraction.statements:
         # A statement of an earlier turn was stored with that turn.
         if statement.quotes[0].turn >= first:
-            drafts += _draft_facts(capture, statement, talk, splits=splits, first_place=len(drafts))
+            command = _build_command(capture, statement, talk, splits=splits)
+            parts = await split_command(command, splitter)
+            drafts += _draft_facts(parts, statement, talk, first_place=len(drafts))
     return Batch(turns, turns, tuple(drafts), reading.extractor, reading.trouble)
 
 
-def _draft_facts(
-    capture: StoredCapture,
-    statement: Statement,
-    talk: Sequence[StoredTurn],
-    *,
-    splits: bool,
-    first_place: int,
-) -> Iterator[Draft]:
-    """Yield the facts of a statement: one, or if it `splits` one for each part of it.
-
-    All of them quote the same words.
-    """
-    quotes: list[StoredQuote] = []
-    for quote in statement.quotes:
-        turn_id = talk[quote.turn].id
-        quotes.append(StoredQuote(turn_id=turn_id, start=quote.start, end=quote.end))
+def _build_command(
+    capture: StoredCapture, statement: Statement, talk: Sequence[StoredTurn], *, splits: bool
+) -> StoreCommand:
     turn = talk[statement.quotes[0].turn]
     fact = Fact(
         statement.text,
@@ -204,17 +200,31 @@ def _draft_facts(
         trust=capture.trust,
         said_at=turn.said_at,
     )
-    command = StoreCommand(
+    return StoreCommand(
         fact,
         reads_dates=True,
         zone=turn.zone,
         splits=splits,
         may_end_stated=capture.may_end_stated,
     )
-    for place, part in enumerate(split_command(command), first_place):
+
+
+def _draft_facts(
+    parts: Sequence[CommandPart],
+    statement: Statement,
+    talk: Sequence[StoredTurn],
+    *,
+    first_place: int,
+) -> Iterator[Draft]:
+    """Yield the facts of a statement. All of them quote the same words."""
+    quotes: list[StoredQuote] = []
+    for quote in statement.quotes:
+        turn_id = talk[quote.turn].id
+        quotes.append(StoredQuote(turn_id=turn_id, start=quote.start, end=quote.end))
+    for place, part in enumerate(parts, first_place):
         captured = CapturedFact(
             id=uuid7(),
-            turn_id=turn.id,
+            turn_id=talk[statement.quotes[0].turn].id,
             place=place,
             content=part.command.fact.content,
             quotes=tuple(quotes),

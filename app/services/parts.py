@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from uuid_utils.compat import uuid7
 
 from app.domain.errors import PalimpsestError
-from app.extraction.compound import Part, split_fact
+from app.extraction.fact_splitter import FactSplitter
+from app.extraction.parts import Part
 from app.services.agent_write import Call, Outcome
 from app.services.classify import StoreCommand
 from app.services.remember import BatchRefused, Outcomes, Remember
-from app.turns import iterate_in_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +21,16 @@ class CommandPart:
     command: StoreCommand
 
 
-def split_command(command: StoreCommand) -> list[CommandPart]:
+async def split_command(command: StoreCommand, splitter: FactSplitter) -> list[CommandPart]:
     """Return a command for each fact in the text of this one, in the order of the text.
 
     The facts have the other fields of the command and a new `said_in`. The command stays whole if
     its text is one fact, if it wants no splitting, or if it names a key, a value or what it
-    replaces, because these belong to the whole text.
+    replaces, because these belong to the whole text. Raises CallerLeft.
     """
     fact = command.fact
     whole = replace(command, splits=False)
-    parts = split_fact(fact.content) if _may_split(command) else ()
+    parts = await splitter.split(fact.content) if _may_split(command) else ()
     if len(parts) < 2:
         return [CommandPart(Part(fact.content, 0, len(fact.content)), whole)]
     said_in = uuid7()
@@ -80,8 +80,9 @@ TextOutcomes = list[TextOutcome | PalimpsestError]
 class TextStorer:
     """Stores texts, those that want it as their parts."""
 
-    def __init__(self, remember: Remember) -> None:
+    def __init__(self, remember: Remember, splitter: FactSplitter) -> None:
         self._remember = remember
+        self._splitter = splitter
 
     async def store(
         self, call: Call[TextOutcome], command: StoreCommand, *, dry_run: bool = False
@@ -109,7 +110,7 @@ class TextStorer:
         A text of which no part can be stored is answered with its error. BatchRefused names texts
         by their place.
         """
-        texts = [split_command(command) async for command in iterate_in_turns(commands)]
+        texts = [await split_command(command, self._splitter) for command in commands]
 
         def join_outcomes(outcomes: Outcomes) -> TextOutcomes:
             return _join_outcomes(texts, outcomes)

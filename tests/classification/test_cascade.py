@@ -379,11 +379,17 @@ def test_of_a_change_in_part_the_rest_is_kept_or_somebody_is_asked(
 
 @pytest.mark.parametrize("tier", [Classify.CASCADE, Classify.SIGNALS])
 def test_far_candidates_are_read_and_the_model_is_asked_where_it_may(tier: Classify) -> None:
-    far = replace(HOME, similarity=0.1)
+    far = replace(HOME, similarity=0.2)
     network, model = ScriptedNetwork(UPDATE), ScriptedModel(Relation.UPDATE)
     judge("Bruges wakes me up", far, network=network, model=model, tier=tier)
     assert network.read_texts == [far.memory.fact.content]
     assert len(model.questions) == (tier is Classify.CASCADE)
+
+
+def test_what_is_out_of_reach_is_not_read_and_no_reason_to_ask() -> None:
+    network, model = ScriptedNetwork(UPDATE), ScriptedModel(Relation.UPDATE)
+    judge("Bruges wakes me up", replace(HOME, similarity=0.1), network=network, model=model)
+    assert (network.read_texts, model.questions) == ([], [])
 
 
 def test_the_model_hears_the_hints() -> None:

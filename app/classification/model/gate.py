@@ -22,12 +22,12 @@ def find_reason_to_ask(fact: Fact, candidates: Sequence[Candidate], local: Local
 
     That is a finding or a veto of the signals, a chance that the local judge sees, the same slot,
     another decision in the same category (reference 004), near vectors (reference 002), or several
-    words in common (reference 001). What the local judge did not read, such as another language,
-    is always worth asking about.
+    words in common (reference 001). A fact that the local judge cannot read, such as one in another
+    language, is always worth asking about.
     """
     readings = local.readings
     judgments = local.verdict.judgments
-    if not readings or any(judgment.findings or judgment.vetoes for judgment in judgments):
+    if not local.can_read or any(judgment.findings or judgment.vetoes for judgment in judgments):
         return True
     if any(1 - reading.none >= ASK_FROM for reading in readings.values()):
         return True

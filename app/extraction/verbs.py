@@ -18,7 +18,7 @@ def add_s(base: str) -> str:
         return {"have": "has", "be": "is", "do": "does"}[base]
     if base.endswith(("s", "x", "z", "ch", "sh", "o")):
         return base + "es"
-    if base.endswith("y") and base[-2] not in _VOWELS:
+    if base.endswith("y") and base[-2:-1] not in _VOWELS:
         return base[:-1] + "ies"
     return base + "s"
 
