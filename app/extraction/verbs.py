@@ -1,4 +1,4 @@
-"""The forms of English verbs: each form with the base of its verb."""
+"""The bases of English verbs, and their pasts with the base of each."""
 
 import re
 from pathlib import Path
@@ -37,27 +37,13 @@ def _add_ed(base: str) -> str:
     return _double_last(base) + "ed"
 
 
-def _add_ing(base: str) -> str:
-    if base.endswith("ie"):
-        return base[:-2] + "ying"
-    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")) and base != "be":
-        return base[:-1] + "ing"
-    return _double_last(base) + "ing"
-
-
 BASES: set[str] = set()
-THIRDS: dict[str, str] = {}
 PASTS: dict[str, str] = {}
-PARTICIPLES: dict[str, str] = {}
-GERUNDS: dict[str, str] = {}
 
 
-def _add_verb(base: str, past: str, participle: str) -> None:
+def _add_verb(base: str, past: str) -> None:
     BASES.add(base)
-    THIRDS[add_s(base)] = base
     PASTS[past] = base
-    PARTICIPLES[participle] = base
-    GERUNDS[_add_ing(base)] = base
 
 
 def _load_verbs() -> None:
@@ -67,20 +53,11 @@ def _load_verbs() -> None:
         if line.startswith("#"):
             continue
         if len(words) == 3:
-            _add_verb(*words)
+            base, past, _ = words
+            _add_verb(base, past)
             continue
         for base in words:
-            _add_verb(base, _add_ed(base), _add_ed(base))
+            _add_verb(base, _add_ed(base))
 
 
 _load_verbs()
-
-
-def find_base(form: str) -> str | None:
-    """Return the base of a verb's form, or None if no verb of the list has the form."""
-    if form in BASES:
-        return form
-    for forms in (THIRDS, PASTS, PARTICIPLES, GERUNDS):
-        if form in forms:
-            return forms[form]
-    return None
