@@ -46,7 +46,8 @@ class Trainer:
         loss = self._compute_loss(self._network, encoded)
         loss.backward()
         for master, parameter in zip(self._masters, self._parameters, strict=True):
-            master.grad = parameter.grad.float()
+            # What no text of the batch asked for has none, such as where words point.
+            master.grad = None if parameter.grad is None else parameter.grad.float()
             parameter.grad = None
         torch.nn.utils.clip_grad_norm_(self._masters, LARGEST_GRADIENT)
         self._optimizer.step()

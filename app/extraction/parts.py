@@ -14,6 +14,7 @@ from app.extraction.verbs import add_s
 MAX_PARTS: Final = 16
 _SINGULARS: Final = {"are": "is", "were": "was", "have": "has", "do": "does", "don": "doesn"}
 _OF_SPEAKERS: Final = {"are": "am", "were": "was"}
+_FINAL_MARKS: Final = ".,;! "
 _SPEAKER: Final = "i"
 _PLURALS: Final = frozenset(("we", "you", "they"))
 
@@ -150,6 +151,7 @@ def _build_part(marked: MarkedText, piece: _Piece) -> Part:
         text = f"{subject} {_inflect(predicate, subject)}"
     else:
         text = _append_words(text, marked, piece.tail)
+    text = text.rstrip(_FINAL_MARKS)
     return Part(text[:1].upper() + text[1:], marked.spans[piece.own[0]][0], piece.end)
 
 
