@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def write_digests(folder: Path) -> None:
-    """Write SHA256SUMS, as `sha256sum` does, for all networks of the folder, their words and the tokenizer."""
+    """Write SHA256SUMS, as `sha256sum` does, for all files that the service opens."""
     files = sorted(
         file for ending in ("onnx", "bin", "json") for file in folder.glob(f"*.{ending}")
     )

@@ -104,7 +104,10 @@ class PartsNetwork(torch.nn.Module):
         self.pointed = torch.nn.Linear(DIMENSIONS, POINTED)
 
     def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the logits of marks, (texts, tokens, marks), and of pointers, (texts, tokens, tokens)."""
+        """Return the logits of the marks and of the pointers.
+
+        They are (texts, tokens, marks) and (texts, tokens, tokens).
+        """
         hidden = self.dropout(encode(self.bert, batch))
         pointers = self.pointing(hidden) @ self.pointed(hidden).transpose(1, 2)
         return self.marks(hidden), pointers

@@ -22,9 +22,10 @@ Words = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class _Aligned:
-    """A fact in the text: its words, how many of them an earlier fact has, and the places of its own.
+    """How a fact lies in the text.
 
-    The words behind these stand further on in the text.
+    An earlier fact has the first `shared` of its words too. Those at `places` are its own, and
+    those of its `tail` stand further on in the text.
     """
 
     words: Words
@@ -123,6 +124,7 @@ def _match(words: Words, part: Words, first: int) -> Iterator[tuple[int, ...]]:
 
 
 def is_same(plural: str, word: str) -> bool:
+    """Return True if the words are equal, or the second is a singular of the first."""
     return (
         word in (plural, add_s(plural))
         or SINGULARS.get(word) == plural
@@ -160,7 +162,7 @@ def _mark(
 
 
 def _find_last_shared(earlier: Sequence[_Aligned], one: _Aligned) -> int:
-    """Return the place of the last word that the fact shares with the last earlier one that has it."""
+    """Return the place of the last shared word, in the last earlier fact that owns it."""
     count = one.shared
     for other in reversed(earlier):
         own = count - other.shared

@@ -17,7 +17,8 @@ from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_help
 
 LAYERS, HEADS, DIMENSIONS, WINDOW = 6, 12, 384, 256
 LAYER_NORM_EPSILON = 1e-12
-WORDS = "words.bin"  # the vectors of the words, which all networks share: their codes, then their scales
+# The vectors of the words, which all networks share: their codes, then their scales.
+WORDS = "words.bin"
 SHARED = ("words.codes", "words.scales")
 CONTRIB = "com.microsoft"  # onnxruntime's own operators
 

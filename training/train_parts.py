@@ -65,7 +65,10 @@ def compute_loss_of_marks(network: PartsNetwork, encoded: Sequence[Encoded]) -> 
 def encode_parts(
     tokenizer: Tokenizer, texts: Sequence[tuple[str, list[str]]], rng: random.Random
 ) -> Iterator[Encoded]:
-    """Yield the texts as their words are marked, some in lower case. Those whose facts have other words are left out."""
+    """Yield the texts with what their words are, some of them in lower case.
+
+    A text is left out if its facts have other words.
+    """
     for text, parts in texts:
         is_hurried = rng.random() < HURRIED
         typed = text.lower().rstrip(".") if is_hurried else text

@@ -23,11 +23,35 @@ SORTED_TOGETHER = 3_000  # texts that are sorted by length, so that little is pa
 ComputeLoss = Callable[[Any, Sequence[Encoded]], torch.Tensor]
 
 
+def compute_loss_of_classes(network: ReadingNetwork, encoded: Sequence[Encoded]) -> torch.Tensor:
+    """Return the loss of what the network reads in the texts, some of their words hidden."""
+    batch = pad_texts(encoded)
+    logits = network(replace(batch, ids=mask_words(batch.ids)))
+    return compute_loss(logits.float(), encoded)
+
+
+def compute_loss(logits: torch.Tensor, encoded: Sequence[Encoded]) -> torch.Tensor:
+    """Return how unlikely the network held what each text may be.
+
+    The logits are (texts, weighed, classes). Nothing is learned from texts without classes.
+    """
+    is_allowed = torch.zeros_like(logits, dtype=torch.bool)
+    for row, each in enumerate(encoded):
+        for place, classes in enumerate(each.classes):
+            is_allowed[row, place, list(classes)] = True
+    is_learned = is_allowed.any(-1)
+    logs = logits.log_softmax(-1)[is_learned]
+    found = logs.masked_fill(~is_allowed[is_learned], float("-inf")).logsumexp(-1)
+    return -((1 - SMOOTHING) * found + SMOOTHING * logs.mean(-1)).mean()
+
+
 class Trainer:
     """Steps of AdamW in float32 on a network that computes in bfloat16, which is twice as fast."""
 
-    def __init__(self, network: torch.nn.Module, compute_loss: ComputeLoss | None = None) -> None:
-        self._compute_loss = compute_loss or compute_loss_of_classes
+    def __init__(
+        self, network: torch.nn.Module, compute_loss: ComputeLoss = compute_loss_of_classes
+    ) -> None:
+        self._compute_loss = compute_loss
         self._network = network.to(torch.bfloat16)
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._masters = [p.detach().float().clone() for p in self._parameters]
@@ -68,27 +92,6 @@ class Trainer:
         trained = [name for name, p in self._network.named_parameters() if p.requires_grad]
         weights.update(zip(trained, self._masters, strict=True))
         return weights
-
-
-def compute_loss_of_classes(network: ReadingNetwork, encoded: Sequence[Encoded]) -> torch.Tensor:
-    batch = pad_texts(encoded)
-    logits = network(replace(batch, ids=mask_words(batch.ids)))
-    return compute_loss(logits.float(), encoded)
-
-
-def compute_loss(logits: torch.Tensor, encoded: Sequence[Encoded]) -> torch.Tensor:
-    """Return how unlikely the network held what each text may be.
-
-    The logits are (texts, weighed, classes). Nothing is learned from texts without classes.
-    """
-    is_allowed = torch.zeros_like(logits, dtype=torch.bool)
-    for row, each in enumerate(encoded):
-        for place, classes in enumerate(each.classes):
-            is_allowed[row, place, list(classes)] = True
-    is_learned = is_allowed.any(-1)
-    logs = logits.log_softmax(-1)[is_learned]
-    found = logs.masked_fill(~is_allowed[is_learned], float("-inf")).logsumexp(-1)
-    return -((1 - SMOOTHING) * found + SMOOTHING * logs.mean(-1)).mean()
 
 
 def mask_words(ids: torch.Tensor) -> torch.Tensor:

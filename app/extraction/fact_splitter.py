@@ -6,7 +6,7 @@ from typing import Final
 from app.extraction.parts import Part, build_parts
 from app.extraction.parts_network import PartsNetwork
 
-# Every word must be as sure as this; docs/messages.md has the curve.
+# What each word is must be as sure as this.
 LEAST_CERTAINTY: Final = 0.8
 # A text without any of these is one fact, and is not read.
 _JOINT: Final = re.compile(r"[,;&+.]\s|\b(?:and|but|or|who|plus|while|whereas|so)\b", re.IGNORECASE)

@@ -22,9 +22,9 @@ _PLURALS: Final = frozenset(("we", "you", "they"))
 class Mark(StrEnum):
     """What a word of a text is to its facts, in the order of the network's outputs.
 
-    All but the first two and the last point to a word. A start points to the last word of what it
-    shares with an earlier fact, or to itself if it shares nothing; another subject points to the
-    first word of the first subject; a pronoun to the last word of what it stands for.
+    Those of `STARTS` point to a word. A start points to the last word that an earlier fact shares
+    with it, or to itself if none does. Another subject points to the first word of the first
+    subject. A pronoun, or an owner, points to the last word of what it stands for.
     """
 
     PLAIN = "plain"
@@ -127,15 +127,14 @@ def _share_tail(marked: MarkedText, pieces: list[_Piece], start: int) -> bool:
     if not tails:
         return True
     shared = last.own[last.own.index(tails[0]) :]
-    firsts = [
-        number for number, piece in enumerate(pieces[:-1]) if marked.pointers[start] in piece.own
-    ]
-    if not firsts or shared == last.own:
+    pointer = marked.pointers[start]
+    first = next((place for place, one in enumerate(pieces[:-1]) if pointer in one.own), None)
+    if first is None or shared == last.own:
         return False
     is_singular = marked.marks[start] is Mark.SUBJECT
-    if is_singular and 0 in pieces[firsts[0]].own and _ends_in_s(marked.get_word(0)):
+    if is_singular and 0 in pieces[first].own and _ends_in_s(marked.get_word(0)):
         return False  # "James and Jo work", "Lentils and rice keep": one or many?
-    for piece in pieces[firsts[0] :]:
+    for piece in pieces[first:]:
         if piece is last:
             piece.own = piece.own[: -len(shared)]
         piece.tail = shared

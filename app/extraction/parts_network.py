@@ -1,18 +1,16 @@
 """The network that finds the facts in texts: all-MiniLM-L6-v2, fine-tuned on labelled texts."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.extraction.parts import STARTS, Mark, MarkedText
-from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
+from app.networks import END_TOKEN, START_TOKEN, FairThreads, LazyNetwork, weigh_logits
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Encoding
 
 # A text with more is not read.
 MAX_TOKENS: Final = 200
@@ -28,37 +26,26 @@ class PartsReading:
 
 
 class PartsNetwork:
-    """Marks what the words of a text are to its facts, on threads that agents share fairly.
-
-    It is loaded with the first text, because many services get none that is to be split.
-    """
+    """Marks what the words of a text are to its facts, on threads that agents share fairly."""
 
     def __init__(self, threads: FairThreads) -> None:
+        self._network = LazyNetwork("parts.onnx")
         self._threads = threads
-
-    @cached_property
-    def _tokenizer(self) -> "Tokenizer":
-        return load_tokenizer()
-
-    @cached_property
-    def _session(self) -> "InferenceSession":
-        return open_session("parts.onnx")
 
     async def read(self, text: str) -> PartsReading | None:
         """Return what the words of the text are; None if it is too long. Raises CallerLeft."""
         return await self._threads.run(partial(self._read, text))
 
     def _read(self, text: str) -> PartsReading | None:
-        encodable = text.encode("utf-8", "replace").decode("utf-8")
-        encoding = self._tokenizer.encode(encodable, add_special_tokens=False)
+        encoding = self._network.encode(text)
         words = locate_words(encoding)
         if not words or len(encoding.ids) > MAX_TOKENS:
             return None
         inputs = {"ids": np.array([[START_TOKEN, *encoding.ids, END_TOKEN]])}
-        [marks], [pointers] = self._session.run(["marks", "pointers"], inputs)
+        [marks], [pointers] = self._network.run(["marks", "pointers"], inputs)
         firsts = [1 + first for first, _ in words]
-        weighed = _weigh(marks[firsts])
-        pointing = _weigh(pointers[np.ix_(firsts, firsts)])
+        weighed = weigh_logits(marks[firsts])
+        pointing = weigh_logits(pointers[np.ix_(firsts, firsts)])
         chosen = [_MARKS[number] for number in weighed.argmax(axis=1)]
         begins = [place for place, mark in enumerate(chosen) if mark in STARTS]
         sure = [float(weighed.max(axis=1).min()), *pointing[begins].max(axis=1).tolist()]
@@ -76,9 +63,3 @@ def locate_words(encoding: "Encoding") -> list[tuple[int, tuple[int, int]]]:
         first, (begins, _) = words.get(number, (place, (start, end)))
         words[number] = (first, (begins, end))
     return list(words.values())
-
-
-def _weigh(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    weighed: NDArray[np.float32] = powers / powers.sum(axis=-1, keepdims=True)
-    return weighed

@@ -7,16 +7,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 
-from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
+from app.networks import END_TOKEN, START_TOKEN, FairThreads, LazyNetwork, weigh_logits
 
 # A sentence is shorter; of a longer one the beginning is read.
 MAX_TOKENS: Final = 96
@@ -74,21 +70,11 @@ class SentenceReading:
 
 
 class SentenceNetwork:
-    """Reads sentences, one at a time, on threads that agents share fairly.
-
-    It is loaded with the first messages, because many services get none.
-    """
+    """Reads sentences, one at a time, on threads that agents share fairly."""
 
     def __init__(self, threads: FairThreads) -> None:
+        self._network = LazyNetwork("sentences.onnx")
         self._threads = threads
-
-    @cached_property
-    def _tokenizer(self) -> "Tokenizer":
-        return load_tokenizer()
-
-    @cached_property
-    def _session(self) -> "InferenceSession":
-        return open_session("sentences.onnx")
 
     async def read(self, sentences: Sequence[tuple[str, str]]) -> list[SentenceReading]:
         """Return what is read of each sentence, after what its message says before it.
@@ -99,20 +85,14 @@ class SentenceNetwork:
         return await asyncio.gather(*reading)
 
     def _read_one(self, before: str, sentence: str) -> SentenceReading:
-        context = self._tokenize(before)
+        context = self._network.encode(before).ids
         if len(context) > 2 * SAID_TOKENS:
             context = context[:SAID_TOKENS] + context[-SAID_TOKENS:]
         first = [START_TOKEN, *context, END_TOKEN]
-        second = [*self._tokenize(sentence)[:MAX_TOKENS], END_TOKEN]
+        second = [*self._network.encode(sentence).ids[:MAX_TOKENS], END_TOKEN]
         inputs = {
             "ids": np.array([[*first, *second]]),
             "types": np.array([[0] * len(first) + [1] * len(second)]),
         }
-        [[logits]] = self._session.run(["logits"], inputs)
-        powers = np.exp(logits - logits.max())
-        return SentenceReading(tuple((powers / powers.sum()).tolist()))
-
-    def _tokenize(self, text: str) -> list[int]:
-        encodable = text.encode("utf-8", "replace").decode("utf-8")
-        ids: list[int] = self._tokenizer.encode(encodable, add_special_tokens=False).ids
-        return ids
+        [[logits]] = self._network.run(["logits"], inputs)
+        return SentenceReading(tuple(weigh_logits(logits).tolist()))

@@ -2,15 +2,24 @@
 
 from app.networks.fair_threads import FairThreads
 from app.networks.requester import Requester, get_requester, work_for
-from app.networks.session import END_TOKEN, START_TOKEN, load_tokenizer, open_session
+from app.networks.session import (
+    END_TOKEN,
+    START_TOKEN,
+    LazyNetwork,
+    load_tokenizer,
+    open_session,
+    weigh_logits,
+)
 
 __all__ = [
     "END_TOKEN",
     "START_TOKEN",
     "FairThreads",
+    "LazyNetwork",
     "Requester",
     "get_requester",
     "load_tokenizer",
     "open_session",
+    "weigh_logits",
     "work_for",
 ]

@@ -1,13 +1,18 @@
 """Opening a shipped network, and the tokenizer that all of them share."""
 
 import os
-from typing import Final
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 # onnxruntime reports its use to its maker unless this is set before the import.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from app.network_files import check_file
 
@@ -37,3 +42,37 @@ def open_session(file: str) -> InferenceSession:
     # The graphs are exported in their fastest form.
     options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL
     return InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+class LazyNetwork:
+    """A shipped network that is opened with the first text it reads, as many services have none."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return load_tokenizer()
+
+    @cached_property
+    def _session(self) -> InferenceSession:
+        return open_session(self._file)
+
+    def encode(self, text: str) -> Encoding:
+        """Return the tokens of the text. Characters that UTF-8 lacks are question marks."""
+        encodable = text.encode("utf-8", "replace").decode("utf-8")
+        return self._tokenizer.encode(encodable, add_special_tokens=False)
+
+    def run(
+        self, outputs: Sequence[str], inputs: Mapping[str, NDArray[np.generic]]
+    ) -> list[NDArray[np.float32]]:
+        """Return these outputs of the graph."""
+        computed: list[Any] = self._session.run(outputs, inputs)
+        return computed
+
+
+def weigh_logits(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the probabilities that the last axis of the logits gives."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    weighed: NDArray[np.float32] = powers / powers.sum(axis=-1, keepdims=True)
+    return weighed

@@ -1,5 +1,6 @@
 """Storing a text of several facts as its parts: facts of their own that share `said_in`."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -110,7 +111,9 @@ class TextStorer:
         A text of which no part can be stored is answered with its error. BatchRefused names texts
         by their place.
         """
-        texts = [await split_command(command, self._splitter) for command in commands]
+        texts = await asyncio.gather(
+            *(split_command(command, self._splitter) for command in commands)
+        )
 
         def join_outcomes(outcomes: Outcomes) -> TextOutcomes:
             return _join_outcomes(texts, outcomes)

@@ -12,7 +12,7 @@ from app.extraction.parts_network import MAX_TOKENS, PartsNetwork
 from app.networks import FairThreads
 
 SPLITTER = FactSplitter(PartsNetwork(FairThreads(1)))
-# Of these the network splits most, and few that only look so. They are none of those it learned from.
+# It splits most of these, and few that only look so. It learned from none of them.
 LEAST_SPLIT, MOST_SPLIT = 0.85, 0.06
 
 COMPOUNDS: list[tuple[str, list[str]]] = [

@@ -18,7 +18,7 @@ _LETTERS = {
 
 
 def mark(text: str, marks: str, pointers: dict[int, int]) -> MarkedText:
-    """Return a text whose words have the marks of these letters; those not named point to themselves."""
+    """Return a text whose words have these marks, a letter each. Most point to themselves."""
     spans = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
     assert len(marks) == len(spans)
     targets = [pointers.get(place, place) for place in range(len(spans))]

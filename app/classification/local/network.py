@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.classification.local.reading import Reading
-from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
+from app.networks import (
+    END_TOKEN,
+    START_TOKEN,
+    FairThreads,
+    load_tokenizer,
+    open_session,
+    weigh_logits,
+)
 
 # Of each text. A fact is shorter; of a longer text the beginning is read.
 MAX_TOKENS: Final = 96
@@ -52,9 +59,7 @@ class LocalNetwork:
 
     def _read_crowd(self, stored: Sequence[Tokens], incoming: Tokens) -> list[Reading]:
         [logits] = self._session.run(["logits"], build_inputs(stored, incoming))
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities = powers / powers.sum(axis=1, keepdims=True)
-        return [Reading(*row) for row in probabilities.tolist()]
+        return [Reading(*row) for row in weigh_logits(logits).tolist()]
 
     def _tokenize_all(self, texts: Sequence[str]) -> list[Tokens]:
         encodable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
