@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge sentences parts measure-judge
+.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -70,9 +70,9 @@ judge: .venv-training/.ready ## Train the local judge on corpus/ and export it (
 	$(TRAINING) training/train_judge.py build
 	$(TRAINING) training/export_network.py build/judge.pt judge
 
-sentences: .venv-training/.ready ## Train the network that reads messages (twenty minutes)
-	$(TRAINING) training/train_sentences.py
-	$(TRAINING) training/export_network.py build/sentences.pt sentences
+messages: .venv-training/.ready ## Train the network that reads messages (half an hour)
+	$(TRAINING) training/train_messages.py
+	$(TRAINING) training/export_network.py build/messages.pt messages
 
 parts: .venv-training/.ready ## Train the network that finds the facts in texts (ten minutes)
 	$(TRAINING) training/train_parts.py

@@ -25,9 +25,9 @@ from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
 from app.extraction.fact_splitter import FactSplitter
+from app.extraction.message_network import MessageNetwork
 from app.extraction.model.extractor import ModelExtractor
 from app.extraction.parts_network import PartsNetwork
-from app.extraction.sentence_network import SentenceNetwork
 from app.networks import FairThreads
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
@@ -185,7 +185,7 @@ async def open_services(
             queue=queue,
             embedder=embedder,
             local_judge=local_judge,
-            network=SentenceNetwork(threads),
+            network=MessageNetwork(threads),
             splitter=FactSplitter(PartsNetwork(threads)),
             chat=build_chat(settings, http),
             sender=WebhookSender(
@@ -309,7 +309,7 @@ def _build_services(
     queue: Queue,
     embedder: Embedder,
     local_judge: LocalJudge | None,
-    network: SentenceNetwork,
+    network: MessageNetwork,
     splitter: FactSplitter,
     chat: ChatClient | None,
     sender: WebhookSender,

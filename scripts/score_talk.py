@@ -20,12 +20,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from app.domain.talk import Quote, Role, Statement, Turn
-from app.extraction.sentence_network import SentenceNetwork
+from app.extraction.message_network import MessageNetwork
 from app.extraction.talk_reader import read_talk
 from app.networks import FairThreads
 
 WANTED = {"fact", "confirmation"}
-NETWORK = SentenceNetwork(FairThreads(2))
+NETWORK = MessageNetwork(FairThreads(2))
 
 
 @dataclass

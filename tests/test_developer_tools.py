@@ -27,7 +27,7 @@ OF_TRAINING = {
     "quantised_bert",
     "train_judge",
     "train_parts",
-    "train_sentences",
+    "train_messages",
     "trainer",
 }
 TOLD = [
@@ -111,3 +111,30 @@ def test_facts_of_texts_are_found_in_their_words() -> None:
             assert built == [parts.normalise(fact) for fact in facts]
     assert compounds > 200
     assert len(missed) < compounds / 20, missed
+
+
+def test_what_users_write_is_cut_as_it_is_labelled() -> None:
+    messages: Any = import_module("messages")
+    for name in ("chat1", "profiles4"):
+        for message in messages.read_turns(name):
+            hurried = messages.type_hurriedly(message, without_marks=False)
+            for piece, typed in zip(message.pieces, hurried.pieces, strict=True):
+                words = re.findall(r"\w+", message.text[piece.start : piece.end].replace("'", ""))
+                as_typed = re.findall(r"\w+", hurried.text[typed.start : typed.end])
+                assert [word.lower() for word in words] == as_typed or "’" in message.text
+
+
+@needs_torch
+def test_the_reader_of_messages_can_be_trained_and_exported(tmp_path: Path) -> None:
+    import onnxruntime
+
+    names = ("export_network", "messages", "network", "train_messages")
+    export_network, messages, network, train_messages = map(import_module, names)
+    pieces = (messages.Piece(0, 9, ("self",)), messages.Piece(11, 20, ("question",)))
+    message = messages.Message("Hi!", "I'm vegan, any ideas", pieces)
+    reader: Any = network.MessageNetwork().train()
+    train_messages.train(reader, lambda _: [message] * 20, tmp_path / "messages.pt")
+    weights = export_network.load_weights(tmp_path / "messages.pt")
+    model = export_network.build_network(weights, "messages")
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    assert [one.name for one in session.get_outputs()] == ["kinds", "begins"]

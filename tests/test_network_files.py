@@ -67,7 +67,7 @@ def test_a_missing_file_is_named(folder: Path) -> None:
 
 
 def test_a_start_with_a_damaged_network_is_one_line(folder: Path, tmp_path: Path) -> None:
-    damage(folder / "sentences.onnx")
+    damage(folder / "messages.onnx")
     code = (
         "import pathlib, sys; from app import network_files; from app.cli import main;"
         f"network_files.FOLDER = pathlib.Path({str(folder)!r});"
@@ -83,7 +83,7 @@ def test_a_start_with_a_damaged_network_is_one_line(folder: Path, tmp_path: Path
         check=False,
     )
     assert started.returncode == 1
-    assert "sentences.onnx is missing or is not the file that was shipped" in started.stderr
+    assert "messages.onnx is missing or is not the file that was shipped" in started.stderr
     assert "Traceback" not in started.stderr
     assert not (tmp_path / "data").exists()
 

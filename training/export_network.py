@@ -1,12 +1,13 @@
-"""Writes app/networks/judge.onnx, sentences.onnx or parts.onnx from the weights that training leaves.
+"""Writes app/networks/judge.onnx, messages.onnx or parts.onnx from the weights that training leaves.
 
-    python training/export_network.py model.pt judge|sentences|parts [folder]
+    python training/export_network.py model.pt judge|messages|parts [folder]
 
 The graphs take `ids`, int64 (texts, tokens) without padding. That of the parts gives `marks`, float32 (texts, tokens, marks), and `pointers`,
-float32 (texts, tokens, tokens). The others take `types` too, as `ids`, and give `logits`, float32 (texts, classes). A text is pooled as the
-mean of its first token and the mean of all tokens that it sees. The reader of messages reads a sentence after what was said, which the
-types tell apart. The judge reads several texts, and takes besides, as `Batch` of network.py has them: `places`, int64 (1, tokens), `mask`,
-float32 (1, 1, tokens, tokens), and `pool`, float32 (texts, tokens).
+float32 (texts, tokens, tokens). The others take `types` too, as `ids`. The reader of messages reads a text after what was said, which the
+types tell apart, and gives `kinds`, float32 (texts, tokens, kinds), and `begins`, float32 (texts, tokens, 2). The judge reads several texts
+and gives `logits`, float32 (texts, classes). It pools a text as the mean of its first token and the mean of all tokens that it sees, and
+takes besides, as `Batch` of network.py has them: `places`, int64 (1, tokens), `mask`, float32 (1, 1, tokens, tokens), and `pool`, float32
+(texts, tokens).
 """
 
 import argparse
@@ -36,13 +37,14 @@ INPUTS: dict[str, Inputs] = {
         "mask": (FLOAT, [1, 1, "tokens", "tokens"]),
         "pool": (FLOAT, ["texts", "tokens"]),
     },
-    "sentences": {"ids": (INT, ["texts", "tokens"]), "types": (INT, ["texts", "tokens"])},
+    "messages": {"ids": (INT, ["texts", "tokens"]), "types": (INT, ["texts", "tokens"])},
     "parts": {"ids": (INT, ["texts", "tokens"])},
 }
 
 
 def build_network(weights: Weights, name: str) -> ModelProto:
-    return build_parts_network(weights) if name == "parts" else build_reading_network(weights, name)
+    build = {"judge": build_judge, "messages": build_message_network, "parts": build_parts_network}
+    return build[name](weights)
 
 
 def build_parts_network(weights: Weights) -> ModelProto:
@@ -60,32 +62,28 @@ def build_parts_network(weights: Weights) -> ModelProto:
     return graph.build_model("palimpsest-parts-int8", inputs=INPUTS["parts"], outputs=outputs)
 
 
-def build_reading_network(weights: Weights, name: str) -> ModelProto:
+def build_message_network(weights: Weights) -> ModelProto:
     graph = Graph()
-    inputs = INPUTS[name]
-    is_judge = name == "judge"
-    embeddings = add_embeddings(graph, weights, is_typed=True, is_placed=is_judge)
-    x = add_layers(graph, embeddings, weights, mask="mask" if is_judge else "")
-    pooled = pool_several(graph, x) if is_judge else pool_one(graph, x)
-    hidden = graph.node("Tanh", add_dense(graph, pooled, weights, "dense"))
-    logits = add_dense(graph, hidden, weights, "head")
-    graph.node("Identity", logits, output="logits")
-    outputs: Shapes = {"logits": ["texts", len(weights["head.bias"])]}
-    return graph.build_model(f"palimpsest-{name}-int8", inputs=inputs, outputs=outputs)
+    x = add_layers(graph, add_embeddings(graph, weights, is_typed=True), weights)
+    graph.node("Identity", add_token_layer(graph, x, weights, "kinds"), output="kinds")
+    graph.node("Identity", add_token_layer(graph, x, weights, "begins"), output="begins")
+    outputs: Shapes = {
+        "kinds": ["texts", "tokens", len(weights["kinds.bias"])],
+        "begins": ["texts", "tokens", len(weights["begins.bias"])],
+    }
+    return graph.build_model("palimpsest-messages-int8", inputs=INPUTS["messages"], outputs=outputs)
 
 
-def pool_several(graph: Graph, x: str) -> str:
+def build_judge(weights: Weights) -> ModelProto:
+    graph = Graph()
+    embeddings = add_embeddings(graph, weights, is_typed=True, is_placed=True)
+    x = add_layers(graph, embeddings, weights, mask="mask")
     text = graph.constant("text_axis", np.array([0]))
-    return graph.node("MatMul", "pool", graph.node("Squeeze", x, text))
-
-
-def pool_one(graph: Graph, x: str) -> str:
-    axis = graph.constant("token_axis", np.array([1]))
-    first = graph.node("Gather", x, graph.constant("first", np.array([0])), axis=1)
-    first = graph.node("Squeeze", first, axis)
-    mean = graph.node("ReduceMean", x, axis, keepdims=0)
-    half = graph.constant("half", np.array(0.5, np.float32))
-    return graph.node("Mul", graph.node("Add", first, mean), half)
+    pooled = graph.node("MatMul", "pool", graph.node("Squeeze", x, text))
+    hidden = graph.node("Tanh", add_dense(graph, pooled, weights, "dense"))
+    graph.node("Identity", add_dense(graph, hidden, weights, "head"), output="logits")
+    outputs: Shapes = {"logits": ["texts", len(weights["head.bias"])]}
+    return graph.build_model("palimpsest-judge-int8", inputs=INPUTS["judge"], outputs=outputs)
 
 
 def add_dense(graph: Graph, x: str, weights: Weights, name: str) -> str:

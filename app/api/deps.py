@@ -16,6 +16,14 @@ from app.store.rows import CallInfo
 from app.wiring import Services
 
 
+# A dependency of a dependency is solved again at each place that names it. So these few read what
+# they need from the request.
+def read_actor(request: HttpRequest) -> Actor:
+    """Return who calls, as `KeyCheck` found out."""
+    actor: Actor = request.scope["actor"]
+    return actor
+
+
 async def get_services(request: HttpRequest) -> Services:
     services: Services = request.app.state.services
     return services
@@ -40,17 +48,15 @@ async def document_key(
 
 
 async def get_actor(request: HttpRequest) -> Actor:
-    """Return who calls, as `KeyCheck` found out."""
-    actor: Actor = request.scope["actor"]
-    return actor
+    return read_actor(request)
 
 
 ActorDep = Annotated[Actor, Depends(get_actor)]
 
 
-async def check_scope(request: HttpRequest, actor: ActorDep) -> None:
+async def check_scope(request: HttpRequest) -> None:
     """Raise ScopeMissing unless the key allows calls of this route."""
-    actor.rights.require_scope(find_required_scope(request))
+    read_actor(request).rights.require_scope(find_required_scope(request))
 
 
 async def check_keys_on(services: ServicesDep) -> None:
@@ -72,11 +78,9 @@ AgentHeader = Annotated[
 ]
 
 
-async def get_calling_agent(
-    request: HttpRequest, actor: ActorDep, agent: AgentHeader = None
-) -> AgentId:
+async def get_calling_agent(request: HttpRequest, agent: AgentHeader = None) -> AgentId:
     """Return the agent of the call. Raises AgentForbidden and AgentNotNamed."""
-    chosen = actor.rights.choose_agent(agent)
+    chosen = read_actor(request).rights.choose_agent(agent)
     request.scope["agent_id"] = chosen
     return chosen
 
@@ -88,9 +92,9 @@ AgentPath = Annotated[
 ]
 
 
-async def get_named_agent(actor: ActorDep, agent_id: AgentPath) -> AgentId:
+async def get_named_agent(request: HttpRequest, agent_id: AgentPath) -> AgentId:
     """Return the agent of the path. Raises AgentForbidden, also if there is no such agent."""
-    return actor.rights.require_agent(agent_id)
+    return read_actor(request).rights.require_agent(agent_id)
 
 
 NamedAgentDep = Annotated[AgentId, Depends(get_named_agent)]
@@ -101,9 +105,9 @@ MemoryPath = Annotated[
 ]
 
 
-async def get_origin(request: HttpRequest, actor: ActorDep) -> CallInfo:
+async def get_origin(request: HttpRequest) -> CallInfo:
     """Return what the log notes about this call."""
-    return CallInfo(request_id=request.scope["request_id"], actor=actor.name)
+    return CallInfo(request_id=request.scope["request_id"], actor=read_actor(request).name)
 
 
 OriginDep = Annotated[CallInfo, Depends(get_origin)]

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app import __version__
 from app.advice import advise_on_model
-from app.api.deps import ActorDep, ServicesDep, check_scope
+from app.api.deps import ServicesDep, check_scope
 from app.api.openapi import document_problems
 from app.api.problems import respond_draining, respond_starving
 from app.classification.model.check import ModelChecker
@@ -133,10 +133,10 @@ async def readyz(request: Request, services: ServicesDep) -> Ready | Response:
     return Ready(status="ready", replicas=replicas, model=model)
 
 
-async def check_metrics_scope(request: Request, services: ServicesDep, actor: ActorDep) -> None:
+async def check_metrics_scope(request: Request, services: ServicesDep) -> None:
     """Raise ScopeMissing if the metrics need a key, and this one does not allow them."""
     if services.settings.metrics_need_key:
-        await check_scope(request, actor)
+        await check_scope(request)
 
 
 _METRICS: dict[int | str, dict[str, Any]] = {

@@ -13,12 +13,14 @@ from fastapi import Request as HttpRequest
 from pydantic import AfterValidator
 from starlette.responses import Response
 
-from app.api.deps import ActorDep, AgentDep, OriginDep, ServicesDep
-from app.domain.keys import Rights
+from app.api.deps import AgentDep, OriginDep, ServicesDep, read_actor
+from app.domain.agent import AgentId
+from app.domain.keys import Actor, Rights
 from app.services.agent_write import Call
 from app.services.idempotency import Idempotency, KeyedCall, Replayed
 from app.store.engine import connect_for_agent
 from app.store.idempotency import StoredAnswer
+from app.store.rows import CallInfo
 
 Result = TypeVar("Result")
 
@@ -132,10 +134,10 @@ KeyedDep = Annotated[KeyedRequest, Depends(get_keyed)]
 class Caller:
     """A call that writes: who calls, its agent, what the log notes, and its idempotency key."""
 
-    actor: ActorDep
-    agent: AgentDep
-    origin: OriginDep
-    keyed: KeyedDep
+    actor: Actor
+    agent: AgentId
+    origin: CallInfo
+    keyed: KeyedRequest
 
     @property
     def rights(self) -> Rights:
@@ -146,7 +148,14 @@ class Caller:
         return Call(self.agent, self.origin, self.keyed.plan_replay(render))
 
 
-CallerDep = Annotated[Caller, Depends()]
+async def get_caller(
+    request: HttpRequest, agent: AgentDep, origin: OriginDep, keyed: KeyedDep
+) -> Caller:
+    return Caller(read_actor(request), agent, origin, keyed)
+
+
+# A class as a dependency would be built in a thread.
+CallerDep = Annotated[Caller, Depends(get_caller)]
 
 
 def install_replay_handler(app: FastAPI) -> None:

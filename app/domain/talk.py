@@ -45,6 +45,9 @@ class Quote:
     start: int
     end: int
 
+    def overlaps(self, other: "Quote") -> bool:
+        return self.turn == other.turn and self.start < other.end and other.start < self.end
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:

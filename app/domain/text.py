@@ -29,6 +29,8 @@ def fold(text: str) -> str:
 
     Two words of slots are equal if their folds are (DESIGN §2).
     """
+    if text.isascii():
+        return text.lower().strip()
     folded = unicodedata.normalize("NFKC", text).casefold()
     return unicodedata.normalize("NFKC", folded).strip()
 

@@ -2,15 +2,19 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from app.extraction.parts import STARTS, Mark, MarkedText
-from app.networks import END_TOKEN, START_TOKEN, FairThreads, LazyNetwork, weigh_logits
-
-if TYPE_CHECKING:
-    from tokenizers import Encoding
+from app.networks import (
+    END_TOKEN,
+    START_TOKEN,
+    FairThreads,
+    LazyNetwork,
+    locate_words,
+    weigh_logits,
+)
 
 # A text with more is not read.
 MAX_TOKENS: Final = 200
@@ -52,14 +56,3 @@ class PartsNetwork:
         spans = [span for _, span in words]
         targets: list[int] = pointing.argmax(axis=1).tolist()
         return PartsReading(MarkedText(text, spans, chosen, targets), min(sure))
-
-
-def locate_words(encoding: "Encoding") -> list[tuple[int, tuple[int, int]]]:
-    """Return the place of the first token of each word, and the half-open span of the word."""
-    words: dict[int, tuple[int, tuple[int, int]]] = {}
-    tokens = zip(encoding.word_ids, encoding.offsets, strict=True)
-    for place, (number, (start, end)) in enumerate(tokens):
-        assert number is not None  # special tokens alone belong to no word
-        first, (begins, _) = words.get(number, (place, (start, end)))
-        words[number] = (first, (begins, end))
-    return list(words.values())

@@ -176,7 +176,7 @@ def _find_sex(noun: str) -> Sex | None:
 
 
 _PLACE_BEFORE = re.compile(
-    r"\b(?:in|at|from|to|near|for|on|with|use|uses|by|of|called|named|speak|speaks|learning|into|the|a|an)\s+\Z",
+    r"\b(?:in|at|from|to|near|for|on|with|use|uses|by|of|called|named|is|are|was|were|speak|speaks|learning|into|the|a|an)\s+\Z",
     re.IGNORECASE,
 )
 

@@ -7,6 +7,7 @@ from app.networks.session import (
     START_TOKEN,
     LazyNetwork,
     load_tokenizer,
+    locate_words,
     open_session,
     weigh_logits,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "Requester",
     "get_requester",
     "load_tokenizer",
+    "locate_words",
     "open_session",
     "weigh_logits",
     "work_for",

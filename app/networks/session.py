@@ -71,6 +71,17 @@ class LazyNetwork:
         return computed
 
 
+def locate_words(encoding: Encoding) -> list[tuple[int, tuple[int, int]]]:
+    """Return the place of the first token of each word, and the half-open span of the word."""
+    words: dict[int, tuple[int, tuple[int, int]]] = {}
+    tokens = zip(encoding.word_ids, encoding.offsets, strict=True)
+    for place, (number, (start, end)) in enumerate(tokens):
+        assert number is not None  # special tokens alone belong to no word
+        first, (begins, _) = words.get(number, (place, (start, end)))
+        words[number] = (first, (begins, end))
+    return list(words.values())
+
+
 def weigh_logits(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the probabilities that the last axis of the logits gives."""
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))

@@ -9,8 +9,8 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
-from app.classification.signals import is_correction
 from app.domain.chains import Chains
+from app.domain.corrections import is_correction
 from app.domain.errors import StaleVersion
 from app.domain.fact import Fact
 from app.embedding import Embedder, Vector

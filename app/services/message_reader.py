@@ -20,11 +20,11 @@ from app.domain.secrets import REDACTED
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Turn
 from app.domain.text import fold_loosely, hash_text_loosely
 from app.extraction.blocks import find_blocks
+from app.extraction.message_network import MessageNetwork
 from app.extraction.model.extractor import ModelExtractor
 from app.extraction.model.small_talk import MOST_OF_SMALL_TALK, list_small_talk
 from app.extraction.model.support import drop_framed
 from app.extraction.proposals import read_proposal
-from app.extraction.sentence_network import SentenceNetwork
 from app.extraction.sentences import split_sentences
 from app.extraction.talk_reader import read_talk
 from app.remote.budget import Payer
@@ -68,7 +68,7 @@ class MessageReader:
         self,
         engine: AsyncEngine,
         model: ModelExtractor | None,
-        network: SentenceNetwork,
+        network: MessageNetwork,
         *,
         default: ExtractBy,
     ) -> None:
@@ -106,13 +106,13 @@ class MessageReader:
         The network says so, which reads English.
         """
         stated = [each for each in extraction.statements if is_english(each.text)]
-        readings = await self._network.read([("", statement.text) for statement in stated])
+        worths = await self._network.weigh(statement.text for statement in stated)
         idle = {
             statement
-            for statement, reading in zip(stated, readings, strict=True)
+            for statement, worth in zip(stated, worths, strict=True)
             if not statement.is_note
             and statement.kind is not Kind.PREFERENCE
-            and reading.worth < LEAST_OF_MODEL
+            and worth < LEAST_OF_MODEL
         }
         return extraction.drop(idle, SkipReason.NOT_PERSONAL)
 
@@ -144,8 +144,7 @@ class MessageReader:
         texts = list_small_talk(turns, first, read)
         if texts is None:
             return False
-        readings = await self._network.read([("", text) for text in texts])
-        return all(reading.worth < MOST_OF_SMALL_TALK for reading in readings)
+        return max(await self._network.weigh(texts), default=0.0) < MOST_OF_SMALL_TALK
 
     async def _find_handed_out(self, agent: AgentId, turns: Sequence[Turn]) -> tuple[str, ...]:
         """Return the texts in these turns that came out of the agent's memory.

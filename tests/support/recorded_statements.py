@@ -169,7 +169,7 @@ def _find_indent(line: str, levels: list[_Level]) -> int:
 
 def _name_parameters(text: str) -> str:
     names = _NAMES.get(text, ())
-    numbered = _NUMBERED.sub(lambda place: f":{names[int(place[1]) - 1]}", text) if names else text
+    numbered = _NUMBERED.sub(lambda place: f":{names[int(place[1]) - 1]}" if names else "%s", text)
     named = _NAMED.sub(r":\1", numbered)
     named = _INSERTED.sub(_name_inserted, named)
     named = _COMPARED.sub(r"\g<column> = :\g<column>", named)

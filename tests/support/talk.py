@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 from app.domain.talk import Extraction, Role, SkipReason, Turn
 from app.extraction import talk_reader
-from app.extraction.sentence_network import SentenceNetwork
+from app.extraction.message_network import MessageNetwork
 from app.networks import FairThreads
 
-NETWORK = SentenceNetwork(FairThreads(1))
+NETWORK = MessageNetwork(FairThreads(1))
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 

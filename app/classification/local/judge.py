@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from app.classification.local.difference import describe_difference
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
-from app.classification.signals.correction import is_correction
 from app.classification.signals.endings import find_ending as find_stated_ending
 from app.classification.signals.finding import DECIDING
+from app.domain.corrections import is_correction
 from app.domain.dates.facts import drop_date_words
 from app.domain.relation import LOCAL_FINDING, Finding, Judge, Judgment, Opinion, Relation
 

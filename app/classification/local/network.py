@@ -5,7 +5,7 @@ text sees itself and the incoming one, which sees all of them, so that their ord
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -33,6 +33,7 @@ UNSEEN: Final = -10_000.0
 SHARED: Final = 0
 
 Tokens = list[int]
+Pass = Callable[[], list[Reading]]
 
 
 class LocalNetwork:
@@ -50,12 +51,16 @@ class LocalNetwork:
         """
         if not stored:
             return []
-        tokenize = partial(self._tokenize_all, [incoming, *stored])
-        [tokens, *others] = await self._threads.run(tokenize)
-        passes = []
-        for crowd in split_crowd(others):
-            passes.append(self._threads.run(partial(self._read_crowd, crowd, tokens)))
-        return [reading for readings in await asyncio.gather(*passes) for reading in readings]
+        readings, later = await self._threads.run(partial(self._read_first, stored, incoming))
+        for others in await asyncio.gather(*map(self._threads.run, later)):
+            readings += others
+        return readings
+
+    def _read_first(self, stored: Sequence[str], incoming: str) -> tuple[list[Reading], list[Pass]]:
+        """Return what the first pass reads, and the passes that are left: mostly none."""
+        [tokens, *others] = self._tokenize_all([incoming, *stored])
+        first, *later = (partial(self._read_crowd, each, tokens) for each in split_crowd(others))
+        return first(), list(later)
 
     def _read_crowd(self, stored: Sequence[Tokens], incoming: Tokens) -> list[Reading]:
         [logits] = self._session.run(["logits"], build_inputs(stored, incoming))

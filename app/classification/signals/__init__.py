@@ -3,7 +3,6 @@
 Every reason is a named signal with a measured reliability. An identity veto comes before all.
 """
 
-from app.classification.signals.correction import is_correction
 from app.classification.signals.judge import has_reason, judge_candidates
 from app.classification.signals.prepare import prepare_text
 from app.classification.signals.relation import SignalJudgment, StatedSlot, Statement
@@ -20,7 +19,6 @@ __all__ = [
     "derive_slot",
     "find_speech",
     "has_reason",
-    "is_correction",
     "judge_candidates",
     "prepare_text",
     "rename_text",

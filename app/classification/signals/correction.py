@@ -1,29 +1,12 @@
-"""Correction phrases: "actually, Y", "I meant Y", "correction: Y", "not X, use Y"."""
+"""A text that says of itself that it corrects another: "Actually, Y"."""
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from app.classification.signals import lexicon
 from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
 from app.classification.signals.relation import Finding, Relation
-
-_OPENING = (
-    "actually|correction|sorry|scratch that|i meant|i mean|i misspoke"
-    "|my mistake|on second thought|i was wrong|update"
-)
-_SELF = r"(?:to|let me) correct (?:myself|that)"
-_WITHIN = r"i meant|make that|should (?:actually )?(?:be|read|say)|(?:is|are|was|am) actually"
-_MARKED = re.compile(
-    rf"^(?:oh |no |sorry |wait )?,?\s*(?:{_OPENING}|{_SELF})\b|\b(?:{_WITHIN})\b", re.IGNORECASE
-)
-
-
-@lru_cache(maxsize=4096)
-def is_correction(text: str) -> bool:
-    """Return True if the text says of itself that it corrects something."""
-    return bool(_MARKED.search(text))
+from app.domain.corrections import is_correction
 
 
 def find_correction(pair: Pair) -> Iterator[Finding]:

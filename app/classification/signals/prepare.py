@@ -1,10 +1,10 @@
 """Reading a text ahead of judging it."""
 
-from app.classification.signals.correction import is_correction
 from app.classification.signals.endings import find_ending
 from app.classification.signals.explicit_change import find_changes
 from app.classification.signals.frames import find_frames
 from app.classification.signals.reading import parse_text
+from app.domain.corrections import is_correction
 
 
 def prepare_text(text: str) -> None:

@@ -12,7 +12,7 @@ from app.planning.agent_questions import (
     build_context_question,
     find_protection,
 )
-from app.store.engine import fetch_rows, read_clock
+from app.store.engine import fetch_rows
 from app.store.reviews.reviews import (
     StoredReview,
     ask_about_standing,
@@ -49,7 +49,7 @@ async def find_by_handle(
 
 # List those of these reviews that wait, newest first, and were shown less often than that.
 _UNANSWERED = """
-    SELECT *
+    SELECT *, clock_timestamp() AS now
     FROM reviews
     WHERE agent_id = :agent AND id = ANY(:ids) AND status = 'pending' AND incoming IS NULL
       AND source = ANY(:sources) AND shown < coalesce(CAST(:shown_below AS integer), shown + 1)
@@ -82,7 +82,7 @@ async def list_unanswered(
         return []
     waiting = list(map(stored_review_from_row, rows))
     named = await find_all_named(connection, agent, waiting)
-    now = await read_clock(connection)
+    now = rows[0]["now"]
     return [
         build_context_question(review.proposal, ask_about_standing(review, named, now))
         for review in waiting

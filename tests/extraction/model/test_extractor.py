@@ -383,9 +383,7 @@ def test_only_the_last_proposal_before_the_user_can_be_confirmed(served: Scripte
 
 
 def test_what_is_quoted_or_pasted_is_no_fact(served: ScriptedModel) -> None:
-    turns = (
-        turn('My boss said "I hate Mondays", and I like them. Translate this: I live in Rome.'),
-    )
+    turns = (turn('My boss said "I hate Mondays". I like them. Translate this: I live in Rome.'),)
     taken = ("I hate Mondays", "I like them", "I live in Rome")
     extraction = read(
         extract(served, answers(*(entry(1, words, words) for words in taken)), turns=turns)

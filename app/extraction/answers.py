@@ -1,0 +1,95 @@
+"""What a user's answer to an assistant states: "Yes" to "So you're vegan?", "Leeds" to "Where?"."""
+
+import re
+from dataclasses import dataclass
+
+from app.extraction.blocks import find_blocks
+from app.extraction.confirmations import find_confirmation_end, find_denial_end, is_addition
+from app.extraction.corrections import correct_proposal
+from app.extraction.open_questions import state_answer
+from app.extraction.polar_questions import Answers
+from app.extraction.proposals import is_tag_question, leaves_open, read_proposal
+from app.extraction.sentences import split_sentences
+
+# Characters. Nobody proposes or answers in so long a sentence.
+_LONGEST_SENTENCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answer states, where its words end, and the place of the question or proposal."""
+
+    text: str
+    end: int
+    question: tuple[int, int]
+
+
+def read_answer(asked: str, content: str, start: int, end: int) -> Answer | None:
+    """Return what the first sentence of a turn states as an answer to what an assistant asked.
+
+    The sentence is at `start` to `end` of the content. None if it answers nothing.
+    """
+    question = _find_question(asked)
+    if question is None:
+        return None
+    proposed = read_proposal(asked[question[0] : question[1]])
+    if proposed is None:
+        return _read_value(asked, question, content, start, end)
+    reply = _read_reply(proposed, content[start : min(end, start + _LONGEST_SENTENCE)])
+    return Answer(reply[0], start + reply[1], question) if reply else None
+
+
+def _read_value(
+    asked: str, question: tuple[int, int], content: str, start: int, end: int
+) -> Answer | None:
+    """Return what a few words state that answer an open question."""
+    if end - start > _LONGEST_SENTENCE:
+        return None
+    text = state_answer(asked[question[0] : question[1]], content[start:end])
+    return None if text is None else Answer(text, end, question)
+
+
+def _find_question(content: str) -> tuple[int, int] | None:
+    """Return the place of the sentence that a mere yes answers, None if that is not plain.
+
+    It is the one question of the turn, or the last sentence if there is no question.
+    """
+    sentences: list[tuple[int, int]] = []
+    for block in find_blocks(content):
+        if block.reason is None:
+            sentences.extend(split_sentences(content, block.start, block.end))
+    while sentences and is_tag_question(content[sentences[-1][0] : sentences[-1][1]]):
+        sentences.pop()
+    questions = [place for place in sentences if content[place[0] : place[1]].endswith("?")]
+    candidates = questions or sentences[-1:]
+    if len(candidates) != 1 or candidates[0][1] - candidates[0][0] > _LONGEST_SENTENCE:
+        return None
+    return candidates[0]
+
+
+def _read_reply(proposed: Answers, answer: str) -> tuple[str, int] | None:
+    """Return what the answer makes of a proposal, and where its words end; None if nothing."""
+    answer_end = find_confirmation_end(answer)
+    if not answer_end:
+        corrected = correct_proposal(proposed.yes, answer)
+        if corrected:
+            return corrected, len(answer)
+        denial_end = find_denial_end(answer)
+        if proposed.no and denial_end and not _is_of_past(answer[:denial_end], proposed.no):
+            return proposed.no, denial_end
+        return None
+    if leaves_open(proposed.yes):
+        return None
+    addition = answer[answer_end:]
+    if is_addition(addition):
+        return f"{proposed.yes}, {addition.rstrip(' .!')}", len(answer)
+    return proposed.yes, answer_end
+
+
+_DID_NOT = re.compile(r"\bdid(?:\s+not|n['’]t)\b", re.IGNORECASE)
+_DO_NOT = re.compile(r"\bdo(?:es)?n't\b")
+
+
+def _is_of_past(denial: str, denied: str) -> bool:
+    """Return True for "I did not" where the question was what somebody does."""
+    return bool(_DID_NOT.search(denial) and _DO_NOT.search(denied))

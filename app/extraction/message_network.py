@@ -1,0 +1,155 @@
+"""The network that reads messages: all-MiniLM-L6-v2, fine-tuned on labelled talk.
+
+It cuts what a user wrote into pieces, and tells of what kind each is.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.networks import (
+    END_TOKEN,
+    START_TOKEN,
+    FairThreads,
+    LazyNetwork,
+    locate_words,
+    weigh_logits,
+)
+
+# So much of a text is read in one go: tokens, and the characters that may hold them.
+MAX_TOKENS: Final = 180
+MAX_LENGTH: Final = 1_500
+# Of what the message says before it, these many of its beginning and of its end are read.
+SAID_TOKENS: Final = 32
+# A piece begins at a word that is as likely to begin one.
+_LEAST_BEGINNING: Final = 0.5
+
+
+class PieceKind(StrEnum):
+    """What a piece of a message is, in the order of the network's outputs.
+
+    A frame is what is not said by the user as such: a quotation, fiction, a sample. A link leads up
+    to another piece, ties it to the one before, or trails behind it.
+    """
+
+    SELF = "self"
+    OTHER = "other"
+    PLAN = "plan"
+    INSTRUCTION = "instruction"
+    REMEMBER = "remember"
+    EVENT = "event"
+    QUESTION = "question"
+    REQUEST = "request"
+    WISH = "wish"
+    FRAME = "frame"
+    TALK = "talk"
+    WORLD = "world"
+    CODE = "code"
+    LINK = "link"
+
+
+# What is worth keeping.
+FACT_KINDS: Final = (
+    PieceKind.SELF,
+    PieceKind.OTHER,
+    PieceKind.PLAN,
+    PieceKind.INSTRUCTION,
+    PieceKind.REMEMBER,
+)
+_KINDS: Final = tuple(PieceKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A half-open place in a text, and the probability of each kind in the order of `PieceKind`."""
+
+    start: int
+    end: int
+    probabilities: tuple[float, ...]
+
+    @property
+    def worth(self) -> float:
+        """The probability that the piece is worth keeping."""
+        return sum(self.probabilities[_KINDS.index(kind)] for kind in FACT_KINDS)
+
+    def find_likeliest(self, *, is_kept: bool) -> PieceKind:
+        """Return the likeliest kind among those that are kept, or among the others."""
+        kinds = [kind for kind in _KINDS if (kind in FACT_KINDS) is is_kept]
+        return max(kinds, key=lambda kind: self.probabilities[_KINDS.index(kind)])
+
+
+class MessageNetwork:
+    """Reads messages on threads that agents share fairly."""
+
+    def __init__(self, threads: FairThreads) -> None:
+        self._network = LazyNetwork("messages.onnx")
+        self._threads = threads
+
+    async def read(self, before: str, text: str, sentences: Collection[int] = ()) -> list[Piece]:
+        """Return the pieces of a text, after what its message says before it. Raises CallerLeft.
+
+        A piece begins where a sentence begins, of which these are the places. A long text is read
+        in several goes, each from the last piece of the one before.
+        """
+        pieces: list[Piece] = []
+        start = 0
+        while start < len(text):
+            begins = {place - start for place in sentences}
+            read, is_whole = await self._threads.run(
+                partial(self._read, f"{before}{text[:start]}", text[start:], begins)
+            )
+            taken = read if is_whole or len(read) == 1 else read[:-1]
+            pieces += (replace(one, start=start + one.start, end=start + one.end) for one in taken)
+            if is_whole:
+                break
+            start = pieces[-1].end
+        return pieces
+
+    async def weigh(self, texts: Iterable[str]) -> list[float]:
+        """Return of each text how likely the best piece is worth keeping. Raises CallerLeft."""
+        read = await asyncio.gather(*(self.read("", text) for text in texts))
+        return [max((piece.worth for piece in pieces), default=0.0) for pieces in read]
+
+    def _read(self, before: str, text: str, sentences: Collection[int]) -> tuple[list[Piece], bool]:
+        """Return the pieces that the text begins with, and whether they are all of it."""
+        context = self._encode_end(before)
+        encoding = self._network.encode(text[:MAX_LENGTH])
+        words = [(place, span) for place, span in locate_words(encoding) if place < MAX_TOKENS]
+        is_whole = len(text) <= MAX_LENGTH and len(encoding.ids) <= MAX_TOKENS
+        if not words:
+            return [], True
+        first = [START_TOKEN, *context, END_TOKEN]
+        second = [*encoding.ids[:MAX_TOKENS], END_TOKEN]
+        inputs = {
+            "ids": np.array([[*first, *second]]),
+            "types": np.array([[0] * len(first) + [1] * len(second)]),
+        }
+        [kinds], [begins] = self._network.run(["kinds", "begins"], inputs)
+        places = [len(first) + place for place, _ in words]
+        likely = weigh_logits(begins[places])[:, 1] >= _LEAST_BEGINNING
+        spans = [span for _, span in words]
+        is_first = likely | [start in sentences for start, _ in spans]
+        return list(_cut(weigh_logits(kinds[places]), is_first, spans)), is_whole
+
+    def _encode_end(self, before: str) -> list[int]:
+        """Return the tokens of the beginning and of the end of what is said before."""
+        if len(before) > 2 * MAX_LENGTH:
+            before = f"{before[:MAX_LENGTH]} {before[-MAX_LENGTH:]}"
+        ids: list[int] = self._network.encode(before).ids
+        return ids if len(ids) <= 2 * SAID_TOKENS else ids[:SAID_TOKENS] + ids[-SAID_TOKENS:]
+
+
+def _cut(
+    kinds: NDArray[np.float32], begins: NDArray[np.bool_], spans: Sequence[tuple[int, int]]
+) -> Iterator[Piece]:
+    """Yield the pieces. What a piece is, its words decide together."""
+    starts = [0, *(place for place in range(1, len(spans)) if begins[place])]
+    for start, end in zip(starts, (*starts[1:], len(spans)), strict=True):
+        probabilities = kinds[start:end].mean(axis=0).tolist()
+        yield Piece(spans[start][0], spans[end - 1][1], tuple(probabilities))
