@@ -26,7 +26,7 @@ KINDS = {
 
 CLASSES = {
     *("self", "other", "instruction", "remember", "plan", "event", "question", "request"),
-    *("wish", "frame", "talk", "code", "world"),
+    *("wish", "frame", "link", "talk", "code", "world"),
 }
 
 

@@ -4,7 +4,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +46,8 @@ TIES: Final = (
 )
 
 Classes = tuple[str, ...]  # what a piece may be
+BULLETS: Final = (None, None, "", "- ", "- ", "* ", "• ")  # None is a row
+HEADED: Final = 0.5  # of the lists
 LINK: Final[Classes] = ("link",)
 Lead = tuple[str, bool]  # what leads up to a fact, and whether it asks to remember it
 
@@ -145,15 +147,43 @@ def split_message(message: Message, rng: random.Random) -> Message:
     return Message(message.text[:start], message.text[start:], tuple(rest))
 
 
-def join_messages(messages: Sequence[Message]) -> Message:
-    """Return several messages as one."""
+def join_messages(messages: Sequence[Message], bullet: str | None = None) -> Message:
+    """Return several messages as one: in a row, or as lines that begin with the bullet.
+
+    A bullet belongs to the piece behind it.
+    """
     text, pieces = "", list[Piece]()
     for message in messages:
-        text += " " * bool(text)
+        if text:
+            text += " " if bullet is None else "\n"
         start = len(text)
-        pieces += (Piece(start + p.start, start + p.end, p.classes) for p in message.pieces)
+        text += bullet or ""
+        shift = len(text)
+        moved = [Piece(shift + p.start, shift + p.end, p.classes) for p in message.pieces]
+        pieces += [replace(moved[0], start=start), *moved[1:]]
         text += message.text
     return Message("", text, tuple(pieces))
+
+
+def list_facts(
+    facts: Sequence[Message], headings: Sequence[Message], rng: random.Random
+) -> Message:
+    """Return facts one after the other, or as lines, perhaps under a heading."""
+    bullet = rng.choice(BULLETS)
+    listed = join_messages(facts, bullet)
+    is_headed = bullet is not None and rng.random() < HEADED
+    return join_messages([rng.choice(headings), listed], "") if is_headed else listed
+
+
+def collect_headings(messages: Sequence[Message]) -> list[Message]:
+    """Return the lines that stand over others."""
+    headings: list[Message] = []
+    for message in messages:
+        for piece in message.pieces:
+            text = message.text[piece.start : piece.end]
+            if piece.classes == ("talk",) and (text.endswith(":") or text.startswith("#")):
+                headings.append(write_piece(text, piece.classes))
+    return headings
 
 
 def type_hurriedly(message: Message, *, without_marks: bool) -> Message:

@@ -18,10 +18,11 @@ from messages import (
     FACT_CLASSES,
     SPEECH,
     Message,
+    collect_headings,
     collect_leads,
     collect_tails,
-    join_messages,
     lead_up,
+    list_facts,
     list_turn_writers,
     mix_pieces,
     read_facts,
@@ -40,7 +41,7 @@ EPOCHS = 10
 OF_SPEECH_AN_EPOCH = 3_000
 FACTS_AN_EPOCH = 3_000
 IDLE_AN_EPOCH = 3_000  # pieces that are no facts, alone
-RUNS_AN_EPOCH = 1_200
+RUNS_AN_EPOCH = 1_800
 LONGEST_RUN = 8  # facts that are told one after the other
 REPEATS = 2  # of the messages of turns
 MOST_MIXED = 4  # pieces of a sentence that runs on
@@ -85,8 +86,10 @@ def draw_messages(folders: Sequence[str], rng: random.Random) -> Iterator[Messag
     mixed = [
         mix_pieces(rng.sample(cut, rng.randint(2, MOST_MIXED)), rng) for _ in range(RUNS_AN_EPOCH)
     ]
+    headings = collect_headings(turns)
     runs = [
-        join_messages(rng.sample(facts, rng.randint(2, LONGEST_RUN))) for _ in range(RUNS_AN_EPOCH)
+        list_facts(rng.sample(facts, rng.randint(2, LONGEST_RUN)), headings, rng)
+        for _ in range(RUNS_AN_EPOCH)
     ]
     for message in (*drawn, *alone, *idle, *after, *led, *mixed, *runs):
         if rng.random() < HURRIED:

@@ -53,6 +53,7 @@ _FIRST_MARKS: Final = re.compile(r"(?:(?:[-*•–]|#+|\d{1,2}[.)]|[a-z]\))\s+)+
 _LAST_MARKS: Final = re.compile(
     r"(?:[\s.,;:!–—-]|(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD)|[\u2600-\u27BF\uFE0F\u200D\U0001F300-\U0001FAFF])+\Z"
 )
+_NUMBERS: Final = re.compile(r"^(?:\d{1,2}[.)]|[a-z]\))(?=\s)", re.MULTILINE)
 _SENTENCE_END: Final = re.compile(r"[.!?…]\W*\Z")
 
 
@@ -158,8 +159,11 @@ class _TalkReader:
         """Read consecutive paragraphs of a turn."""
         content = self.turns[turn].content
         sentences = [first - start for first, _ in cut.sentences if first >= start]
-        before = find_said(content[:start])
-        pieces = await self.network.read(before, content[start:end], sentences)
+        # To the network, a number before an item is the mark of a sample.
+        bulleted = _NUMBERS.sub(lambda number: "-".ljust(len(number[0])), content)
+        pieces = await self.network.read(
+            find_said(bulleted[:start]), bulleted[start:end], sentences
+        )
         placed = [replace(one, start=start + one.start, end=start + one.end) for one in pieces]
         earlier: tuple[int, int] | None = None
         for lead, piece in _take_leads(placed, content):
@@ -180,7 +184,7 @@ class _TalkReader:
         corrects = is_correction(content[lead : piece.end])
         start, end = _trim_marks(content, lead if corrects else piece.start, piece.end)
         text, is_unclear = self._settle_pronoun(content[start:end])
-        if text != content[start:end]:
+        if text != content[start:end] or self._is_baseless_frame(turn, piece):
             read = await self._read_best(text)
             piece = replace(piece, probabilities=read.probabilities)
         reason = self._find_barred(cut, start, end) or _find_form(text)
@@ -200,6 +204,15 @@ class _TalkReader:
             self._state(text, (Quote(turn, start, end),), piece)
         else:
             self._skip(turn, lead, piece.end, reason)
+
+    def _is_baseless_frame(self, turn: int, piece: Piece) -> bool:
+        """Return True if a piece is read as part of a frame that nothing has begun.
+
+        Facts that follow one another look like a sample.
+        """
+        is_frame = piece.find_likeliest(is_kept=False) is PieceKind.FRAME
+        has_skipped = any(each.quote.turn == turn for each in self.skipped)
+        return is_frame and piece.worth < LEAST and not has_skipped
 
     async def _read_best(self, text: str) -> Piece:
         """Return what is read of words that were put together: the piece most worth keeping."""

@@ -40,7 +40,7 @@ def test_a_message_shows_what_was_quoted_and_what_was_skipped(client: httpx.Clie
     fact = capture["messages"][0]["facts"][0]
     assert re.search(r'<mark class="quoted"><bdi[^>]*>I adopted a cat called Miso</bdi>', page)
     assert re.search(r'<span class="skipped"><bdi[^>]*>Could you find me a vet\?</bdi>', page)
-    assert "a question" in page
+    assert "a request" in page
     assert f"/ui/facts/{fact['memory_id']}?" in page
     assert f"/ui/log/{fact['log_id']}?" in page
 

@@ -281,7 +281,7 @@ def test_what_does_not_last_is_mostly_skipped() -> None:
         ("Oh and I'm a vegan :)", "I'm a vegan"),
         ("- I like tea", "I like tea"),
         ("1. My sister lives in Kent", "My sister lives in Kent"),
-        ("Yes, I have two kids :)", "I have two kids"),
+        ("Yes I'm a vegan :)", "I'm a vegan"),
         ("And the big news: on Saturday we adopted a dog", "on Saturday we adopted a dog"),
         ("Better double it, my partner teaches physics", "my partner teaches physics"),
         ("Ohh, our office is in Leeds", "our office is in Leeds"),

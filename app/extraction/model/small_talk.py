@@ -8,7 +8,7 @@ from app.domain.talk import Extraction, Role, SkipReason, Turn
 from app.extraction.confirmations import find_confirmation_end
 
 # Above this probability of being worth keeping, a text may state something.
-MOST_OF_SMALL_TALK: Final = 0.006
+MOST_OF_SMALL_TALK: Final = 0.0075
 
 # Requests are none of these: "always answer in German" and "forget about the trip" are requests.
 _REASONS = frozenset(
