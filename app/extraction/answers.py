@@ -24,28 +24,28 @@ class Answer:
     question: tuple[int, int]
 
 
-def read_answer(asked: str, content: str, start: int, end: int) -> Answer | None:
+def read_answer(before: str, content: str, start: int, end: int) -> Answer | None:
     """Return what the first sentence of a turn states as an answer to what an assistant asked.
 
     The sentence is at `start` to `end` of the content. None if it answers nothing.
     """
-    question = _find_question(asked)
+    question = _find_question(before)
     if question is None:
         return None
-    proposed = read_proposal(asked[question[0] : question[1]])
+    proposed = read_proposal(before[question[0] : question[1]])
     if proposed is None:
-        return _read_value(asked, question, content, start, end)
+        return _read_value(before, question, content, start, end)
     reply = _read_reply(proposed, content[start : min(end, start + _LONGEST_SENTENCE)])
     return Answer(reply[0], start + reply[1], question) if reply else None
 
 
 def _read_value(
-    asked: str, question: tuple[int, int], content: str, start: int, end: int
+    before: str, question: tuple[int, int], content: str, start: int, end: int
 ) -> Answer | None:
     """Return what a few words state that answer an open question."""
     if end - start > _LONGEST_SENTENCE:
         return None
-    text = state_answer(asked[question[0] : question[1]], content[start:end])
+    text = state_answer(before[question[0] : question[1]], content[start:end])
     return None if text is None else Answer(text, end, question)
 
 

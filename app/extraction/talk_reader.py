@@ -88,7 +88,7 @@ class _TalkReader:
     skipped: list[Skipped] = field(default_factory=list)
     recent: list[list[Antecedent]] = field(default_factory=list)
     earlier: list[list[Antecedent]] = field(default_factory=list)
-    asked: list[list[Antecedent]] = field(default_factory=list)
+    last_question: list[list[Antecedent]] = field(default_factory=list)
     title: str | None = None
 
     def skip_turn(self, turn: int, reason: SkipReason) -> None:
@@ -122,10 +122,12 @@ class _TalkReader:
     async def _read_answer(self, turn: int, cut: CutTurn) -> int:
         """Read what the first sentence answers, and return where the turn goes on behind it."""
         before = self.turns[turn - 1] if turn else None
-        self.asked, self.title = [], None
+        self.last_question, self.title = [], None
         if before is None or before.role is not Role.ASSISTANT:
             return 0
-        self.asked = [find_antecedents(state_in_first_person(before.content[-_ASKED_LENGTH:]))]
+        self.last_question = [
+            find_antecedents(state_in_first_person(before.content[-_ASKED_LENGTH:]))
+        ]
         self.title = find_title(before.content)
         content = self.turns[turn].content
         start, end = cut.sentences[0] if cut.sentences else (0, 0)
@@ -237,7 +239,7 @@ class _TalkReader:
         text = put_title(words, self.title) if self.title else words
         if not starts_with_pronoun(text):
             return text, has_dangling_pronoun(text) or text.endswith(_POINTING)
-        resolved = resolve_pronoun(text, self.recent, self.asked, self.earlier)
+        resolved = resolve_pronoun(text, self.recent, self.last_question, self.earlier)
         return resolved or text, resolved is None
 
     def _note_antecedents(self, text: str) -> None:
