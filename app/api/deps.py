@@ -16,8 +16,7 @@ from app.store.rows import CallInfo
 from app.wiring import Services
 
 
-# A dependency of a dependency is solved again at each place that names it. So these few read what
-# they need from the request.
+# FastAPI solves a dependency again at each place that names it. So other dependencies call this.
 def read_actor(request: HttpRequest) -> Actor:
     """Return who calls, as `KeyCheck` found out."""
     actor: Actor = request.scope["actor"]

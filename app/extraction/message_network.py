@@ -94,7 +94,7 @@ class MessageNetwork:
     async def read(self, before: str, text: str, sentences: Collection[int] = ()) -> list[Piece]:
         """Return the pieces of a text, after what its message says before it. Raises CallerLeft.
 
-        A piece begins where a sentence begins, of which these are the places. A long text is read
+        `sentences` are the places where sentences begin, and pieces with them. A long text is read
         in several goes, each from the last piece of the one before.
         """
         pieces: list[Piece] = []
@@ -112,7 +112,7 @@ class MessageNetwork:
         return pieces
 
     async def weigh(self, texts: Iterable[str]) -> list[float]:
-        """Return of each text how likely the best piece is worth keeping. Raises CallerLeft."""
+        """Return for each text the worth of its best piece. Raises CallerLeft."""
         read = await asyncio.gather(*(self.read("", text) for text in texts))
         return [max((piece.worth for piece in pieces), default=0.0) for pieces in read]
 

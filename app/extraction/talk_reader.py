@@ -176,20 +176,20 @@ class _TalkReader:
     async def _read_piece(
         self, turn: int, cut: CutTurn, lead: int, piece: Piece, earlier: tuple[int, int] | None
     ) -> None:
-        """State or skip a piece. From `lead` on words lead up to it.
+        """State or skip a piece. `earlier` is the place of the one before it in its sentence.
 
-        No statement has these, unless they say that it corrects something.
-
-        `earlier` is the place of the piece before it in its sentence.
+        From `lead` on words lead up to it. No statement has them, unless they say that it corrects
+        something.
         """
         content = self.turns[turn].content
         corrects = is_correction(content[lead : piece.end])
         start, end = _trim_marks(content, lead if corrects else piece.start, piece.end)
         text, is_unclear = self._settle_pronoun(content[start:end])
-        if text != content[start:end] or self._is_baseless_frame(turn, piece):
+        reason = self._find_barred(cut, start, end) or _find_form(text)
+        is_changed = text != content[start:end]
+        if reason is None and (is_changed or self._is_baseless_frame(turn, piece)):
             read = await self._read_best(text)
             piece = replace(piece, probabilities=read.probabilities)
-        reason = self._find_barred(cut, start, end) or _find_form(text)
         if reason is None and piece.worth < LEAST:
             reason = _find_reason(piece, text)
         elif reason is None and fold_loosely(text) in self.handed_out:
@@ -212,9 +212,9 @@ class _TalkReader:
 
         Facts that follow one another look like a sample.
         """
-        is_frame = piece.find_likeliest(is_kept=False) is PieceKind.FRAME
-        has_skipped = any(each.quote.turn == turn for each in self.skipped)
-        return is_frame and piece.worth < LEAST and not has_skipped
+        if piece.worth >= LEAST or piece.find_likeliest(is_kept=False) is not PieceKind.FRAME:
+            return False
+        return all(each.quote.turn != turn for each in self.skipped)
 
     async def _read_best(self, text: str) -> Piece:
         """Return what is read of words that were put together: the piece most worth keeping."""
@@ -223,7 +223,13 @@ class _TalkReader:
     def _take_back(self, place: Quote) -> None:
         """Forget what became of words that belong to what follows them."""
         self.statements = [one for one in self.statements if not one.quotes[0].overlaps(place)]
-        self.skipped = [one for one in self.skipped if not one.quote.overlaps(place)]
+        skipped, self.skipped = self.skipped, []
+        for one in skipped:
+            if not one.quote.overlaps(place):
+                self.skipped.append(one)
+            elif one.quote.start < place.start:
+                rest = replace(one.quote, end=place.start)
+                self.skipped.append(replace(one, quote=rest))
 
     def _state(self, text: str, quotes: tuple[Quote, ...], piece: Piece) -> None:
         kind = piece.find_likeliest(is_kept=True)

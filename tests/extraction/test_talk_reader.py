@@ -418,3 +418,13 @@ def test_a_sentence_without_its_secret_is_no_fact() -> None:
     kept, _ = redact_secrets(said)
     assert list_facts(kept) == ["I live in Porto"]
     assert list_reasons(kept) == [SkipReason.REDACTED]
+
+
+def test_a_fact_that_points_back_is_kept_with_what_it_points_to() -> None:
+    text = "Give me a dinner idea without nuts please, I'm allergic to all of them"
+    assert list_facts(text) == [text]
+    whole = f"Can you help me? {text}"
+    extraction = read_talk(whole)
+    assert [one.text for one in extraction.statements] == [text]
+    [skipped] = extraction.skipped
+    assert whole[skipped.quote.start : skipped.quote.end].strip() == "Can you help me?"
