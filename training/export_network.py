@@ -24,6 +24,8 @@ from quantised_bert import (
     Weights,
     add_embeddings,
     add_layers,
+    add_linear,
+    add_linear_by_token,
     write_network,
 )
 
@@ -49,7 +51,8 @@ def build_network(weights: Weights, name: str) -> ModelProto:
 
 def build_parts_network(weights: Weights) -> ModelProto:
     graph = Graph()
-    x = add_layers(graph, add_embeddings(graph, weights), weights)
+    embeddings = add_embeddings(graph, weights)
+    x = add_layers(graph, embeddings, weights, linear=add_linear_by_token)
     graph.node("Identity", add_token_layer(graph, x, weights, "marks"), output="marks")
     pointing = add_token_layer(graph, x, weights, "pointing")
     pointed = add_token_layer(graph, x, weights, "pointed")
@@ -64,7 +67,8 @@ def build_parts_network(weights: Weights) -> ModelProto:
 
 def build_message_network(weights: Weights) -> ModelProto:
     graph = Graph()
-    x = add_layers(graph, add_embeddings(graph, weights, is_typed=True), weights)
+    embeddings = add_embeddings(graph, weights, is_typed=True)
+    x = add_layers(graph, embeddings, weights, linear=add_linear)
     graph.node("Identity", add_token_layer(graph, x, weights, "kinds"), output="kinds")
     graph.node("Identity", add_token_layer(graph, x, weights, "begins"), output="begins")
     outputs: Shapes = {
@@ -77,7 +81,7 @@ def build_message_network(weights: Weights) -> ModelProto:
 def build_judge(weights: Weights) -> ModelProto:
     graph = Graph()
     embeddings = add_embeddings(graph, weights, is_typed=True, is_placed=True)
-    x = add_layers(graph, embeddings, weights, mask="mask")
+    x = add_layers(graph, embeddings, weights, linear=add_linear, mask="mask")
     text = graph.constant("text_axis", np.array([0]))
     pooled = graph.node("MatMul", "pool", graph.node("Squeeze", x, text))
     hidden = graph.node("Tanh", add_dense(graph, pooled, weights, "dense"))

@@ -2,13 +2,14 @@
 
 The graph is built rather than traced, because two things matter that tracing and onnxruntime's `quantize_dynamic` do not give:
 
-- Activations are quantised per token, not per tensor: nearer to the original (Spearman of random pairs .998 against .994).
+- Activations may be quantised per token: vectors of the encoder are nearer to the original (Spearman of random pairs .998 against .994), and
+  parts are cut as before. The judge and the reader of messages are as right with one scale per text, and an eighth faster.
 - Weights are quantised per output channel at a scale that no processor saturates at, see `quantise_channels`.
 
 Texts are given one at a time, without padding.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ Floats = NDArray[np.float32]
 Weights = Mapping[str, Floats]
 Inputs = Mapping[str, tuple[int, Sequence[int | str]]]  # their types and shapes by name
 Shapes = Mapping[str, Sequence[int | str]]
+Linear = Callable[["Graph", str, str, Floats], str]
 
 
 class Graph:
@@ -137,9 +139,19 @@ def quantise_channels(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
 
 
 def add_linear(graph: Graph, x: str, name: str, weight: Floats) -> str:
-    """`x @ weight.T` in 8 bits, without the bias, which the next operator adds.
+    """`x @ weight.T` in 8 bits, without the bias, which the next operator adds."""
+    codes, scales = quantise_channels(weight)
+    weights = (
+        graph.constant(f"{name}.codes", codes.T),
+        graph.constant(f"{name}.scales", scales[:, 0]),
+    )
+    return graph.node("DynamicQuantizeMatMul", x, *weights, domain=CONTRIB)
 
-    Each token is scaled by its largest magnitude. No token is all zeros at these places, so that is never a division by zero.
+
+def add_linear_by_token(graph: Graph, x: str, name: str, weight: Floats) -> str:
+    """The same, with each token scaled by its largest magnitude.
+
+    No token is all zeros at these places, so that is never a division by zero.
     """
     codes, scales = quantise_channels(weight)
     step = graph.constant("activation_step", np.array(1 / 127, np.float32))
@@ -208,9 +220,11 @@ def add_residual(graph: Graph, update: str, x: str, weights: Weights, name: str)
     return add_layer_norm(graph, graph.node("Add", biased, x), weights, f"{name}.LayerNorm")
 
 
-def add_attention(graph: Graph, x: str, weights: Weights, layer: str, mask: str) -> str:
+def add_attention(
+    graph: Graph, x: str, weights: Weights, layer: str, linear: Linear, mask: str
+) -> str:
     projections = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-    joined = add_linear(
+    joined = linear(
         graph,
         x,
         f"{layer}.qkv",
@@ -227,38 +241,39 @@ def add_attention(graph: Graph, x: str, weights: Weights, layer: str, mask: str)
     output = f"{layer}.attention.output"
     return add_residual(
         graph,
-        add_linear(graph, attended, output, weights[f"{output}.dense.weight"]),
+        linear(graph, attended, output, weights[f"{output}.dense.weight"]),
         x,
         weights,
         output,
     )
 
 
-def add_feed_forward(graph: Graph, x: str, weights: Weights, layer: str) -> str:
+def add_feed_forward(graph: Graph, x: str, weights: Weights, layer: str, linear: Linear) -> str:
     wide = f"{layer}.intermediate"
     bias = graph.constant(f"{wide}.bias", weights[f"{wide}.dense.bias"])
     hidden = graph.node(
         "BiasGelu",
-        add_linear(graph, x, wide, weights[f"{wide}.dense.weight"]),
+        linear(graph, x, wide, weights[f"{wide}.dense.weight"]),
         bias,
         domain=CONTRIB,
     )
     output = f"{layer}.output"
     return add_residual(
         graph,
-        add_linear(graph, hidden, output, weights[f"{output}.dense.weight"]),
+        linear(graph, hidden, output, weights[f"{output}.dense.weight"]),
         x,
         weights,
         output,
     )
 
 
-def add_layers(graph: Graph, x: str, weights: Weights, *, mask: str = "") -> str:
+def add_layers(graph: Graph, x: str, weights: Weights, *, linear: Linear, mask: str = "") -> str:
     """All layers of the encoder over the embeddings: (texts, tokens, 384).
 
     `mask` is the input that is added to the attention, if there is one.
     """
     for number in range(LAYERS):
         layer = f"encoder.layer.{number}"
-        x = add_feed_forward(graph, add_attention(graph, x, weights, layer, mask), weights, layer)
+        x = add_attention(graph, x, weights, layer, linear, mask)
+        x = add_feed_forward(graph, x, weights, layer, linear)
     return x

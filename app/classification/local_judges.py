@@ -26,7 +26,7 @@ from app.domain.version import Memory
 MAX_READ = 2_000
 
 # How many of the nearest candidates the local judge reads.
-NEAREST_READ = 6
+NEAREST_READ = 5
 # The cosine below which a text hardly ever concerns another, and is not read beside it. Candidates
 # of the same slot or category that were not ranked by their vectors count as just near.
 REACH = 0.15
