@@ -6,8 +6,9 @@ say. The spans of the server are FastAPI's own.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
+import psycopg
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
@@ -15,7 +16,7 @@ from opentelemetry.instrumentation.psycopg import PsycopgInstrumentor
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
-from opentelemetry.trace import Status
+from opentelemetry.trace import SpanKind, Status
 from opentelemetry.util.types import AttributeValue
 
 from app import __version__
@@ -32,7 +33,22 @@ def start_tracing() -> TracerProvider:
     trace.set_tracer_provider(provider)
     HTTPXClientInstrumentor().instrument()
     PsycopgInstrumentor().instrument()
+    psycopg.AsyncRawCursor = TracedRawCursor  # type: ignore[misc]
     return provider
+
+
+class TracedRawCursor(psycopg.AsyncRawCursor[Any]):
+    """A cursor that takes statements as Postgres does, which the instrumentation leaves out."""
+
+    async def execute(self, query: Any, params: Any = None, **options: Any) -> "TracedRawCursor":
+        """Execute a statement in a span of its own."""
+        statement = query.decode()
+        with trace.get_tracer(__name__).start_as_current_span(
+            statement.split(maxsplit=1)[0],
+            kind=SpanKind.CLIENT,
+            attributes={"db.system": "postgresql", "db.statement": statement},
+        ):
+            return await super().execute(query, params, **options)
 
 
 class RedactingExporter(SpanExporter):

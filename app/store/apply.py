@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import psycopg
 import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -238,7 +239,14 @@ async def _write_one(
     ]
     statement, values = _compose_parts(parts, insert_log)
     driver = await driver_connection(connection)
-    await driver.execute(statement.encode(), values)
+    # A cursor that takes the statement as Postgres does: to look for placeholders in so long a one
+    # takes a third of a millisecond.
+    await psycopg.AsyncRawCursor(driver).execute(_number_placeholders(statement).encode(), values)
+
+
+def _number_placeholders(statement: str) -> str:
+    first, *others = statement.split("%s")
+    return first + "".join(f"${number}{rest}" for number, rest in enumerate(others, 1))
 
 
 def _compose_parts(parts: Sequence[Part], last: Part) -> Part:
