@@ -75,7 +75,9 @@ TELEMETRY: TelemetryConfig = {
 }
 
 # Collections of the middle generation before a full one; Python's own number is 10.
-FULL_COLLECTION_AFTER = 1_000
+FULL_COLLECTION_AFTER = 100
+# New objects after which the young ones are collected: some calls make a thousand.
+COLLECTION_AFTER = 10_000
 
 
 def create_app(
@@ -200,7 +202,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         # A full collection while a call handles ten thousand versions keeps all others waiting for
         # 0.15 s. Requests leave little behind, so a hundredth of Python's full collections will do.
         before = gc.get_threshold()
-        gc.set_threshold(before[0], before[1], FULL_COLLECTION_AFTER)
+        gc.set_threshold(COLLECTION_AFTER, before[1], FULL_COLLECTION_AFTER)
         try:
             async with app.state.mcp.open(), services.deliveries.deliver_in_background():
                 yield

@@ -27,6 +27,8 @@ SHORT = 1.0
 HALF_LIFE = 10.0
 # Work on so few versions or pairs takes a few milliseconds, and is not worth a thread.
 FEW = 200
+# To read texts of so many characters in all takes a millisecond or two.
+FEW_CHARACTERS = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +134,11 @@ async def collect_in_turns(items: Iterable[Item]) -> list[Item]:
     return [item async for item in iterate_in_turns(items)]
 
 
-async def compute_in_thread(work: Callable[[], Result], *, size: int) -> Result:
+async def compute_in_thread(work: Callable[[], Result], *, size: int, few: int = FEW) -> Result:
     """Return what `work` on `size` versions or pairs returns, from a thread if they are many."""
-    return work() if size <= FEW else await asyncio.to_thread(work)
+    return work() if size <= few else await asyncio.to_thread(work)
+
+
+async def read_in_thread(work: Callable[[], Result], texts: Iterable[str]) -> Result:
+    """Return what `work` reads of the texts, from a thread if they are long."""
+    return await compute_in_thread(work, size=sum(map(len, texts)), few=FEW_CHARACTERS)

@@ -28,7 +28,7 @@ from app.store.engine import (
     Patience,
     begin_for_agent,
     create_engine,
-    driver_connection,
+    get_driver,
     fetch_rows,
 )
 from app.store.index_scope import list_choice_values
@@ -171,7 +171,7 @@ async def _print_planning(url: str, agent: str) -> None:
         values["vector"] = None if mode == "text" else vector
         statement, filters = search.build_search_statement(mode, Filters(), Point())
         async with begin_for_agent(engine, AgentId(agent)) as connection:
-            await (await driver_connection(connection)).execute("DEALLOCATE ALL")
+            await (get_driver(connection)).execute("DEALLOCATE ALL")
             planned = []
             for _ in range(20):
                 [row] = await fetch_rows(

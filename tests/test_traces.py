@@ -137,6 +137,8 @@ def test_a_store_is_a_span_with_its_statements_and_model_calls_beneath_and_no_wo
         for span in beneath
     ), "the model"
     assert {span.trace_id for span in beneath} == {servers[1].trace_id}
+    read = [span.name for span in spans if span.parent_span_id == servers[2].span_id]
+    assert "WITH" in read, "a search is a statement with parts"
     failed = [event for span in spans for event in span.events if event.name == "exception"]
     assert "psycopg.errors.RaiseException" in {
         a.value.string_value for event in failed for a in event.attributes

@@ -1,8 +1,8 @@
 """What signals and the local judge say of a fact beside its candidates, without a model."""
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from app.domain.language import is_english
 from app.domain.relation import Judge, Judgment, Relation
 from app.domain.text import differ_in_exact_words
 from app.domain.version import Memory
+from app.turns import read_in_thread
 
 # Characters. A longer text is a document rather than a fact, and reading it would block others.
 MAX_READ = 2_000
@@ -82,9 +83,9 @@ class LocalJudges:
         `is_temporary` says that the fact has a stated end, which its words do not name.
         """
         memories = [candidate.memory for candidate in candidates]
-        # In a thread: texts of the greatest length take long enough to hold others up.
-        verdict, texts = await asyncio.to_thread(
-            _judge_by_signals, fact, memories, is_temporary=is_temporary
+        verdict, texts = await read_in_thread(
+            partial(_judge_by_signals, fact, memories, is_temporary=is_temporary),
+            (fact.content, *(memory.fact.content for memory in memories)),
         )
         if states_nothing(fact.content):
             return LocalVerdict(verdict, texts)

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -47,7 +48,7 @@ from app.store.comparison import ComparisonOptions, JudgedFact
 from app.store.engine import connect_for_agent
 from app.store.fragments import NEVER
 from app.store.ranking import Hit
-from app.turns import compute_in_thread, iterate_in_turns
+from app.turns import compute_in_thread, iterate_in_turns, read_in_thread
 
 # "In office until 2027" names the date of "the term ends in 2027".
 _UNTIL = re.compile(r"^(?:until|till|through|thru)\s+", re.IGNORECASE)
@@ -330,8 +331,9 @@ class Classifier:
             wanted = tier.reads_signals or (signals_on and not encoding.done())
             if wanted and len(fact.content) <= MAX_READ:
                 get_requester().check_presence()
-                # In a thread: reading a text of the greatest length may take 20 ms.
-                await asyncio.to_thread(prepare_text, fact.undated_text)
+                # Reading a text of the greatest length may take 20 ms.
+                text = fact.undated_text
+                await read_in_thread(partial(prepare_text, text), [text])
                 if tier.reads_signals:
                     fact = _mark_speech(_with_derived_slot(fact))
             # The hash of a long text takes 2 ms; it stays with the fact until it is looked up.

@@ -1,6 +1,5 @@
 """Reading the dates of facts from their words, before the facts are classified."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -16,6 +15,7 @@ from app.planning.dating import add_dates
 from app.services.classify import StoreCommand
 from app.store.agents import read_clock_and_zone
 from app.store.engine import connect_for_agent
+from app.turns import read_in_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ async def find_episodes(facts: Sequence[Fact]) -> list[bool]:
 async def _read_words(
     facts: Sequence[Fact], clock: datetime, zones: Sequence[tzinfo]
 ) -> list[DatedText]:
-    """Read the words of all facts in one thread: texts of the greatest length take a while."""
+    """Read the words of all facts."""
 
     def read() -> list[DatedText]:
         return [
@@ -103,7 +103,7 @@ async def _read_words(
             for fact, zone in zip(facts, zones, strict=True)
         ]
 
-    return await asyncio.to_thread(read)
+    return await read_in_thread(read, (fact.content for fact in facts))
 
 
 def _date_fact(fact: Fact, text: DatedText, clock: datetime) -> DatedFact:

@@ -15,8 +15,8 @@ from app.domain.agent import AgentId
 from app.store.counted_strengths import remove_strengths
 from app.store.engine import (
     begin_as_operator,
-    driver_connection,
     fetch_rows,
+    get_driver,
     is_on_cluster,
     lift_statement_timeout,
 )
@@ -43,7 +43,7 @@ async def try_lock(engine: AsyncEngine) -> AsyncIterator[bool]:
         await fetch_rows(connection, "SET LOCAL idle_in_transaction_session_timeout = 0", {})
         statement = "SELECT pg_try_advisory_xact_lock(:lock) AS is_free"
         [row] = await fetch_rows(connection, statement, {"lock": _LOCK})
-        yield row["is_free"] and not is_on_cluster(await driver_connection(connection))
+        yield row["is_free"] and not is_on_cluster(get_driver(connection))
 
 
 # --- which agents have one, and which should -----------------------------------------------------
@@ -56,7 +56,7 @@ async def list_indexes(connection: AsyncConnection) -> dict[AgentIndex, datetime
 
     A cluster has none. It is not asked, because that would need every node.
     """
-    if is_on_cluster(await driver_connection(connection)):
+    if is_on_cluster(get_driver(connection)):
         return {}
     rows = await fetch_rows(connection, _LIST, {})
     return {

@@ -23,7 +23,7 @@ from app.domain.version import Version
 from app.planning.agent_questions import SHOWN_AT_MOST
 from app.planning.plan import Insertion, Plan, ReviewStatus
 from app.store.columns import BELIEF_COLUMNS
-from app.store.engine import driver_connection, fetch_rows
+from app.store.engine import fetch_rows, get_driver
 from app.store.inserts import NOTHING, Part, build_insert, insert_rows
 from app.store.log.chain import LogChain
 from app.store.revert_effects import undo_side_effects
@@ -238,7 +238,7 @@ async def _write_one(
         (_SET_END_OF_LOG, [plan.now, log_chain.head, agent]),
     ]
     statement, values = _compose_parts(parts, insert_log)
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     # A cursor that takes the statement as Postgres does: to look for placeholders in so long a one
     # takes a third of a millisecond.
     await psycopg.AsyncRawCursor(driver).execute(_number_placeholders(statement).encode(), values)
@@ -283,7 +283,7 @@ async def _write_many(
     await insert_rows(connection, "consolidation_log", LOG_TYPES, linked_log)
     await insert_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
     await insert_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     end_of_log = (plans[-1].now, log_chain.head, agent)
     await driver.execute(_SET_END_OF_LOG.encode(), end_of_log)
 
@@ -293,7 +293,7 @@ async def _update_beliefs(
 ) -> None:
     if not versions:
         return
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     parameters = [_list_belief_parameters(agent, version) for version in versions]
     async with driver.cursor() as cursor:
         await cursor.executemany(_UPDATE_BELIEF.encode(), parameters)
@@ -312,7 +312,7 @@ async def _reinforce_memories(
     parameters = list(filter(None, (_list_reinforcement(agent, plan) for plan in plans)))
     if not parameters:
         return
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     async with driver.cursor() as cursor:
         await cursor.executemany(_REINFORCE.encode(), parameters)
 
@@ -477,5 +477,5 @@ async def _settle_review(connection: AsyncConnection, agent: AgentId, step: _Ste
     }
     if settled.after is ReviewStatus.PENDING:
         parameters |= {"decided_at": None, "log_id": None, "memory_id": None}
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     await driver.execute(_SETTLE, parameters)

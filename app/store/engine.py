@@ -576,7 +576,7 @@ async def _open_reads(
 ) -> AsyncIterator[AsyncConnection]:
     async with engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-        driver = await driver_connection(connection)
+        driver = get_driver(connection)
         assert isinstance(driver, TimelyConnection)
         driver.scope = _build_scope(driver, **scope)
         driver.direct = direct
@@ -592,7 +592,7 @@ async def open_for_locks(connection: AsyncConnection) -> AsyncIterator[AsyncConn
 
     That is the connection itself, unless it is to a node of a cluster.
     """
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     if isinstance(driver, TimelyConnection) and driver.direct is not None:
         async with driver.direct.connect_to_coordinator() as coordinator:
             yield coordinator
@@ -635,7 +635,7 @@ async def open_owner_session(engine: AsyncEngine) -> AsyncIterator[AsyncConnecti
     """
     async with engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-        driver = await driver_connection(connection)
+        driver = get_driver(connection)
         assert isinstance(driver, TimelyConnection)
         await driver.execute("SELECT set_config('search_path', %s, false)", [driver.search_path])
         yield connection
@@ -695,7 +695,7 @@ async def _avoid_lost_node(engine: AsyncEngine, agent: AgentId, role: Role) -> A
 async def _find_node(engine: AsyncEngine, agent: AgentId, role: Role) -> int | None:
     """Return the number of the agent's node; None if there is no cluster."""
     async with engine.begin() as connection:
-        if not is_on_cluster(await driver_connection(connection)):
+        if not is_on_cluster(get_driver(connection)):
             return None
     [row] = await _ask_coordinator(engine, agent, role, _FIND_NODE, {"agent": agent})
     return int(row["groupid"])
@@ -726,7 +726,7 @@ def _is_from_lost_node(error: psycopg.Error | sa.exc.DBAPIError) -> bool:
 async def _begin(
     connection: AsyncConnection, role: str, agent: AgentId, begin: bytes = _BEGIN
 ) -> None:
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     assert isinstance(driver, TimelyConnection)
     await _execute_begin(driver, begin, _build_scope(driver, role, agent))
 
@@ -760,9 +760,7 @@ def is_on_cluster(driver: psycopg.AsyncConnection[Any]) -> bool:
 @contextmanager
 def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
     """Give up each step of the connection after so many seconds, in this block."""
-    raw = connection.sync_connection
-    assert raw is not None
-    driver = raw.connection.driver_connection
+    driver = get_driver(connection)
     assert isinstance(driver, TimelyConnection)
     usual = driver.deadline
     driver.deadline = seconds
@@ -774,7 +772,7 @@ def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
 
 async def take_role(connection: AsyncConnection, role: Role | None, agent: AgentId) -> None:
     """Go on with the transaction in this role and for this agent; None is the login's own role."""
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     assert isinstance(driver, TimelyConnection)
     take = _TAKE_ROLE_ON_CLUSTER if driver.on_cluster else _TAKE_ROLE
     await driver.execute(take, {"role": _name_role(driver, role or _LOGIN), "agent": agent})
@@ -783,13 +781,14 @@ async def take_role(connection: AsyncConnection, role: Role | None, agent: Agent
 # --- statements --------------------------------------------------------------------------------
 
 
-async def driver_connection(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
+def get_driver(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
     """Return the psycopg connection of a connection, in the same transaction.
 
     SQLAlchemy has no COPY.
     """
-    raw = await connection.get_raw_connection()
-    driver = raw.driver_connection
+    raw = connection.sync_connection
+    assert raw is not None
+    driver = raw.connection.driver_connection
     assert isinstance(driver, psycopg.AsyncConnection)
     return driver
 
@@ -802,7 +801,7 @@ async def fetch_rows(
     The statement goes straight to the driver. SQLAlchemy takes 0.3 ms more for a search, because
     it parses the text, and guards and wraps every row.
     """
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     if isinstance(driver, TimelyConnection) and driver.direct is not None:
         return await _fetch_directly(driver, driver.direct, statement, parameters)
     driver_sql = to_driver_sql(statement)
@@ -878,7 +877,7 @@ async def stream_rows(
     The connection can send no other statement meanwhile. Whoever stops reading early closes the
     generator (`aclose`).
     """
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     driver_sql = to_driver_sql(statement)
     async with psycopg.AsyncRawCursor(driver, row_factory=dict_row) as cursor:
         stream = cursor.stream(driver_sql.text, driver_sql.list_values(parameters))
@@ -894,7 +893,7 @@ async def stream_server_cursor(
 
     Several such cursors can be read at the same time.
     """
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     driver_sql = to_driver_sql(statement)
     async with psycopg.AsyncRawServerCursor(driver, name, row_factory=dict_row) as cursor:
         cursor.itersize = 200
@@ -905,7 +904,7 @@ async def stream_server_cursor(
 
 async def lift_statement_timeout(connection: AsyncConnection) -> None:
     """Let the statements of this transaction take any time. They grow with what is stored."""
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     if isinstance(driver, TimelyConnection):
         driver.deadline = None  # until the connection is back in the pool
     await set_on_every_node(connection, "statement_timeout", "0")
@@ -917,7 +916,7 @@ async def forget_plans(connection: AsyncConnection) -> None:
     A plan that was made while a table was small may read all that an agent has in it. Postgres
     keeps it until the table is analyzed, and nobody analyzes what a long write has not committed.
     """
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     await driver.execute(b"DISCARD PLANS")
 
 

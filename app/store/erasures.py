@@ -14,7 +14,7 @@ from app.domain.agent import AgentId
 from app.store.agent_indexes import remove_erased
 from app.store.captures.redactions import redact_messages
 from app.store.columns import ERASED_WITH_CHAIN, ERASED_WITH_MEMORY, set_erased_sql
-from app.store.engine import driver_connection, fetch_rows
+from app.store.engine import fetch_rows, get_driver
 from app.store.inserts import build_insert
 from app.store.insights import forget_insights
 from app.store.log.chain import LogChain
@@ -268,7 +268,7 @@ async def log_erasure(
     """Log the erasure, with the digest of each text from the receipt."""
     row = log_chain.link_row(erasure_row(agent, log_id, digests, now, call))
     statement, values = build_insert("consolidation_log", LOG_TYPES, [row])
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     await driver.execute(statement.encode(), values)
     parameters = {"agent": agent, "now": now, "log_head": log_chain.head}
     await fetch_rows(connection, _SET_ERASED, parameters)

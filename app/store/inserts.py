@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.store.engine import driver_connection, is_on_cluster
+from app.store.engine import get_driver, is_on_cluster
 from app.store.rows import Row
 from app.turns import collect_in_turns, iterate_in_turns, rest
 
@@ -63,7 +63,7 @@ async def _insert_few(
 ) -> None:
     statement, values = build_insert(table, types, rows)
     if statement:
-        driver = await driver_connection(connection)
+        driver = get_driver(connection)
         await driver.execute(statement.encode(), values)
 
 
@@ -72,7 +72,7 @@ async def _copy_rows(
 ) -> None:
     """Write rows to the temporary table."""
     await create_incoming(connection, table)
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     async with driver.cursor() as cursor, cursor.copy(build_copy(table, types)) as copy:
         copy.set_types(list(types.values()))
         async for row in iterate_in_turns(rows):
@@ -86,7 +86,7 @@ async def create_incoming(connection: AsyncConnection, table: str, *rules: str) 
     until the transaction ends: each one that is created takes locks that only its end sets free,
     and an import of 100,000 lines writes thousands of times.
     """
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     name = name_incoming(table)
     definition = ", ".join([f"LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS", *rules])
     create = f"CREATE TEMP TABLE IF NOT EXISTS {name} ({definition}) ON COMMIT DROP"
@@ -105,7 +105,7 @@ def build_copy(table: str, columns: Iterable[str]) -> bytes:
 
 async def move_incoming(connection: AsyncConnection, table: str, columns: Iterable[str]) -> None:
     """Move the rows of the temporary table into this one, in one statement."""
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     incoming = name_incoming(table)
     if is_on_cluster(driver):
         values = [table, incoming, list(columns)]

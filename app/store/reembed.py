@@ -20,8 +20,8 @@ from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError
 from app.store.engine import (
     begin_as_owner,
-    driver_connection,
     fetch_rows,
+    get_driver,
     is_on_cluster,
     open_owner_session,
     set_on_every_node,
@@ -97,7 +97,7 @@ async def open_short_lock_transaction(engine: AsyncEngine) -> AsyncIterator[Asyn
     try:
         async with begin_as_owner(engine) as connection:
             await set_on_every_node(connection, "lock_timeout", "2s")
-            if is_on_cluster(await driver_connection(connection)):
+            if is_on_cluster(get_driver(connection)):
                 await fetch_rows(connection, _USE_ONE_CONNECTION, {})
             yield connection
     except (sa.exc.OperationalError, psycopg.OperationalError) as problem:
@@ -126,7 +126,7 @@ async def take_role_or_stay_owner(
     On a cluster the owner, a superuser, stays. There, each role has connections of its own to a
     node, and in one transaction they would wait for each other for ever.
     """
-    is_cluster = is_on_cluster(await driver_connection(connection))
+    is_cluster = is_on_cluster(get_driver(connection))
     await take_role(connection, None if is_cluster else role, agent)
 
 

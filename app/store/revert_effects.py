@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.planning.plan import Plan
-from app.store.engine import driver_connection
+from app.store.engine import get_driver
 
 # The operation that is undone. If it is a revert, the operation that it had undone stands again,
 # and so on down the line of reverts.
@@ -85,7 +85,7 @@ async def undo_side_effects(
     """
     if plan.reverts is None:
         return
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     parameters = {
         "agent": agent,
         "by": log_id,

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from app.store.engine import begin_as_operator, driver_connection, fetch_rows, is_on_cluster
+from app.store.engine import begin_as_operator, fetch_rows, get_driver, is_on_cluster
 
 logger = logging.getLogger(__name__)
 
@@ -43,5 +43,5 @@ async def refresh_text_statistics(connection: AsyncConnection) -> None:
     then keeps other erasures and autovacuum waiting until it ends. On a cluster, statistics lie on
     the nodes, where autovacuum replaces them.
     """
-    if not is_on_cluster(await driver_connection(connection)):
+    if not is_on_cluster(get_driver(connection)):
         await fetch_rows(connection, _REFRESH_TEXTS, {})

@@ -18,7 +18,7 @@ from app.store.engine import (
     Patience,
     connect_for_agent,
     create_engine,
-    driver_connection,
+    get_driver,
     fetch_rows,
 )
 from app.store.roles import SERVICE_LOGIN, Role, build_service_url
@@ -281,7 +281,7 @@ def test_a_read_leaves_no_role_and_no_agent_in_its_session(url: str) -> None:
                 rows = await fetch_rows(
                     connection, "SELECT DISTINCT agent_id, current_user AS role FROM memories", {}
                 )
-                driver = await driver_connection(connection)
+                driver = get_driver(connection)
                 left = await driver.execute(
                     "SELECT current_user, current_setting('palimpsest.agent', true),"
                     " current_setting('statement_timeout')"

@@ -25,7 +25,7 @@ from app.store.engine import (
     connect_for_agent,
     create_engine,
     dispose_engine,
-    driver_connection,
+    get_driver,
     fetch_rows,
 )
 from app.store.known_time import settle_known_time
@@ -87,7 +87,7 @@ async def read(engine: AsyncEngine, agent: AgentId, statement: str = _READ) -> l
 
 
 async def get_driver(connection: AsyncConnection) -> TimelyConnection:
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     assert isinstance(driver, TimelyConnection)
     return driver
 

@@ -23,7 +23,7 @@ from app.planning.audit.checkpoint import (
     apply_relationship_changes,
 )
 from app.planning.audit.replay import ReplayStep, UnreadableOperation
-from app.store.engine import driver_connection, fetch_rows
+from app.store.engine import fetch_rows, get_driver
 from app.store.fragments import NEVER_SQL
 from app.store.idempotency import KEPT_FOR
 from app.store.log.archive_files import File
@@ -240,7 +240,7 @@ async def fold_log(connection: AsyncConnection, agent: AgentId, batch: Batch) ->
         )
         sealed = {} if memory_id in erased else after.sealed
         rows.append((agent, memory_id, Jsonb(after.state), Jsonb(sealed)))
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     async with driver.cursor() as cursor:
         await cursor.executemany(_SAVE_CHECKPOINT, rows)
     await fetch_rows(connection, _SET_FOLDED, span)

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
-from app.store.engine import driver_connection, fetch_rows, is_on_cluster
+from app.store.engine import fetch_rows, get_driver, is_on_cluster
 
 # The database's own function has an index that row-level security would keep a plain condition
 # from. It stands alone in its statement, as every function that reads the log.
@@ -28,7 +28,7 @@ async def find_operations_touching(
     connection: AsyncConnection, agent: AgentId, ids: Collection[UUID]
 ) -> list[UUID]:
     """Return the operations on these memories of the agent, which the connection serves."""
-    if is_on_cluster(await driver_connection(connection)):
+    if is_on_cluster(get_driver(connection)):
         values = {"agent": agent, "ids": list(ids)}
         rows = await fetch_rows(connection, _FIND_ON_CLUSTER, values)
     else:

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.store.engine import (
-    driver_connection,
+    get_driver,
     lift_statement_timeout,
     open_snapshot,
     set_on_every_node,
@@ -66,7 +66,7 @@ class Exports:
             await set_on_every_node(connection, "enable_sort", "off")
             # A COPY goes on as slowly as its reader takes the rows.
             await lift_statement_timeout(connection)
-            yield await driver_connection(connection)
+            yield get_driver(connection)
 
 
 async def _stream_lines(

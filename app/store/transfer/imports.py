@@ -25,8 +25,8 @@ from app.domain.version import Version
 from app.store.chains import VERSION_COLUMNS, version_from_row
 from app.store.columns import find_copy_type
 from app.store.engine import (
-    driver_connection,
     fetch_rows,
+    get_driver,
     set_on_every_node,
     stream_server_cursor,
 )
@@ -71,7 +71,7 @@ _LANGUAGES = "SELECT json_object_agg(oid::regconfig::text, oid::bigint) AS oids 
 async def read_import_target(connection: AsyncConnection, agent: AgentId) -> ImportTarget:
     [target] = await fetch_rows(connection, _TARGET, {"agent": agent})
     [languages] = await fetch_rows(connection, _LANGUAGES, {})
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     return ImportTarget(target["empty"], target["clock"], languages["oids"], driver.adapters)
 
 
@@ -116,7 +116,7 @@ async def set_agent(
     connection: AsyncConnection, agent: AgentId, values: Mapping[str, Any], *, line: int
 ) -> None:
     """Set the agent's row to the values of the header, which is on `line`."""
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     changes = ", ".join(f"{name} = %s" for name in values)
     statement = f"UPDATE agents SET {changes} WHERE agent_id = %s"
     with _translate_errors(line):
@@ -139,7 +139,7 @@ async def insert_rows(
     section = _SECTIONS[kind]
     names = ["agent_id", *(column.name for column in section.columns.values())]
     key = ", ".join(column.name for column in section.table.primary_key)
-    driver = await driver_connection(connection)
+    driver = get_driver(connection)
     # The rule has the name that it has in the table itself, so that an error names that one.
     rule = f"CONSTRAINT {section.table.name}_pkey PRIMARY KEY ({key})"
     await create_incoming(connection, section.table.name, rule)
