@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from app.extraction.message_network import FACT_KINDS
+from app.extraction.message_network import FACT_KINDS, replace_numbers
 from corpus import FOLDER, HELD_OUT, list_writers, read_families
 
 # What a class of corpus/speech may be.
@@ -119,8 +119,10 @@ def cut_message(text: str, spans: Sequence[tuple[str, Classes]], unmarked: Class
     """Return a message in pieces: the spans in their order, and what lies between them."""
     pieces: list[Piece] = []
     place = 0
+    written = text
+    text = replace_numbers(written)
     for span, classes in spans:
-        start = text.find(span, place)
+        start = written.find(span, place)
         if start < 0:
             continue
         if re.search(r"\w", text[place:start]):

@@ -4,10 +4,12 @@ It cuts what a user wrote into pieces, and tells of what kind each is.
 """
 
 import asyncio
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -27,6 +29,7 @@ MAX_TOKENS: Final = 180
 MAX_LENGTH: Final = 1_500
 # Of what the message says before it, these many of its beginning and of its end are read.
 SAID_TOKENS: Final = 32
+_NUMBERS: Final = re.compile(r"^(?:\d{1,2}[.)]|[a-z]\))(?=\s)", re.MULTILINE)
 # A piece begins at a word that is as likely to begin one.
 _LEAST_BEGINNING: Final = 0.5
 
@@ -84,6 +87,11 @@ class Piece:
         return max(kinds, key=lambda kind: self.probabilities[_KINDS.index(kind)])
 
 
+def replace_numbers(message: str) -> str:
+    """Return the message with bullets for the numbers of lists, as the network has learned it."""
+    return _NUMBERS.sub(lambda number: "-".ljust(len(number[0])), message)
+
+
 class MessageNetwork:
     """Reads messages on threads that agents share fairly."""
 
@@ -135,7 +143,9 @@ class MessageNetwork:
         likely = weigh_logits(begins[places])[:, 1] >= _LEAST_BEGINNING
         spans = [span for _, span in words]
         is_first = likely | [start in sentences for start, _ in spans]
-        return list(_cut(weigh_logits(kinds[places]), is_first, spans)), is_whole
+        starts = [place for place in range(1, len(spans)) if is_first[place]]
+        cut = _cut(weigh_logits(kinds[places]), _leave_out_numbers(starts, spans, text), spans)
+        return list(cut), is_whole
 
     def _encode_end(self, before: str) -> list[int]:
         """Return the tokens of the beginning and of the end of what is said before."""
@@ -145,11 +155,20 @@ class MessageNetwork:
         return ids if len(ids) <= 2 * SAID_TOKENS else ids[:SAID_TOKENS] + ids[-SAID_TOKENS:]
 
 
+def _leave_out_numbers(
+    starts: Sequence[int], spans: Sequence[tuple[int, int]], text: str
+) -> Iterator[int]:
+    """Yield the places where pieces start that have letters: "I own boat 1." is one piece."""
+    for start, end in pairwise((*starts, len(spans))):
+        if any(map(str.isalpha, text[spans[start][0] : spans[end - 1][1]])):
+            yield start
+
+
 def _cut(
-    kinds: NDArray[np.float32], begins: NDArray[np.bool_], spans: Sequence[tuple[int, int]]
+    kinds: NDArray[np.float32], later: Iterable[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[Piece]:
     """Yield the pieces. What a piece is, its words decide together."""
-    starts = [0, *(place for place in range(1, len(spans)) if begins[place])]
+    starts = [0, *later]
     for start, end in zip(starts, (*starts[1:], len(spans)), strict=True):
         probabilities = kinds[start:end].mean(axis=0).tolist()
         yield Piece(spans[start][0], spans[end - 1][1], tuple(probabilities))

@@ -16,7 +16,12 @@ from app.domain.language import is_english
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
 from app.extraction.answers import Answer, read_answer
-from app.extraction.message_network import MessageNetwork, Piece, PieceKind
+from app.extraction.message_network import (
+    MessageNetwork,
+    Piece,
+    PieceKind,
+    replace_numbers,
+)
 from app.extraction.pronouns import (
     Antecedent,
     find_antecedents,
@@ -53,7 +58,6 @@ _FIRST_MARKS: Final = re.compile(r"(?:(?:[-*•–]|#+|\d{1,2}[.)]|[a-z]\))\s+)+
 _LAST_MARKS: Final = re.compile(
     r"(?:[\s.,;:!–—-]|(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD)|[\u2600-\u27BF\uFE0F\u200D\U0001F300-\U0001FAFF])+\Z"
 )
-_NUMBERS: Final = re.compile(r"^(?:\d{1,2}[.)]|[a-z]\))(?=\s)", re.MULTILINE)
 _SENTENCE_END: Final = re.compile(r"[.!?…]\W*\Z")
 
 
@@ -161,8 +165,7 @@ class _TalkReader:
         """Read consecutive paragraphs of a turn."""
         content = self.turns[turn].content
         sentences = [first - start for first, _ in cut.sentences if first >= start]
-        # To the network, a number before an item is the mark of a sample.
-        bulleted = _NUMBERS.sub(lambda number: "-".ljust(len(number[0])), content)
+        bulleted = replace_numbers(content)
         pieces = await self.network.read(
             find_said(bulleted[:start]), bulleted[start:end], sentences
         )
