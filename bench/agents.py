@@ -28,8 +28,8 @@ from app.store.engine import (
     Patience,
     begin_for_agent,
     create_engine,
-    get_driver,
     fetch_rows,
+    get_driver,
 )
 from app.store.index_scope import list_choice_values
 from app.store.memories import Point

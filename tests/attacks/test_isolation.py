@@ -18,8 +18,8 @@ from app.store.engine import (
     Patience,
     connect_for_agent,
     create_engine,
-    get_driver,
     fetch_rows,
+    get_driver,
 )
 from app.store.roles import SERVICE_LOGIN, Role, build_service_url
 from app.store.tables import archived_log

@@ -25,8 +25,8 @@ from app.store.engine import (
     connect_for_agent,
     create_engine,
     dispose_engine,
-    get_driver,
     fetch_rows,
+    get_driver,
 )
 from app.store.known_time import settle_known_time
 from app.store.placement import DISTRIBUTED
@@ -86,7 +86,7 @@ async def read(engine: AsyncEngine, agent: AgentId, statement: str = _READ) -> l
         return await fetch_rows(connection, statement, {"agent": agent})
 
 
-async def get_driver(connection: AsyncConnection) -> TimelyConnection:
+def get_timely(connection: AsyncConnection) -> TimelyConnection:
     driver = get_driver(connection)
     assert isinstance(driver, TimelyConnection)
     return driver
@@ -96,7 +96,7 @@ async def await_node(engine: AsyncEngine, agent: AgentId) -> int:
     """Return the port of the node at which the agent is read, as soon as one is."""
     for _ in range(500):
         async with connect_for_agent(engine, agent) as connection:
-            driver = await get_driver(connection)
+            driver = get_timely(connection)
             if driver.direct is not None:
                 return driver.info.port
         await asyncio.sleep(0.01)
@@ -229,7 +229,7 @@ def test_nodes_that_refuse_the_service_are_read_through_the_coordinator(
                 assert len(await read(engine, agent)) == 1
                 await asyncio.sleep(0.02)
                 async with connect_for_agent(engine, agent) as connection:
-                    assert (await get_driver(connection)).direct is None
+                    assert get_timely(connection).direct is None
 
     with caplog.at_level(logging.WARNING, logger="app.store.nodes"):
         asyncio.run(read_for_a_while())
@@ -245,7 +245,7 @@ def test_a_read_of_an_agent_that_nobody_wrote_to_leaves_none_behind(filled_url: 
         async with open_engine(filled_url) as engine:
             await await_node(engine, stranger)
             async with connect_for_agent(engine, stranger) as connection:
-                assert (await get_driver(connection)).direct is not None
+                assert get_timely(connection).direct is not None
                 await settle_known_time(connection, stranger, datetime.now(UTC) - A_MOMENT)
 
     asyncio.run(settle())
@@ -261,7 +261,7 @@ def test_a_read_at_a_known_time_waits_for_the_write_under_way(filled_url: str) -
         async with open_engine(filled_url) as engine:
             await await_node(engine, agent)
             async with connect_for_agent(engine, agent) as connection:
-                assert (await get_driver(connection)).direct is not None
+                assert get_timely(connection).direct is not None
                 settled = asyncio.create_task(
                     settle_known_time(connection, agent, datetime.now(UTC) - A_MOMENT)
                 )
