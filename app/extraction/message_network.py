@@ -30,8 +30,8 @@ MAX_LENGTH: Final = 1_500
 # Of what the message says before it, these many of its beginning and of its end are read.
 SAID_TOKENS: Final = 32
 _NUMBERS: Final = re.compile(r"^(?:\d{1,2}[.)]|[a-z]\))(?=\s)", re.MULTILINE)
-# A piece begins at a word that is as likely to begin one.
-_LEAST_BEGINNING: Final = 0.5
+# From this probability a word begins a piece.
+_LEAST_BEGINNING: Final = 0.6
 
 
 class PieceKind(StrEnum):
@@ -144,8 +144,12 @@ class MessageNetwork:
         spans = [span for _, span in words]
         is_first = likely | [start in sentences for start, _ in spans]
         starts = [place for place in range(1, len(spans)) if is_first[place]]
-        cut = _cut(weigh_logits(kinds[places]), _leave_out_numbers(starts, spans, text), spans)
-        return list(cut), is_whole
+        firsts = [
+            start
+            for start, end in pairwise((*starts, len(spans)))
+            if spans[start][0] in sentences or _has_letters(text, spans[start:end])
+        ]
+        return list(_cut(weigh_logits(kinds[places]), firsts, spans)), is_whole
 
     def _encode_end(self, before: str) -> list[int]:
         """Return the tokens of the beginning and of the end of what is said before."""
@@ -155,17 +159,13 @@ class MessageNetwork:
         return ids if len(ids) <= 2 * SAID_TOKENS else ids[:SAID_TOKENS] + ids[-SAID_TOKENS:]
 
 
-def _leave_out_numbers(
-    starts: Sequence[int], spans: Sequence[tuple[int, int]], text: str
-) -> Iterator[int]:
-    """Yield the places where pieces start that have letters: "I own boat 1." is one piece."""
-    for start, end in pairwise((*starts, len(spans))):
-        if any(map(str.isalpha, text[spans[start][0] : spans[end - 1][1]])):
-            yield start
+def _has_letters(text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return False for the "1." of "I own boat 1.", which begins no piece."""
+    return any(map(str.isalpha, text[spans[0][0] : spans[-1][1]]))
 
 
 def _cut(
-    kinds: NDArray[np.float32], later: Iterable[int], spans: Sequence[tuple[int, int]]
+    kinds: NDArray[np.float32], later: Sequence[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[Piece]:
     """Yield the pieces. What a piece is, its words decide together."""
     starts = [0, *later]

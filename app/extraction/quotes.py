@@ -25,13 +25,6 @@ def find_quotes(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _QUOTE.finditer(text)]
 
 
-def is_inside_quote(start: int, end: int, quotes: list[tuple[int, int]]) -> bool:
-    """Return True if a quotation covers a place in part: it begins before it or ends behind it."""
-    return any(
-        first < end and start < last and (first < start or end < last) for first, last in quotes
-    )
-
-
 _TEXT_ORDERS = build_pattern(
     """
     translate/proofread/correct/rewrite/rephrase/paraphrase/summarise/summarize/shorten/polish

@@ -136,7 +136,7 @@ class MessageReader:
         if result.extraction is None:
             return replace(Reading.nothing(), trouble=result.cost.trouble)
         extraction = drop_handed_out(result.extraction, hidden, handed_out)
-        extraction = await self._drop_idle(drop_framed(extraction, read))
+        extraction = await self._drop_idle(drop_framed(extraction, read, turns))
         return Reading(extraction, ExtractBy.MODEL, result.cost.trouble)
 
     async def _is_small_talk(self, turns: Sequence[Turn], first: int, read: Extraction) -> bool:

@@ -21,7 +21,7 @@ def test_a_statement_of_a_user_becomes_a_memory(client: httpx.Client) -> None:
     assert message["content"][quote["start"] : quote["end"]] == quote["text"]
     assert quote["text"].startswith("I live in Lisbon")
     [skipped] = message["skipped"]
-    assert (skipped["text"], skipped["reason"]) == ("How are you?", "question")
+    assert (skipped["text"], skipped["reason"]) == ("How are you?", "small_talk")
     assert len(list_contents(client)) == 1
 
 

@@ -1,4 +1,4 @@
-"""The words of a batch are read in one thread, and never on the event loop."""
+"""The words of long texts are read in one thread, and not on the event loop."""
 
 import asyncio
 import threading
@@ -16,7 +16,8 @@ from app.services import dating
 from app.services.dating import FactDater, find_episodes
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-WITHOUT_DATES = [Fact(f"Likes the number {number}", said_at=NOW) for number in range(3)]
+WITHOUT_DATES = [Fact(f"Likes the number {'9' * 500}{n}", said_at=NOW) for n in range(3)]
+SHORT = [Fact("Likes the number 9", said_at=NOW)]
 
 
 @pytest.fixture
@@ -54,6 +55,12 @@ def test_a_batch_without_dates_takes_one_thread_and_no_statement(
     assert [one.fact for one in dated] == WITHOUT_DATES
     assert (len(threads), len(hops)) == (3, 1)
     assert threading.get_ident() not in threads
+
+
+def test_short_texts_take_none(threads: list[int], hops: list[Any]) -> None:
+    assert asyncio.run(find_episodes(SHORT)) == [False]
+    assert threads == [threading.get_ident()]
+    assert hops == []
 
 
 def test_what_a_sweep_reads_takes_one_thread(threads: list[int], hops: list[Any]) -> None:

@@ -13,6 +13,7 @@ from app.domain.text import fold
 from app.extraction.confirmations import find_confirmation_end, find_denial_end
 from app.extraction.model.answer import AnswerFact
 from app.extraction.model.prompt import SHOWN_ROLES
+from app.extraction.quotes import find_quotes
 
 MAX_FACT = 1_000
 STEM = 4
@@ -124,13 +125,19 @@ def _answers_proposal(quote: Quote, proposal: Quote, turns: Sequence[Turn]) -> b
     return is_answer and _PUT_TO_USER.search(proposed) is not None
 
 
-def drop_framed(extraction: Extraction, read: Extraction) -> Extraction:
+def drop_framed(extraction: Extraction, read: Extraction, turns: Sequence[Turn]) -> Extraction:
     """Return the model's extraction without what it took from quotations and pasted blocks.
 
     `read` is what the network makes of the same turns: it sees such frames.
     """
+    quoted = [
+        Quote(number, *place)
+        for number, turn in enumerate(turns)
+        for place in find_quotes(turn.content)
+    ]
     for reason in _FRAMES:
         frames = [part.quote for part in read.skipped if part.reason is reason]
+        frames += quoted if reason is SkipReason.QUOTATION else []
         framed = {
             statement
             for statement in extraction.statements

@@ -36,7 +36,7 @@ def test_a_file_of_lines_becomes_memories_and_can_be_sent_again(
     file = write_lines(tmp_path, HOME, SISTER)
     printed, _ = run_capture(client, service, file)
     assert "2 messages, 0 known before" in printed
-    assert "skipped: 1 question" in printed
+    assert "skipped: 1 small_talk" in printed
     stored = list_contents(client)
     assert len(stored) == 2
     printed, _ = run_capture(client, service, file, "--json")

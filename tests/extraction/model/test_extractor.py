@@ -388,7 +388,7 @@ def test_what_is_quoted_or_pasted_is_no_fact(served: ScriptedModel) -> None:
     extraction = read(
         extract(served, answers(*(entry(1, words, words) for words in taken)), turns=turns)
     )
-    left = drop_framed(extraction, read_turns(turns))
+    left = drop_framed(extraction, read_turns(turns), turns)
     assert [each.text for each in left.statements] == ["I like them"]
     quoted = [part for part in list_skipped(left, turns) if part[1] is SkipReason.QUOTATION]
     assert [words for words, _ in quoted] == ["I hate Mondays", "I live in Rome"]
