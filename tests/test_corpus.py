@@ -53,6 +53,22 @@ def test_families_are_well_formed_and_many() -> None:
     assert pairs >= 20_000
 
 
+def test_dates_are_well_formed_and_many() -> None:
+    ids = Counter[str]()
+    for writer, line in read_lines("dates"):
+        ids[line["id"]] += 1
+        assert line["id"].startswith(f"{writer}-")
+        assert line["phrases"], line["id"]
+        for phrase in line["phrases"]:
+            assert phrase["words"] in line["text"], line["id"]
+            assert phrase["role"] in {"starts", "lasts", "episode", "value", "open"}, line["id"]
+        assert line["role"] in {"validity", "episode", "value", "open"}
+        is_dated = line["role"] in {"validity", "episode"}
+        assert is_dated or line["from"] is line["until"] is None, line["id"]
+    assert set(ids.values()) == {1}
+    assert len(ids) >= 1_600
+
+
 def test_scopes_are_well_formed_and_many() -> None:
     ids = Counter[str]()
     for writer, scope in read_lines("scopes"):
