@@ -38,7 +38,10 @@ def start_tracing() -> TracerProvider:
 
 
 class TracedRawCursor(psycopg.AsyncRawCursor[Any]):
-    """A cursor that takes statements as Postgres does, which the instrumentation leaves out."""
+    """A cursor that takes statements as Postgres does.
+
+    The instrumentation leaves such cursors out. What is streamed has no span here either.
+    """
 
     async def execute(self, query: Any, params: Any = None, **options: Any) -> "TracedRawCursor":
         """Execute a statement in a span of its own."""

@@ -134,11 +134,12 @@ async def collect_in_turns(items: Iterable[Item]) -> list[Item]:
     return [item async for item in iterate_in_turns(items)]
 
 
-async def compute_in_thread(work: Callable[[], Result], *, size: int, few: int = FEW) -> Result:
+async def compute_in_thread(work: Callable[[], Result], *, size: int) -> Result:
     """Return what `work` on `size` versions or pairs returns, from a thread if they are many."""
-    return work() if size <= few else await asyncio.to_thread(work)
+    return work() if size <= FEW else await asyncio.to_thread(work)
 
 
 async def read_in_thread(work: Callable[[], Result], texts: Iterable[str]) -> Result:
     """Return what `work` reads of the texts, from a thread if they are long."""
-    return await compute_in_thread(work, size=sum(map(len, texts)), few=FEW_CHARACTERS)
+    is_short = sum(map(len, texts)) <= FEW_CHARACTERS
+    return work() if is_short else await asyncio.to_thread(work)

@@ -5,7 +5,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
-from functools import lru_cache
 from itertools import pairwise
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
@@ -114,7 +113,6 @@ def _fold_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return bare, folded
 
 
-@lru_cache(maxsize=4096)  # most words of facts are said again
 def _is_plain(word: str) -> bool:
     """Return True for a word in small letters, in the case of a title, or all in capitals."""
     if not _PLAIN.fullmatch(word):

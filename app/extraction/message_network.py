@@ -167,7 +167,10 @@ def _has_letters(text: str, spans: Sequence[tuple[int, int]]) -> bool:
 def _cut(
     kinds: NDArray[np.float32], later: Sequence[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[Piece]:
-    """Yield the pieces. What a piece is, its words decide together."""
+    """Yield the pieces; those behind the first begin at the words `later`.
+
+    What a piece is, its words decide together.
+    """
     starts = [0, *later]
     for start, end in zip(starts, (*starts[1:], len(spans)), strict=True):
         probabilities = kinds[start:end].mean(axis=0).tolist()

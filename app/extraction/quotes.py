@@ -9,6 +9,8 @@ from app.extraction.phrases import build_pattern
 _QUOTE = re.compile(
     r"""
     (?<!\w)"(?=\S)[^"]*(?:"|\Z)
+    | „[^“”]*[“”]
+    | »[^«»]*«
     | “[^”]*(?:”|\Z)
     | «[^»]*(?:»|\Z)
     | (?<!\w)['‘](?=\w)[^"“”\n]{0,800}?[.!?,]['’](?!\w)

@@ -1,6 +1,7 @@
 import pytest
 
 from app.domain.talk import SkipReason
+from app.extraction.quotes import find_quotes
 from support.talk import list_facts, list_reasons
 
 
@@ -36,3 +37,15 @@ def test_the_sentences_of_a_quotation_are_skipped_as_one() -> None:
 def test_what_follows_a_quotation_counts_again(line: str) -> None:
     facts = list_facts(line)
     assert (facts[0], facts[-1]) == ("I'm a nurse", "I live in Rome")
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("Er sagte „Ich hasse Montage“ und ich wohne in Bonn.", ["„Ich hasse Montage“"]),
+        ("»Komm mit«, sagte sie. Ich wohne in Bonn.", ["»Komm mit«"]),
+        ("« A » et « B », j'habite à Lyon.", ["« A »", "« B »"]),
+    ],
+)
+def test_a_mark_that_closes_in_another_language_opens_nothing(text: str, quoted: list[str]) -> None:
+    assert [text[start:end] for start, end in find_quotes(text)] == quoted

@@ -8,7 +8,7 @@ same, or neither.
 import re
 from collections.abc import Sequence
 
-from app.domain.talk import Extraction, Quote, Role, SkipReason, Statement, Turn
+from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold
 from app.extraction.confirmations import find_confirmation_end, find_denial_end
 from app.extraction.model.answer import AnswerFact
@@ -128,16 +128,17 @@ def _answers_proposal(quote: Quote, proposal: Quote, turns: Sequence[Turn]) -> b
 def drop_framed(extraction: Extraction, read: Extraction, turns: Sequence[Turn]) -> Extraction:
     """Return the model's extraction without what it took from quotations and pasted blocks.
 
-    `read` is what the network makes of the same turns: it sees such frames.
+    `read` is what the network makes of the same turns: it sees such frames. What stands in
+    quotation marks is one for its form.
     """
-    quoted = [
-        Quote(number, *place)
+    quotations = [
+        Skipped(Quote(number, *place), SkipReason.QUOTATION)
         for number, turn in enumerate(turns)
         for place in find_quotes(turn.content)
     ]
     for reason in _FRAMES:
-        frames = [part.quote for part in read.skipped if part.reason is reason]
-        frames += quoted if reason is SkipReason.QUOTATION else []
+        skipped = (*read.skipped, *quotations)
+        frames = [part.quote for part in skipped if part.reason is reason]
         framed = {
             statement
             for statement in extraction.statements
