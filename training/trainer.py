@@ -45,14 +45,20 @@ def compute_loss(logits: torch.Tensor, encoded: Sequence[Encoded]) -> torch.Tens
     return -((1 - SMOOTHING) * found + SMOOTHING * logs.mean(-1)).mean()
 
 
+def choose_type() -> torch.dtype:
+    """Return the type to compute in: bfloat16 is twice as fast as float32, if the processor has it."""
+    can = torch.cpu.get_capabilities()
+    return torch.bfloat16 if can.get("avx512_bf16") or can.get("amx_bf16") else torch.float32
+
+
 class Trainer:
-    """Steps of AdamW in float32 on a network that computes in bfloat16, which is twice as fast."""
+    """Steps of AdamW in float32 on a network that computes in the type of `choose_type`."""
 
     def __init__(
         self, network: torch.nn.Module, compute_loss: ComputeLoss = compute_loss_of_classes
     ) -> None:
         self._compute_loss = compute_loss
-        self._network = network.to(torch.bfloat16)
+        self._network = network.to(choose_type())
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._masters = [p.detach().float().clone() for p in self._parameters]
         names = [name for name, p in network.named_parameters() if p.requires_grad]
