@@ -102,10 +102,12 @@ def _are_times(*words: str) -> bool:
 def _fold_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the words without the marks around them, as they are written and as they compare."""
     opening = {word[0] for word in words if word}
-    bare = [_strip_marks(word, opening) for word in words]
+    bare = [word if word.isalpha() else _strip_marks(word, opening) for word in words]
     folded = []
     for before, word in pairwise(["", *bare]):
-        if _NUMBER.fullmatch(before) and len(word) <= _LONGEST_UNIT:
+        if word.isascii() and word.isalpha() and word.islower():  # most words
+            folds_case = False
+        elif len(word) <= _LONGEST_UNIT and _NUMBER.fullmatch(before):
             folds_case = fold(word) in _NOT_UNITS
         else:
             folds_case = _is_plain(word)
