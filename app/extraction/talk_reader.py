@@ -204,7 +204,8 @@ class _TalkReader:
                 self._take_back(Quote(turn, *earlier))
                 start, _ = _trim_marks(content, *earlier)
                 text = content[start:end]
-        self._note_antecedents(text)
+        # A pronoun outside of a quotation never stands for somebody in it.
+        self._note_antecedents("" if reason is SkipReason.QUOTATION else text)
         if reason is None:
             self._state(text, (Quote(turn, start, end),), piece)
         else:

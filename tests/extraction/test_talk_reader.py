@@ -427,3 +427,17 @@ def test_a_fact_that_points_back_is_kept_with_what_it_points_to() -> None:
     assert [one.text for one in extraction.statements] == [text]
     [skipped] = extraction.skipped
     assert whole[skipped.quote.start : skipped.quote.end].strip() == "Can you help me?"
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "The caterer wrote: 'Our client last year had 120 guests.' How much is that per head?",
+        'Is this fine? "My sister Ada will sign for the parcel."',
+        "> Our manager Bo is on leave, sorry.\nShould I answer?",
+    ],
+)
+def test_a_pronoun_stands_for_nobody_of_a_quotation(quoted: str) -> None:
+    talk = (quoted, "She lives in Glasgow.")
+    assert all("Glasgow" not in fact for fact in list_facts(*talk))
+    assert SkipReason.UNCLEAR_PRONOUN in list_reasons(*talk)
