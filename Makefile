@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts measure-judge
+.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -77,6 +77,10 @@ messages: .venv-training/.ready ## Train the network that reads messages (half a
 parts: .venv-training/.ready ## Train the network that finds the facts in texts (ten minutes)
 	$(TRAINING) training/train_parts.py
 	$(TRAINING) training/export_network.py build/parts.pt parts
+
+dates: .venv-training/.ready ## Train the network that tells what dates are to facts (ten minutes)
+	$(TRAINING) training/train_dates.py
+	$(TRAINING) training/export_network.py build/dates.pt dates
 
 measure-judge: .venv/.dev ## Measure the local judge
 	$(BIN)/python training/measure.py --curve

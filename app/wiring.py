@@ -24,6 +24,7 @@ from app.domain.strength import HalfLives
 from app.embedding import Embedder
 from app.embedding.choice import open_embedder
 from app.embedding.deferred import DeferredEmbedder
+from app.extraction.dates_network import DatesNetwork
 from app.extraction.fact_splitter import FactSplitter
 from app.extraction.message_network import MessageNetwork
 from app.extraction.model.extractor import ModelExtractor
@@ -185,8 +186,7 @@ async def open_services(
             queue=queue,
             embedder=embedder,
             local_judge=local_judge,
-            network=MessageNetwork(threads),
-            splitter=FactSplitter(PartsNetwork(threads)),
+            threads=threads,
             chat=build_chat(settings, http),
             sender=WebhookSender(
                 webhook_http,
@@ -309,8 +309,7 @@ def _build_services(
     queue: Queue,
     embedder: Embedder,
     local_judge: LocalJudge | None,
-    network: MessageNetwork,
-    splitter: FactSplitter,
+    threads: FairThreads,
     chat: ChatClient | None,
     sender: WebhookSender,
     language_oid: int,
@@ -325,10 +324,14 @@ def _build_services(
     budget = build_budget(settings)
     cascade = Cascade(local_judge, build_model_judge(settings, chat, budget))
     extractor = ModelExtractor(chat, budget) if chat else None
-    messages = MessageReader(engine, extractor, network, default=choose_extractor(settings))
+    splitter = FactSplitter(PartsNetwork(threads))
+    messages = MessageReader(
+        engine, extractor, MessageNetwork(threads), default=choose_extractor(settings)
+    )
     indexes = AgentIndexDirectory(engine)
     classifier = Classifier(engine, embedder, cascade, store_settings, indexes)
-    dater = FactDater(engine, zone=find_zone(settings.timezone) or UTC, is_on=settings.read_dates)
+    zone = find_zone(settings.timezone) or UTC
+    dater = FactDater(engine, DatesNetwork(threads), zone=zone, is_on=settings.read_dates)
     remember = Remember(engine, embedder, dater, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
     search = Searcher(
@@ -390,6 +393,7 @@ def _build_services(
         erasures=Eraser(engine, archives),
         sweeps=Sweeper(
             engine,
+            dater,
             classifier,
             store_settings,
             sweep_setup,

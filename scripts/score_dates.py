@@ -1,14 +1,15 @@
-"""Scores the grammar of dates on labelled sentences.
+"""Scores the reading of dates on labelled sentences.
 
     score_dates.py [--errors] FILE
 
 Each line of FILE is JSON: text, said_at, role (validity, episode, value, open, none), from, until.
-A line counts as dated if the grammar gives it an interval. Precision is the share of right
+A line counts as dated if it is read with an interval. Precision is the share of right
 intervals among the dated lines, recall the share of right intervals among the lines of validities
 and episodes that have a date, "false" the share of dated lines among values, open ones and none.
 """
 
 import argparse
+import asyncio
 import json
 import sys
 from collections import Counter
@@ -19,7 +20,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from app.domain.dates.dated_text import DatedText
-from app.domain.dates.facts import date_fact
+from app.domain.dates.facts import date_fact, find_times
+from app.extraction.dates_network import DatesNetwork
+from app.networks import FairThreads
 
 DATED_ROLES = ("validity", "episode")
 
@@ -27,6 +30,12 @@ DATED_ROLES = ("validity", "episode")
 def read_cases(path: Path) -> list[dict[str, Any]]:
     lines = path.read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines if line.strip()]
+
+
+async def date_text(network: DatesNetwork, text: str, said_at: datetime) -> DatedText:
+    """Return the dates of a text, whose days are those of UTC."""
+    timed = find_times(text)
+    return date_fact(timed, await network.rule(text, timed.spans), said_at, UTC)
 
 
 def describe_instant(instant: datetime | None) -> str | None:
@@ -51,11 +60,13 @@ def describe_share(part: int, whole: int) -> str:
     return f"{part}/{whole} = {part / whole:.1%}" if whole else "–"
 
 
-def score_cases(cases: list[dict[str, Any]], *, show_errors: bool) -> None:
+async def score_cases(cases: list[dict[str, Any]], *, show_errors: bool) -> None:
     counts: Counter[str] = Counter()
     by_role: Counter[tuple[str, str]] = Counter()
+    network = DatesNetwork(FairThreads(1))
     for case in cases:
-        dated = date_fact(case["text"], datetime.fromisoformat(case["said_at"]), UTC)
+        said_at = datetime.fromisoformat(case["said_at"])
+        dated = await date_text(network, case["text"], said_at)
         answer, truth = read_answer(dated), read_truth(case)
         is_dated, is_due = answer != (None, None), truth != (None, None)
         counts["dated"] += is_dated
@@ -99,7 +110,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--errors", action="store_true", help="list the wrong lines")
     arguments = parser.parse_args()
-    score_cases(read_cases(arguments.file), show_errors=arguments.errors)
+    asyncio.run(score_cases(read_cases(arguments.file), show_errors=arguments.errors))
 
 
 if __name__ == "__main__":

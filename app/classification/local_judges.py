@@ -120,7 +120,7 @@ class LocalJudges:
         ]
         worth = [read[place] for place in find_worth_reading(fact.content, read)]
         readings = await self._judge.read(fact.content, [each.text for each in worth])
-        weighed = weigh_readings(fact.content, worth, readings)
+        weighed = weigh_readings(fact.content, worth, readings, dated_by=fact.dated_by)
         judgments |= {judgment.memory_id: judgment for judgment in weighed}
         by_id = {
             each.judgment.memory_id: reading for each, reading in zip(worth, readings, strict=True)
@@ -198,7 +198,9 @@ def _judge_by_signals(
     for judgment in signals.judge_candidates(incoming, statements):
         judgments.append(_judgment_from_signal(judgment, read[judgment.candidate], fact))
     # "Until the end of May" ends nothing that is stored.
-    retracts = find_ending(fact.content) and find_ending(drop_date_words(fact.content))
+    retracts = find_ending(fact.content, fact.dated_by) and find_ending(
+        drop_date_words(fact.content), None
+    )
     return Verdict(judgments=tuple(judgments), retracts=bool(retracts)), texts
 
 
@@ -247,11 +249,12 @@ def _build_statement(fact: BaseFact, text: str) -> signals.Statement:
         entity=entity,
         key=fact.key,
         kind=kind.value,
+        dated_by=fact.dated_by if text == fact.content else None,
     )
 
 
 def _write_as_holding(fact: AnyFact) -> AnyFact:
-    return replace(fact, content=write_as_holding(fact))
+    return replace(fact, content=write_as_holding(fact), dated_by=None)
 
 
 def _join_readings(

@@ -15,12 +15,11 @@ from functools import lru_cache
 from app.classification.signals.lemma import reduce_to_lemma
 from app.classification.signals.reading import parse_text
 from app.classification.signals.token import Token
-from app.domain.dates import verbs
-from app.domain.dates.verb_groups import Tense, VerbGroup, list_verbs
+from app.classification.tenses import CHANGES, PASSIVE_CHANGES, STATES, Tense, VerbGroup, find_verb
 from app.domain.dates.words import Word, split_words
 from app.domain.fact import BaseFact
 
-_PAST_BY_LEMMA = {reduce_to_lemma(past): past for past in sorted(verbs.CHANGES)}
+_PAST_BY_LEMMA = {reduce_to_lemma(past): past for past in sorted(CHANGES)}
 _BE = {"i": "am", "you": "are", "we": "are", "they": "are"}
 _NEGATIONS = frozenset(("not", "'t", "no", "never"))
 
@@ -33,12 +32,12 @@ def write_as_holding(fact: BaseFact) -> str:
 @lru_cache(maxsize=1024)
 def _write_as_holding(text: str) -> str:
     words = split_words(text)
-    groups = list_verbs(words, 0, len(words))
-    change = _write_verb(words, groups[0]) if groups else None
-    if change is None:
+    verb = find_verb(words)
+    change = _write_verb(words, verb) if verb else None
+    if verb is None or change is None:
         return text
     end, form = change
-    before, after = text[: words[groups[0].first].start].rstrip(), text[words[end - 1].end :]
+    before, after = text[: words[verb.first].start].rstrip(), text[words[end - 1].end :]
     return f"{before} {form}{after}"
 
 
@@ -52,12 +51,12 @@ def _write_verb(words: Sequence[Word], verb: VerbGroup) -> tuple[int, str] | Non
     change = _PAST_BY_LEMMA.get(reduce_to_lemma(head))
     if change and (is_future or verb.tense is Tense.PROGRESSIVE):
         return verb.head + 1, change
-    if verb.is_being and (is_future or (is_past and head not in verbs.PASSIVE_CHANGES)):
+    if verb.is_being and (is_future or (is_past and head not in PASSIVE_CHANGES)):
         last = lows.index("be") if is_future else 0
         return verb.first + last + 1, _BE.get(subject, "is")
     if is_future:
         return verb.head + 1, _inflect(head, subject)
-    if is_past and head in verbs.STATES - verbs.CHANGES:
+    if is_past and head in STATES - CHANGES:
         return verb.head + 1, _inflect(reduce_to_lemma(head), subject)
     return None
 

@@ -1,5 +1,6 @@
 """Reading the dates of facts from their words, before the facts are classified."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -8,14 +9,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.dates.dated_text import DatedText
-from app.domain.dates.facts import date_fact
+from app.domain.dates.facts import TimedText, date_fact, find_times
+from app.domain.dates.roles import Role
 from app.domain.dates.zones import find_zone
 from app.domain.fact import Fact
+from app.extraction.dates_network import DatesNetwork
 from app.planning.dating import add_dates
 from app.services.classify import StoreCommand
 from app.store.agents import read_clock_and_zone
 from app.store.engine import connect_for_agent
 from app.turns import read_in_thread
+
+RuledText = tuple[TimedText, list[Role]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,11 @@ class FactDater:
     stay as they are.
     """
 
-    def __init__(self, engine: AsyncEngine, *, zone: tzinfo, is_on: bool) -> None:
+    def __init__(
+        self, engine: AsyncEngine, network: DatesNetwork, *, zone: tzinfo, is_on: bool
+    ) -> None:
         self._engine = engine
+        self._network = network
         self._zone = zone
         self._is_on = is_on
 
@@ -64,16 +72,29 @@ class FactDater:
         """Return the facts with the dates of their words; `zones` are those of their callers.
 
         Most facts have no date in words. So the database is asked for its clock and for the agent's
-        time zone only if a first reading finds one.
+        time zone only if some have one.
         """
         if not self._is_on or not facts:
             return [DatedFact(fact) for fact in facts]
-        clock = datetime.now(UTC)
-        texts = await _read_words(facts, clock, [zone or self._zone for zone in zones])
-        if any(text.dated_by for text in texts):
+        clock, own = datetime.now(UTC), None
+        read = await self._read_times(facts)
+        if any(role.dates for _, roles in read for role in roles):
             clock, own = await self._read_clock_and_zone(agent)
-            texts = await _read_words(facts, clock, [own or zone or self._zone for zone in zones])
+        texts = _date_all(facts, read, clock, [own or zone or self._zone for zone in zones])
         return [_date_fact(f, text, clock) for f, text in zip(facts, texts, strict=True)]
+
+    async def find_episodes(self, facts: Sequence[Fact]) -> list[bool]:
+        """Return, for each fact, True if its words say that it is over; each has a `said_at`."""
+        read = await self._read_times(facts)
+        texts = _date_all(facts, read, datetime.now(UTC), [UTC] * len(facts))
+        return [text.is_episode for text in texts]
+
+    async def _read_times(self, facts: Sequence[Fact]) -> list[RuledText]:
+        """Return the phrases of time in each fact, with what they are to it. Raises CallerLeft."""
+        contents = [fact.content for fact in facts]
+        timed = await read_in_thread(lambda: [find_times(text) for text in contents], contents)
+        roles = await asyncio.gather(*(self._network.rule(one.text, one.spans) for one in timed))
+        return list(zip(timed, roles, strict=True))
 
     async def _read_clock_and_zone(self, agent: AgentId) -> tuple[datetime, tzinfo | None]:
         """Return the clock of the database, and the agent's zone if it has one."""
@@ -86,24 +107,14 @@ def _add_to_command(command: StoreCommand, dated: DatedFact) -> StoreCommand:
     return replace(command, fact=dated.fact, left_open=dated.left_open, is_episode=dated.is_episode)
 
 
-async def find_episodes(facts: Sequence[Fact]) -> list[bool]:
-    """Return, for each fact, True if its words say that it is over; each has a `said_at`."""
-    texts = await _read_words(facts, datetime.now(UTC), [UTC] * len(facts))
-    return [text.is_episode for text in texts]
-
-
-async def _read_words(
-    facts: Sequence[Fact], clock: datetime, zones: Sequence[tzinfo]
+def _date_all(
+    facts: Sequence[Fact], read: Sequence[RuledText], clock: datetime, zones: Sequence[tzinfo]
 ) -> list[DatedText]:
-    """Read the words of all facts."""
-
-    def read() -> list[DatedText]:
-        return [
-            date_fact(fact.content, fact.said_at or clock, zone)
-            for fact, zone in zip(facts, zones, strict=True)
-        ]
-
-    return await read_in_thread(read, (fact.content for fact in facts))
+    """Return the dates of all facts."""
+    return [
+        date_fact(*ruled, fact.said_at or clock, zone)
+        for fact, ruled, zone in zip(facts, read, zones, strict=True)
+    ]
 
 
 def _date_fact(fact: Fact, text: DatedText, clock: datetime) -> DatedFact:

@@ -30,7 +30,7 @@ async def split_command(command: StoreCommand, splitter: FactSplitter) -> list[C
     replaces, because these belong to the whole text. Raises CallerLeft.
     """
     fact = command.fact
-    whole = replace(command, splits=False)
+    whole = replace(command, splits=False) if command.splits else command
     parts = await splitter.split(fact.content) if _may_split(command) else ()
     if len(parts) < 2:
         return [CommandPart(Part(fact.content, 0, len(fact.content)), whole)]

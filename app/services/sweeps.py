@@ -45,7 +45,7 @@ from app.services.classify import (
     collect_vectors,
     without_erased,
 )
-from app.services.dating import find_episodes
+from app.services.dating import FactDater
 from app.services.repetitions import RepeatedFacts
 from app.store import comparison
 from app.store.comparison import ComparisonOptions
@@ -111,6 +111,7 @@ class Sweeper:
     def __init__(
         self,
         engine: AsyncEngine,
+        dater: FactDater,
         classifier: Classifier,
         settings: StoreSettings,
         setup: WriteSetup,
@@ -120,6 +121,7 @@ class Sweeper:
         batch: int,
     ) -> None:
         self._engine = engine
+        self._dater = dater
         self._classifier = classifier
         self._settings = settings
         self._setup = setup
@@ -246,8 +248,16 @@ class Sweeper:
             items: list[ClassifiedItem] = []
             for examined in await sweep_work.read_memories_to_examine(connection, agent, ids):
                 items += await self._find_candidates(connection, agent, examined, turns=turns)
-        items = await _mark_episodes(items)
+        items = await self._mark_episodes(items)
         return await self._classifier.judge_all(Payer(agent), items)
+
+    async def _mark_episodes(self, items: Sequence[ClassifiedItem]) -> list[ClassifiedItem]:
+        """Return the items with what their words say: whether they are over."""
+        episodes = await self._dater.find_episodes([item.fact for item in items])
+        return [
+            replace(item, command=replace(item.command, is_episode=is_episode))
+            for item, is_episode in zip(items, episodes, strict=True)
+        ]
 
     async def _find_candidates(
         self,
@@ -478,16 +488,6 @@ class Sweeper:
             failure=item.verdict.look_again,
         )
         return explain_plan(plan, judging, chains, self._settings.policy)
-
-
-async def _mark_episodes(items: Sequence[ClassifiedItem]) -> list[ClassifiedItem]:
-    """Return the items with what their words say: whether they are over."""
-    episodes = await find_episodes([item.fact for item in items])
-    marked: list[ClassifiedItem] = []
-    for item, is_episode in zip(items, episodes, strict=True):
-        command = replace(item.command, is_episode=is_episode)
-        marked.append(replace(item, command=command))
-    return marked
 
 
 def _find_moved(item: ClassifiedItem, stored_revisions: Mapping[UUID, int]) -> set[UUID]:

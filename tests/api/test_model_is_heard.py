@@ -256,7 +256,7 @@ def test_what_reads_as_past_and_ends_something_by_the_model_is_asked_about(
     database_url: str,
 ) -> None:
     stored = "I get the bus to work"
-    told = "the bus was hopeless, been driving to work for the past month"
+    told = "I was driving to work for two months, the bus was hopeless"
     with asking(database_url, judges(judgment(1, "UPDATE", 0.98))) as (client, _):
         store(client, stored)
         answer = store(client, told)
@@ -350,7 +350,7 @@ def test_an_ending_in_a_text_that_names_a_past_span_is_asked_about(database_url:
     with asking(database_url, judges(judgment(1, "UPDATE", 0.95))) as (client, _):
         gym = "The gym membership is 20 euros a month"
         store(client, gym)
-        told = "Cancelled the gym, went twice all year"
+        told = "I was at the gym for two years, cancelled it"
         answer = store(client, told)
         assert answer["review_id"]
         accepted = client.post(f"/v1/reviews/{answer['review_id']}/accept", json={})

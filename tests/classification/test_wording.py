@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from app.classification.wording import spell_alike, write_as_holding
-from app.domain.dates.facts import date_fact
 from app.domain.fact import Fact
+from support.dates import date_text
 
 SAID_AT = datetime(2026, 10, 10, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ SAID_AT = datetime(2026, 10, 10, tzinfo=UTC)
     ],
 )
 def test_a_dated_fact_is_read_as_it_is_said_while_it_holds(content: str, holding: str) -> None:
-    dated = date_fact(content, SAID_AT, UTC)
+    dated = date_text(content, SAID_AT)
     assert write_as_holding(Fact(content, dated_by=dated.dated_by)) == holding
 
 

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import pytest
 
-from app.domain.dates.facts import date_fact
 from app.domain.fact import BaseFact, Fact, Kind, Lifespan, StoredFact, Tier, merge_facts
+from support.dates import date_text
 
 
 def test_both_types_have_the_same_fields_in_the_same_order() -> None:
@@ -91,6 +91,6 @@ def test_a_merge_lives_as_long_as_the_longer_lived() -> None:
     ],
 )
 def test_judges_compare_a_fact_without_the_words_of_its_dates(content: str, undated: str) -> None:
-    dated = date_fact(content, datetime(2026, 3, 11, tzinfo=UTC), UTC)
+    dated = date_text(content, datetime(2026, 3, 11, tzinfo=UTC))
 
     assert Fact(content, dated_by=dated.dated_by).undated_text == undated

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from app.classification.local.difference import describe_difference
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
-from app.classification.signals.endings import find_ending as find_stated_ending
+from app.classification.signals.endings import find_ending
 from app.classification.signals.finding import DECIDING
 from app.domain.corrections import is_correction
+from app.domain.dates.dated_text import DatedBy
 from app.domain.dates.facts import drop_date_words
 from app.domain.relation import LOCAL_FINDING, Finding, Judge, Judgment, Opinion, Relation
 
@@ -86,21 +87,33 @@ def weigh_readings(
     candidates: Sequence[ReadCandidate],
     readings: Sequence[Reading],
     thresholds: Thresholds | None = None,
+    *,
+    dated_by: DatedBy | None = None,
 ) -> list[Judgment]:
-    """Return a judgment on each candidate, from the signals' judgment and the reading of it."""
+    """Return a judgment on each candidate, from the signals' judgment and the reading of it.
+
+    `dated_by` are the words that date the incoming text.
+    """
     if not candidates:
         return []
-    return _Weighing(incoming, candidates, readings, thresholds or Thresholds()).judge()
+    ending = find_ending(incoming, dated_by)
+    only_ends = ending is not None and ending.only and ending.trigger == "no longer"
+    weighing = _Weighing(incoming, candidates, readings, thresholds or Thresholds(), only_ends)
+    return weighing.judge()
 
 
 @dataclass(frozen=True, slots=True)
 class _Weighing:
-    """The candidates of an incoming text with their readings."""
+    """The candidates of an incoming text with their readings.
+
+    `only_ends` is True if the text says no more than what is no longer so.
+    """
 
     incoming: str
     candidates: Sequence[ReadCandidate]
     readings: Sequence[Reading]
     thresholds: Thresholds
+    only_ends: bool
 
     def judge(self) -> list[Judgment]:
         """Return the final judgment on each candidate."""
@@ -134,11 +147,24 @@ class _Weighing:
             return signal
         if reading.ends < thresholds.ask:
             return _object(signal, reading.ends) if sees_ending else signal
-        relation = _choose_ending(self.incoming, signal, reading)
+        relation = self._choose_ending(signal, reading)
         has_reason = signal.relation is Relation.RETRACTION or is_correction(self.incoming)
         least = _LIKELY if has_reason else thresholds.act
         own = self._build(candidate, relation, reading.ends, flag=reading.ends < least)
         return replace(own, disagree=sees_ending and own.flag)
+
+    def _choose_ending(self, signal: Judgment, reading: Reading) -> Relation:
+        """Return how the stored fact ends.
+
+        The text of a retraction is not stored. So it is one only if a signal reads it too, or the
+        text says no more than what is no longer so.
+        """
+        if self.only_ends:
+            return Relation.RETRACTION
+        relation = reading.ending_relation
+        if relation is Relation.RETRACTION and signal.relation is not Relation.RETRACTION:
+            return Relation.UPDATE
+        return relation
 
     def _check_value(self, signal: Judgment, reading: Reading) -> Judgment:
         """Return the judgment of signals that decide, or a question if both values may be one.
@@ -198,7 +224,7 @@ class _Weighing:
         for place, candidate in enumerate(self.candidates):
             if candidate.is_decision_of_category and (candidate.similarity or 0) >= _ALIKE:
                 reading = self.readings[place]
-                relation = _choose_ending(self.incoming, candidate.judgment, reading)
+                relation = self._choose_ending(candidate.judgment, reading)
                 own = self._build(candidate, relation, reading.ends, flag=True)
                 return [*judgments[:place], own, *judgments[place + 1 :]]
         return judgments
@@ -240,21 +266,6 @@ def _object(signal: Judgment, agreement: float) -> Judgment:
     return replace(
         signal, relation=Relation.OVERLAP, reasoning=reasoning, flag=False, disagree=True
     )
-
-
-def _choose_ending(incoming: str, signal: Judgment, reading: Reading) -> Relation:
-    """Return how the stored fact ends.
-
-    The text of a retraction is not stored. So it is one only if a signal reads it too, or the text
-    says no more than what is no longer so.
-    """
-    stated = find_stated_ending(incoming)
-    if stated and stated.only and stated.trigger == "no longer":
-        return Relation.RETRACTION
-    relation = reading.ending_relation
-    if relation is Relation.RETRACTION and signal.relation is not Relation.RETRACTION:
-        return Relation.UPDATE
-    return relation
 
 
 def _note_opinions(

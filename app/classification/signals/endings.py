@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
@@ -11,13 +10,12 @@ from app.classification.signals.lemma import reduce_to_lemma
 from app.classification.signals.reading import Clause, Reading, parse_text, select_content
 from app.classification.signals.skeleton import build_skeleton, collect_referents
 from app.classification.signals.token import Token
-from app.domain.dates.facts import date_fact
+from app.domain.dates.dated_text import DatedBy
+from app.domain.dates.facts import drop_date_words
 
 _SAYING = frozenset("say tell note record mention list store write".split())
 _POSSESSIVES = frozenset("my our his her their its your".split())
 _REASONS = frozenset(("because", "since", "as"))
-# Which words date a text does not depend on the day on which it was said.
-_ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _ANYMORE = (("any", "more"), ("any", "longer"))
 
 
@@ -40,8 +38,8 @@ class StatedEnding:
 
 
 @lru_cache(maxsize=4096)
-def find_ending(text: str) -> StatedEnding | None:
-    """The ending that a text tells, or None."""
+def find_ending(text: str, dated_by: DatedBy | None) -> StatedEnding | None:
+    """The ending that a text tells, or None. `dated_by` are the words that date it, if known."""
     reading = parse_text(text)
     if reading.is_question:
         return None
@@ -49,7 +47,7 @@ def find_ending(text: str) -> StatedEnding | None:
     if ending:
         return ending
     ending = _find_first(reading, _OBSERVED)
-    return ending and _leave_out_date(ending, text)
+    return ending and _leave_out_date(ending, text, dated_by)
 
 
 def _find_first(
@@ -63,14 +61,17 @@ def _find_first(
     return None
 
 
-def _leave_out_date(ending: StatedEnding, text: str) -> StatedEnding:
-    """Return the ending without the words that date it. A text that has them says since when."""
-    dated = date_fact(text, _ANY_DAY, UTC).dated_by
-    if dated is None:
+def _leave_out_date(ending: StatedEnding, text: str, dated_by: DatedBy | None) -> StatedEnding:
+    """Return the ending without words of time. A text that has them may say since when."""
+    if dated_by is None:
+        undated, says_since = drop_date_words(text), True
+    else:
+        undated = text[: dated_by.start] + text[dated_by.end :]
+        says_since = dated_by.holds_from is not None
+    if undated == text:
         return ending
-    undated = parse_text(text[: dated.start] + text[dated.end :])
-    ending = _find_first(undated, _OBSERVED) or ending
-    return replace(ending, only=ending.only and dated.holds_from is None)
+    ending = _find_first(parse_text(undated), _OBSERVED) or ending
+    return replace(ending, only=ending.only and not says_since)
 
 
 def _find_commanded_ending(clause: Clause, reading: Reading) -> StatedEnding | None:

@@ -14,6 +14,6 @@ def prepare_text(text: str) -> None:
     reading = parse_text(text)
     find_frames(reading)
     find_changes(text)
-    find_ending(text)
+    find_ending(text, None)
     is_correction(text)
     _ = (reading.items, reading.folded, reading.is_question)

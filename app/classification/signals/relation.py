@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.domain.dates.dated_text import DatedBy
 from app.domain.relation import Finding, Relation
 
 
@@ -11,7 +12,7 @@ class Statement:
     """A short fact; `at` is when it began to hold (None: unknown).
 
     A given slot outranks what its text says. A temporary statement has a stated end, which its text
-    does not name.
+    does not name. `dated_by` are the words of the text that date it.
     """
 
     text: str
@@ -20,6 +21,7 @@ class Statement:
     key: str | None = None
     kind: str = "fact"
     is_temporary: bool = False
+    dated_by: DatedBy | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,15 @@ from app.classification.signals.frame import Frame
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
-from app.classification.signals.relation import Finding, Relation
+from app.classification.signals.relation import Finding, Relation, Statement
 
 
 def find_retraction(pair: Pair) -> Iterator[Finding]:
     """Yield a retraction of what a retracting text speaks of, or an update if it says more."""
-    ending = find_ending(pair.new.text)
+    ending = find_ending(pair.new.text, pair.incoming.dated_by)
     if ending is None or (ending.trigger in pair.old.words and not ending.attribute):
         return
-    if _tells_the_same_ending(pair.old.text, ending):
+    if _tells_the_same_ending(pair.stored, ending):
         return
     relation = Relation.RETRACTION if ending.only else Relation.UPDATE
     name = _find_signal_name(ending, pair)
@@ -26,9 +26,9 @@ def find_retraction(pair: Pair) -> Iterator[Finding]:
         yield make_finding(name, relation, f'"{ending.trigger}" ends: {pair.old.text}')
 
 
-def _tells_the_same_ending(stored: str, ending: StatedEnding) -> bool:
+def _tells_the_same_ending(stored: Statement, ending: StatedEnding) -> bool:
     """Return True if the stored text tells of the same ending, and so is not what ended."""
-    known = find_ending(stored)
+    known = find_ending(stored.text, stored.dated_by)
     return known is not None and bool(known.remainder) and known.remainder <= ending.remainder
 
 
@@ -37,7 +37,7 @@ def count_leftover(pair: Pair) -> int:
 
     The candidate with the least leftover is the one that is meant.
     """
-    ending = find_ending(pair.new.text)
+    ending = find_ending(pair.new.text, pair.incoming.dated_by)
     if ending is None or ending.attribute or _is_about_entity(ending, pair.new):
         return 0
     return len(pair.old.items - ending.remainder - ending.ends)

@@ -1,32 +1,33 @@
 """Joins the phrases of one text that date its fact: "from Monday" and "for two weeks"."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.dates.intervals import Interval, Saying, find_interval
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
-from app.domain.dates.points import Lean
-from app.domain.dates.roles import Role, Ruling
-from app.domain.dates.verb_groups import COORDINATORS, list_verbs
+from app.domain.dates.roles import Role
 from app.domain.dates.words import Word
+
+# What stands between two phrases that tell of two things.
+_BETWEEN_THINGS = frozenset("and but so or then n & yet , ; : . – —".split())
 
 
 @dataclass(frozen=True, slots=True)
 class DatedPhrase:
-    """A phrase that dates the fact. `interval` is None if the calendar lacks it.
+    """A phrase that dates the fact.
 
     `first` and `end` are the half-open place of the words that date the fact.
     """
 
     phrase: Phrase
-    ruling: Ruling
-    interval: Interval | None
+    role: Role
+    interval: Interval
     first: int
     end: int
 
     @property
     def is_episode(self) -> bool:
-        return self.ruling.role is Role.EPISODE
+        return self.role is Role.EPISODE
 
     @property
     def is_undated(self) -> bool:
@@ -46,23 +47,14 @@ def combine_phrases(
     if undated:
         return undated[0] if all(each.is_episode for each in dated) else None
     first, second = dated
-    if _are_of_two_things(words, first, second):
-        return None
+    if any(word.low in _BETWEEN_THINGS for word in words[first.end : second.first - 1]):
+        return None  # "she had a baby in May and is on leave until July"
     return (
         _join_start_and_length(first, second, saying)
         or _join_start_and_length(second, first, saying)
         or _join_start_and_end(first, second)
         or _join_start_and_end(second, first)
     )
-
-
-def _are_of_two_things(words: Sequence[Word], first: DatedPhrase, second: DatedPhrase) -> bool:
-    """Return True for "she had a baby in May and is on leave until July"."""
-    between = words[first.end : second.first - 1]
-    if any(word.low in COORDINATORS for word in between):
-        return True
-    has_verb_before = bool(list_verbs(words, 0, first.first))
-    return has_verb_before and bool(list_verbs(words, first.end, second.first))
 
 
 def _join_start_and_length(
@@ -72,28 +64,20 @@ def _join_start_and_length(
 
     "Vegetarian for ten years, vegan since 2020" tells of two things.
     """
-    if length.phrase.kind is not PhraseKind.LASTING or start.ruling.role is not Role.STARTS:
+    if length.phrase.kind is not PhraseKind.LASTING or not start.role.is_start:
         return None
-    if length.ruling.role is Role.STARTS:
+    if length.role.is_start:
         return start
-    if start.ruling.lean is Lean.PAST:
+    if start.role is Role.STARTED:
         return None
-    counted = Phrase(
-        PhraseKind.LASTING,
-        length.phrase.first,
-        length.phrase.end,
-        length.phrase.preposition,
-        point=start.phrase.point,
-        count=length.phrase.count,
-        unit=length.phrase.unit,
-    )
-    interval = find_interval(counted, saying, start.ruling.lean)
+    counted = replace(length.phrase, point=start.phrase.point)
+    interval = find_interval(counted, saying, start.role.lean)
     return _span_both(start, length, interval)
 
 
 def _join_start_and_end(start: DatedPhrase, end: DatedPhrase) -> DatedPhrase | None:
     """Join "from Monday" and "until Christmas"."""
-    if start.ruling.role is not Role.STARTS or start.interval is None or end.interval is None:
+    if start.role is not Role.STARTS:
         return None
     first, last = start.interval.start, end.interval.end
     if first is None or last is None or end.interval.start is not None or last <= first:
@@ -108,4 +92,4 @@ def _span_both(
     if interval is None:
         return None
     first, end = min(one.first, other.first), max(one.end, other.end)
-    return DatedPhrase(one.phrase, Ruling(Role.LASTS), interval, first, end)
+    return DatedPhrase(one.phrase, Role.LASTS, interval, first, end)

@@ -1,31 +1,49 @@
-"""Finds reasons to leave a date open that its own clause does not show."""
+"""Finds reasons to leave a date open, whatever its role."""
 
 from collections.abc import Sequence
 
-from app.domain.dates.clauses import is_sentence_end
 from app.domain.dates.combining import DatedPhrase
 from app.domain.dates.intervals import Interval, Saying
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
-from app.domain.dates.points import Lean, NamedDay, NamedMonth, is_present_point
-from app.domain.dates.roles import Role, Ruling
-from app.domain.dates.scan import get_low
-from app.domain.dates.verb_groups import COORDINATORS, SUBJECTS
-from app.domain.dates.words import Word
+from app.domain.dates.points import NamedDay, NamedMonth
+from app.domain.dates.reading import is_hour_only, read_point
+from app.domain.dates.roles import Role
+from app.domain.dates.scan import get_low, get_word
+from app.domain.dates.words import Word, WordKind
 
 # A text with more words before or behind the dated sentence says more than one fact.
 _MOST_WORDS_BEFORE = 3
 _MOST_WORDS_BEHIND = 12
+# What changed so many years ago is history, and its people are dead.
+_YEARS_OF_HISTORY = 100
+_NEVER_DATING = (PhraseKind.VAGUE, PhraseKind.AROUND)
 
 
-def is_at_odds(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying) -> bool:
-    """Return True if the time that the phrase names does not fit the tense of its clause."""
-    return (
-        _is_unfinished_episode(phrase, ruling, interval, saying)
-        or _is_unexpectedly_over(phrase, ruling, interval, saying)
-        or _has_begun(ruling, interval, saying)
-        or _is_origin(phrase, ruling, interval, saying)
-        or _is_history(phrase, ruling, interval, saying)
-    )
+def names_no_day(words: Sequence[Word], phrase: Phrase) -> bool:
+    """Return True if the words leave open when the time starts or ends."""
+    is_vague = phrase.is_vague or phrase.kind in _NEVER_DATING
+    return is_vague or _is_one_of_two(words, phrase)
+
+
+def _is_one_of_two(words: Sequence[Word], phrase: Phrase) -> bool:
+    """Return True for "on Monday and Tuesday" and "in May or June"."""
+    if get_low(words, phrase.end) not in ("and", "or", "&", "/"):
+        return False
+    other = read_point(words, phrase.end + 1)
+    return other is not None and not is_hour_only(other)
+
+
+def is_at_odds(phrase: Phrase, role: Role, interval: Interval, saying: Saying) -> bool:
+    """Return True if the time that the phrase names does not fit what it is to its fact."""
+    match role:
+        case Role.STARTED | Role.STARTS:
+            return _names_no_start(phrase, role, interval, saying)
+        case Role.LASTS:
+            return _is_unexpectedly_over(phrase, interval, saying)
+        case Role.EPISODE:
+            return _is_unfinished(phrase, interval, saying)
+        case _:
+            return False
 
 
 def is_over(interval: Interval, saying: Saying) -> bool:
@@ -33,39 +51,37 @@ def is_over(interval: Interval, saying: Saying) -> bool:
     return interval.end is not None and interval.end <= saying.at
 
 
-def _is_unfinished_episode(
-    phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying
-) -> bool:
-    """Return True if the words tell of the past, and end at a date to come."""
-    is_stretch = phrase.kind in (PhraseKind.BETWEEN, PhraseKind.UNTIL, PhraseKind.THROUGH)
-    if ruling.role is not Role.EPISODE or not is_stretch or interval is None:
-        return False
-    return interval.end is not None and not is_over(interval, saying)
-
-
-def _is_unexpectedly_over(
-    phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying
-) -> bool:
-    """Return True if a time without a verb of the past has ended: "I'm here until March", said in
-    March, and "they show works from 1890 to 1910".
+def _names_no_start(phrase: Phrase, role: Role, interval: Interval, saying: Saying) -> bool:
+    """Return True for a stretch, a plan in a month that has begun, and for history: "in 1917 Lenin
+    moved to Petrograd".
     """
-    if ruling.role is not Role.LASTS or interval is None or not is_over(interval, saying):
-        return False
-    if phrase.kind is PhraseKind.BETWEEN:
+    if interval.start is None or phrase.until is not None:
         return True
+    if role is Role.STARTS:
+        return interval.start < saying.find_first_instant() and _leaves_year_open(phrase)
+    is_long_ago = interval.start.year < saying.today.year - _YEARS_OF_HISTORY
+    return phrase.kind is PhraseKind.DURING and is_long_ago
+
+
+def _is_unfinished(phrase: Phrase, interval: Interval, saying: Saying) -> bool:
+    """Return True if an episode begins later, or a stretch of it ends later."""
+    if interval.start is not None and interval.start > saying.at:
+        return True
+    is_stretch = phrase.kind in (PhraseKind.BETWEEN, PhraseKind.UNTIL, PhraseKind.THROUGH)
+    return is_stretch and interval.end is not None and not is_over(interval, saying)
+
+
+def _is_unexpectedly_over(phrase: Phrase, interval: Interval, saying: Saying) -> bool:
+    """Return True if what holds has ended: "I'm here until March", said in March, and "they show
+    works from 1890 to 1910".
+    """
+    if not is_over(interval, saying):
+        return False
+    return phrase.kind is PhraseKind.BETWEEN or _leaves_year_open(phrase)
+
+
+def _leaves_year_open(phrase: Phrase) -> bool:
     return isinstance(phrase.point, NamedMonth | NamedDay) and phrase.point.year is None
-
-
-def _has_begun(ruling: Ruling, interval: Interval | None, saying: Saying) -> bool:
-    """Return True if the words tell of a change to come in a month that has begun."""
-    if ruling.role is not Role.STARTS or ruling.lean is not Lean.FUTURE:
-        return False
-    if interval is None or interval.start is None:
-        return False
-    return interval.start < saying.find_first_instant()
-
-
-_NEVER_DATING = (PhraseKind.VAGUE, PhraseKind.AROUND)
 
 
 def is_doubtful(
@@ -78,59 +94,31 @@ def is_doubtful(
     if any(phrase.kind not in _NEVER_DATING for phrase in left_open):
         return True
     is_counted = chosen.phrase.kind is PhraseKind.LASTING and chosen.phrase.point is None
-    if is_counted and chosen.ruling.role is Role.LASTS and values:
-        return True
-    if chosen.ruling.role is Role.STARTS and _has_sequel(words, chosen, values):
+    if is_counted and chosen.role is Role.LASTS and values:
         return True
     return not _is_about_all(words, chosen)
-
-
-def _has_sequel(words: Sequence[Word], chosen: DatedPhrase, values: Sequence[Phrase]) -> bool:
-    """Return True for "I started on statins in May and stopped in July"."""
-    later = [each.first for each in values if each.first >= chosen.end]
-    if not later:
-        return False
-    for place in range(chosen.end, later[0]):
-        low, following = get_low(words, place), get_low(words, place + 1)
-        if low in COORDINATORS:
-            return following not in _NEW_SUBJECTS
-        if low == "," and following in ("back", "returning"):
-            return True
-    return False
-
-
-_NEW_SUBJECTS = SUBJECTS | frozenset("the a an my our his her their this that there".split())
 
 
 def _is_about_all(words: Sequence[Word], chosen: DatedPhrase) -> bool:
     """Return True if the text says little besides the sentence that the phrase stands in."""
     first = chosen.first
-    while first > 0 and not is_sentence_end(words, first - 1):
+    while first > 0 and not _is_sentence_end(words, first - 1):
         first -= 1
     end = chosen.end
-    while end < len(words) and not is_sentence_end(words, end):
+    while end < len(words) and not _is_sentence_end(words, end):
         end += 1
     return first <= _MOST_WORDS_BEFORE and len(words) - end <= _MOST_WORDS_BEHIND
 
 
-def _is_origin(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying) -> bool:
-    """Return True for "I have a postcard from 1912": the start has passed, and no verb says so."""
-    if phrase.kind is not PhraseKind.FROM or phrase.preposition != "from" or phrase.first == 0:
-        return False
-    if ruling.lean is not Lean.NEAR or interval is None or interval.start is None:
-        return False
-    has_passed = interval.start < saying.find_first_instant()
-    return has_passed and not is_present_point(phrase.point)
+_SENTENCE_ENDS = (".", "!", "?", ";", "\n")
+_ABBREVIATIONS = frozenset("dr mr mrs ms st prof jr sr no approx e g i vs etc inc ltd co".split())
 
 
-# What changed so many years ago is history, and its people are dead.
-_YEARS_OF_HISTORY = 100
-
-
-def _is_history(phrase: Phrase, ruling: Ruling, interval: Interval | None, saying: Saying) -> bool:
-    """Return True for "in 1917 Lenin moved to Petrograd"."""
-    if phrase.kind is not PhraseKind.DURING or ruling.role is not Role.STARTS:
+def _is_sentence_end(words: Sequence[Word], place: int) -> bool:
+    """Return True for a mark that ends a sentence, other than the dot of "Dr." and "St."."""
+    low = get_low(words, place)
+    if low not in _SENTENCE_ENDS:
         return False
-    if interval is None or interval.start is None:
-        return False
-    return interval.start.year < saying.today.year - _YEARS_OF_HISTORY
+    is_inside = place + 1 < len(words) and words[place].end == words[place + 1].start
+    is_short = low == "." and get_low(words, place - 1) in _ABBREVIATIONS
+    return not is_short and not (is_inside and get_word(words, place + 1).kind is not WordKind.MARK)

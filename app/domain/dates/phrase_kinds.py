@@ -30,21 +30,16 @@ class Phrase:
     """One phrase of time. `first` and `end` are the places of its words, half-open.
 
     `point` is its only or first point and `until` its last one. A phrase that lasts has `count` and
-    `unit` instead; `is_past` and `is_coming` are True if it says "the last" or "the next".
-    `is_vague` is True if the words do not say when the point starts. `preposition` are the words
-    before the point, "" if there are none.
+    `unit` instead. `is_vague` is True if the words do not say when the time starts or ends.
     """
 
     kind: PhraseKind
     first: int
     end: int
-    preposition: str
     point: Point | None = None
     until: Point | None = None
     is_through: bool = False
     count: int = 0
     unit: Unit = Unit.DAY
-    is_past: bool = False
-    is_coming: bool = False
     is_vague: bool = False
     hour: time | None = None

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from app.domain.dates.counted_days import read_length
 from app.domain.dates.names import DECADES, UNITS, Unit
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
-from app.domain.dates.points import NamedWeekday, Point, ShiftedUnit
+from app.domain.dates.points import Easter, Feast, NamedWeekday, Point, ShiftedUnit
 from app.domain.dates.ranges import read_range
 from app.domain.dates.reading import is_hour_only, read_point
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
@@ -120,12 +120,9 @@ def _read_lasting(words: Sequence[Word], place: int) -> Phrase | None:
         PhraseKind.LASTING,
         place,
         end,
-        opening,
         point=point,
         count=count,
         unit=unit,
-        is_past=is_past or (end > at and point is None),
-        is_coming=is_coming or point is not None,
     )
 
 
@@ -208,6 +205,10 @@ def _skip_hour(words: Sequence[Word], place: int) -> int:
     return skip_low(words, at, "least")
 
 
+# "Over Christmas" is longer than the day.
+_AROUND = ("over", "at", "during")
+
+
 def _make_opened(
     words: Sequence[Word],
     place: int,
@@ -220,14 +221,13 @@ def _make_opened(
         return None
     if kind is PhraseKind.FROM and get_low(words, end) in ("on", "onward", "onwards", "forward"):
         end += 1
-        opening = ("onwards",)
+    is_around = opening[0] in _AROUND and isinstance(reading.point, Feast | Easter)
     return Phrase(
         kind,
         place,
         end,
-        " ".join(opening),
         point=reading.point,
-        is_vague=reading.is_vague,
+        is_vague=reading.is_vague or is_around,
         hour=reading.hour,
     )
 
@@ -244,7 +244,6 @@ def _read_bare(words: Sequence[Word], place: int) -> Phrase | None:
         PhraseKind.DURING,
         place,
         reading.end,
-        "",
         point=reading.point,
         is_vague=reading.is_vague,
         hour=reading.hour,
@@ -263,7 +262,7 @@ def _read_bare_length(words: Sequence[Word], place: int) -> Phrase | None:
         return None
     if get_low(words, end) in ("'", "-"):
         return None
-    return Phrase(PhraseKind.LASTING, place, end, "", count=count, unit=unit)
+    return Phrase(PhraseKind.LASTING, place, end, count=count, unit=unit)
 
 
 _VAGUE_COUNTS = ("few", "couple", "several", "some", "many")
@@ -272,13 +271,13 @@ _VAGUE_COUNTS = ("few", "couple", "several", "some", "many")
 def _read_vague(words: Sequence[Word], place: int) -> Phrase | None:
     """Read "the other day", "a few weeks ago", "recently", "in my twenties"."""
     if get_low(words, place) in ("recently", "lately"):
-        return Phrase(PhraseKind.VAGUE, place, place + 1, "")
+        return Phrase(PhraseKind.VAGUE, place, place + 1)
     if [get_low(words, place + i) for i in range(3)] == ["the", "other", "day"]:
-        return Phrase(PhraseKind.VAGUE, place, place + 3, "")
+        return Phrase(PhraseKind.VAGUE, place, place + 3)
     if get_low(words, place) == "in" and get_low(words, place + 1) in ("my", "his", "her", "their"):
         at = skip_low(words, place + 2, "early", "mid", "late", "-")
         is_age = get_low(words, at) in ("teens", *DECADES)
-        return Phrase(PhraseKind.VAGUE, place, at + 1, "in") if is_age else None
+        return Phrase(PhraseKind.VAGUE, place, at + 1) if is_age else None
     at = skip_low(words, place, "a", "quite")
     at = skip_low(words, at, "a")
     at = skip_low(words, at, *_VAGUE_COUNTS)
@@ -288,4 +287,4 @@ def _read_vague(words: Sequence[Word], place: int) -> Phrase | None:
         return None
     if get_low(words, at + 1) not in ("ago", "back"):
         return None
-    return Phrase(PhraseKind.VAGUE, place, at + 2, "")
+    return Phrase(PhraseKind.VAGUE, place, at + 2)

@@ -192,31 +192,3 @@ Point = (
     | LastPart
     | NearPoint
 )
-
-
-def is_past_point(point: Point | None) -> bool:
-    """Return True for "last year" and "two weeks ago"."""
-    match point:
-        case ShiftedUnit(_, count) | ShiftedDay(_, count) | WeekdayOfWeek(_, count):
-            return count < 0
-        case Weekend(count):
-            return count < 0
-        case NamedWeekday(_, which):
-            return which is Which.LAST
-        case _:
-            return False
-
-
-def is_coming_point(point: Point | None) -> bool:
-    """Return True for "next year" and "tomorrow"."""
-    match point:
-        case ShiftedUnit(_, count) | ShiftedDay(_, count) | WeekdayOfWeek(_, count):
-            return count > 0
-        case NamedWeekday(_, which):
-            return which is Which.NEXT
-        case _:
-            return False
-
-
-def is_present_point(point: Point | None) -> bool:
-    return isinstance(point, ShiftedUnit | Weekend) and point.count == 0

@@ -47,7 +47,6 @@ def read_range(words: Sequence[Word], place: int) -> Phrase | None:
         PhraseKind.BETWEEN,
         place,
         end.end,
-        opening if at > place else "",
         point=_share_year(start.point, end.point),
         until=end.point,
         is_through=joiner in _THROUGH_WORDS,
@@ -87,7 +86,6 @@ def _read_day_range(words: Sequence[Word], place: int, at: int) -> Phrase | None
         PhraseKind.BETWEEN,
         place,
         max(month.end, days + 1),
-        get_low(words, place) if at > place else "",
         point=NamedDay(year, number, int(first)),
         until=NamedDay(year, number, int(last)),
     )
@@ -126,7 +124,6 @@ def _make_year_range(words: Sequence[Word], place: int) -> Phrase:
         PhraseKind.BETWEEN,
         place,
         at + 1,
-        get_low(words, place) if at > place else "",
         point=NamedYear(int(first)),
         until=NamedYear(int(last)),
     )

@@ -1,14 +1,12 @@
 """Renames, and stops with a date."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from app.classification.signals import Statement, judge_candidates, rename_text
 from app.domain.relation import Relation
-
-
-def read_relation(stored: str, incoming: str) -> Relation:
-    [judgment] = judge_candidates(Statement(incoming), [Statement(stored)])
-    return judgment.relation
+from support.dates import date_text
 
 
 @pytest.mark.parametrize(
@@ -51,4 +49,13 @@ def test_nothing_is_renamed_if_several_bear_the_name() -> None:
 def test_a_stop_that_says_since_when_is_stored(
     stored: str, incoming: str, relation: Relation
 ) -> None:
-    assert read_relation(stored, incoming) is relation
+    dated_by = date_text(incoming, datetime(2026, 6, 1, tzinfo=UTC)).dated_by
+    new = Statement(incoming, dated_by=dated_by)
+    [judgment] = judge_candidates(new, [Statement(stored)])
+    assert judgment.relation is relation
+
+
+@pytest.mark.parametrize("incoming", ["I stopped smoking in May", "I stopped smoking on Monday"])
+def test_a_stop_with_a_date_that_nobody_read_is_stored(incoming: str) -> None:
+    [judgment] = judge_candidates(Statement(incoming), [Statement("I smoke")])
+    assert judgment.relation is Relation.UPDATE

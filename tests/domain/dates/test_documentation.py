@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.dates.dated_text import DatedText
-from app.domain.dates.facts import date_fact
+from support.dates import date_text
 
 PAGE = Path(__file__).parents[3] / "docs" / "dates.md"
 SAID_AT = datetime(2026, 3, 11, 14, 20, tzinfo=UTC)
@@ -41,7 +41,7 @@ def test_the_page_has_its_examples() -> None:
 
 @pytest.mark.parametrize(("text", "role", "words", "first", "last"), list_examples())
 def test_each_example_is_true(text: str, role: str, words: str, first: str, last: str) -> None:
-    dated = date_fact(text, SAID_AT, UTC)
+    dated = date_text(text, SAID_AT)
     assert name_role(dated) == role
     if dated.dated_by is None:
         assert ", ".join(dated.left_open) == words.replace("–", "")
