@@ -83,7 +83,7 @@ EARLIER_MOVES = [
         at_2026_11_01=(0,),
     ),
     life(
-        "Nora moved to Bonn in 2023",
+        "Nora moved to Bern in 2023",
         "Nora moved to Kiel in 2016",
         at_2018=(1,),
         at_2026_11_01=(0,),
