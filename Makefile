@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates measure-judge
+.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates languages measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -81,6 +81,10 @@ parts: .venv-training/.ready ## Train the network that finds the facts in texts 
 dates: .venv-training/.ready ## Train the network that tells what dates are to facts (ten minutes)
 	$(TRAINING) training/train_dates.py
 	$(TRAINING) training/export_network.py build/dates.pt dates
+
+languages: .venv/.serve .venv-languages/.ready ## Build and install the encoder of many languages (a minute)
+	.venv-languages/bin/python training/export_languages.py
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall ./training/languages
 
 measure-judge: .venv/.dev ## Measure the local judge
 	$(BIN)/python training/measure.py --curve
@@ -150,6 +154,12 @@ sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the i
 	$(PYTHON) -m venv .venv-adapters
 	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-adapters.lock
 	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+.venv-languages/.ready: training/languages/requirements.txt
+	$(CHECK_PYTHON)
+	$(PYTHON) -m venv .venv-languages
+	.venv-languages/bin/pip install -q --disable-pip-version-check -r training/languages/requirements.txt
 	touch $@
 
 .venv-training/.ready: training/requirements.txt

@@ -7,6 +7,7 @@ import difflib
 import ipaddress
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -229,6 +230,14 @@ class Settings(BaseSettings):
         description=(
             "Threads of the local encoder and judge that one agent may have at a time, per "
             "process. While others call too, it has one fewer, but at least one."
+        ),
+    )
+    encoder: Literal["english", "many_languages"] = Field(
+        "english",
+        description=(
+            "The local encoder. many_languages finds facts in other languages too, and needs the "
+            "package palimpsest-languages (`make languages`). Another one needs `palimpsest "
+            "reembed`."
         ),
     )
     embedding_base_url: str | None = Field(
@@ -919,6 +928,11 @@ def load_settings(**overrides: object) -> Settings:
     if settings.extract == "model" and not settings.llm_base_url:
         raise InvalidSettings(
             "PALIMPSEST_EXTRACT: model needs PALIMPSEST_LLM_BASE_URL. Set that too, or auto."
+        )
+    if settings.encoder == "many_languages" and find_spec("palimpsest_languages") is None:
+        raise InvalidSettings(
+            "PALIMPSEST_ENCODER: many_languages needs the package palimpsest-languages, which is "
+            "not installed. Run `make languages`, or unset it."
         )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(

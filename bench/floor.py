@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from uuid_utils.compat import uuid7
 
-from app.embedding.local import LocalEmbedder
+from app.embedding.local import ENGLISH, LocalEmbedder
 from app.main import create_app as create_service
 from app.networks import FairThreads
 from app.settings import load_settings
@@ -89,7 +89,7 @@ class _Floor:
         bound |= {
             "query": asked["query"],
             "vector": vector,
-            "encoder": LocalEmbedder.name,
+            "encoder": ENGLISH,
             "language": "english",
             "limit": asked["limit"],
             "min_score": ANY_SCORE,

@@ -21,11 +21,13 @@ BENCHMARKS = sorted(f"bench.{file.stem}" for file in (ROOT / "bench").glob("[a-z
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 OF_TRAINING = {
     "export_encoder",
+    "export_languages",
     "export_network",
     "measure_encoder",
     "network",
     "quantised_bert",
     "train_judge",
+    "train_languages",
     "train_dates",
     "train_parts",
     "train_messages",

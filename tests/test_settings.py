@@ -232,3 +232,10 @@ def test_a_secret_that_cannot_be_read_is_one_line_too(
     with pytest.raises(InvalidSettings, match="PALIMPSEST_SECRETS_DIR: ") as refused:
         load_settings()
     assert "\n" not in str(refused.value)
+
+
+def test_many_languages_need_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.settings.find_spec", lambda name: None)
+    with pytest.raises(InvalidSettings, match=r"PALIMPSEST_ENCODER: .*`make languages`"):
+        load_settings(encoder="many_languages")
+    assert load_settings(encoder="english").encoder == "english"

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[1] / "corpus"
 # Whole writers, and with them whole fields, are held out of training.
 CALIBRATION = ("relationships", "projects")  # the thresholds are chosen on them
 # Are reported: a year of a person, notes of a coding agent, of an assistant, of businesses, records of
-# machines, what is told in passing, and events of which one ends several facts.
+# machines, what is told in passing, events of which one ends several facts, and the plainest sentences.
 MEASURED = (
     "years2",
     "agents2",
@@ -24,6 +24,7 @@ MEASURED = (
     "records2",
     "passing2",
     "consequences2",
+    "spoken2",
 )
 # Are reported too, to compare with earlier judges: totals or errors of them have been seen.
 LOOKED_AT = ("persons", "mixture", "business", "worlds", "days", "desks")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
-LAYERS, HEADS, DIMENSIONS, WINDOW = 6, 12, 384, 256
+HEADS, DIMENSIONS, WINDOW = 12, 384, 256
 LAYER_NORM_EPSILON = 1e-12
 # The vectors of the words, which all networks share: their codes, then their scales.
 WORDS = "words.bin"
@@ -44,6 +44,10 @@ class Graph:
         """Adds a constant once; the same name again means the same value."""
         self._constants.setdefault(name, numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
+
+    def add_constant(self, tensor: TensorProto) -> None:
+        """Adds a constant of a type that numpy lacks, under its own name."""
+        self._constants[tensor.name] = tensor
 
     def node(
         self,
@@ -272,7 +276,8 @@ def add_layers(graph: Graph, x: str, weights: Weights, *, linear: Linear, mask: 
 
     `mask` is the input that is added to the attention, if there is one.
     """
-    for number in range(LAYERS):
+    layers = sum(name.endswith("intermediate.dense.weight") for name in weights)
+    for number in range(layers):
         layer = f"encoder.layer.{number}"
         x = add_attention(graph, x, weights, layer, linear, mask)
         x = add_feed_forward(graph, x, weights, layer, linear)

@@ -90,12 +90,11 @@ class LocalJudges:
         if states_nothing(fact.content):
             return LocalVerdict(verdict, texts)
         verdict, readings = await self._read_candidates(fact, candidates, verdict, texts)
-        return LocalVerdict(
-            _drop_false_repetitions(verdict, fact, texts),
-            texts,
-            readings,
-            can_read=self._judge is not None and is_english(fact.content),
-        )
+        verdict = _drop_false_repetitions(verdict, fact, texts)
+        if self._judge is None:
+            return LocalVerdict(verdict, texts, readings)
+        is_read = is_english(fact.content)
+        return LocalVerdict(replace(verdict, is_read=is_read), texts, readings, can_read=is_read)
 
     async def _read_candidates(
         self,

@@ -84,6 +84,7 @@ class SkipReason(StrEnum):
     REDACTED = "redacted"
     NOT_PERSONAL = "not_personal"
     NO_STATEMENT = "no_statement"
+    LANGUAGE_NOT_READ = "language_not_read"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,14 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from app.embedding import Embedder
-from app.embedding.local import LocalEmbedder
+from app.embedding import Embedder, many_languages
+from app.embedding.local import DIMENSIONS, ENGLISH, LocalEmbedder, open_english_network
 from app.embedding.remote import EmbeddingOptions, RemoteEmbedder
 from app.networks import FairThreads
 from app.settings import Settings
+
+_NAMES = {"english": ENGLISH, "many_languages": many_languages.NAME}
+_NETWORKS = {"english": open_english_network, "many_languages": many_languages.open_network}
 
 
 def encoder_of(settings: Settings) -> tuple[str, int]:
@@ -17,7 +20,7 @@ def encoder_of(settings: Settings) -> tuple[str, int]:
     remote = _find_remote_options(settings)
     if remote is not None:
         return remote.name, remote.dimensions
-    return LocalEmbedder.name, LocalEmbedder.dimensions
+    return _NAMES[settings.encoder], DIMENSIONS
 
 
 @asynccontextmanager
@@ -28,7 +31,8 @@ async def open_embedder(settings: Settings, threads: FairThreads) -> AsyncIterat
         async with httpx.AsyncClient() as http:
             yield RemoteEmbedder(http, options)
         return
-    yield LocalEmbedder(threads)
+    open_network = _NETWORKS[settings.encoder]
+    yield LocalEmbedder(threads, open_network())
 
 
 def _find_remote_options(settings: Settings) -> EmbeddingOptions | None:

@@ -1,4 +1,4 @@
-"""The encoder inside the package: all-MiniLM-L6-v2 with 8-bit weights, on the CPU.
+"""Encoders on the CPU; the one inside the package is all-MiniLM-L6-v2 with 8-bit weights.
 
 Texts run through the model one at a time. Batches of short texts of equal length are twice as fast,
 but then the last bits of a vector depend on the other texts of its batch. Now a text always has the
@@ -8,16 +8,29 @@ same vector, bit for bit.
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
-from app.networks import END_TOKEN, START_TOKEN, FairThreads, load_tokenizer, open_session
+from app.networks import (
+    END_TOKEN,
+    START_TOKEN,
+    FairThreads,
+    load_tokenizer,
+    open_session,
+)
 from app.turns import rest
 
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+ENGLISH: Final = "all-MiniLM-L6-v2-int8"
+DIMENSIONS: Final = 384
 WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end included
 # The longest English texts have 16. In others, a text may have four times as many, and a sample of
 # them has nearly the mean of all (docs/embeddings.md).
@@ -35,8 +48,25 @@ _PIECE: Final = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class EncoderNetwork:
+    """A network that makes vectors, its tokenizer, and the tokens that stand around each window."""
+
+    name: str
+    tokenizer: Tokenizer
+    session: "InferenceSession"
+    before: Sequence[int]
+    after: Sequence[int]
+
+
+def open_english_network() -> EncoderNetwork:
+    """Return the network inside the package. Raises DamagedNetwork."""
+    session = open_session("encoder.onnx")
+    return EncoderNetwork(ENGLISH, load_tokenizer(), session, [START_TOKEN], [END_TOKEN])
+
+
 class LocalEmbedder:
-    """An `Embedder` on threads that agents share fairly.
+    """An `Embedder` on threads that agents share fairly. Without a `network` it reads English.
 
     A text longer than the model's window is cut into windows of nearly equal length, and its vector
     is the normalised mean of their vectors, or of `MOST_WINDOWS` of them at even distances. Lone
@@ -44,12 +74,12 @@ class LocalEmbedder:
     are encoded at once as there are threads for one agent, each on one core.
     """
 
-    name: Final = "all-MiniLM-L6-v2-int8"
-    dimensions: Final = 384
+    dimensions: Final = DIMENSIONS
 
-    def __init__(self, threads: FairThreads) -> None:
-        self._tokenizer = load_tokenizer()
-        self._session = open_session("encoder.onnx")
+    def __init__(self, threads: FairThreads, network: EncoderNetwork | None = None) -> None:
+        network = network or open_english_network()
+        self.name = network.name
+        self._network = network
         self._threads = threads
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -103,13 +133,14 @@ class LocalEmbedder:
 
     def tokenize(self, piece: str) -> list[int]:
         """Return the numbers of the tokens, without those of a start and an end."""
-        tokens: list[int] = self._tokenizer.encode(piece, add_special_tokens=False).ids
+        tokens: list[int] = self._network.tokenizer.encode(piece, add_special_tokens=False).ids
         return tokens
 
     def encode_window(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the vector as one row: (1, dimensions)."""
-        ids = np.concatenate(([START_TOKEN], tokens, [END_TOKEN]))
-        row: NDArray[np.float32] = self._session.run(["vectors"], {"ids": ids[np.newaxis]})[0]
+        network = self._network
+        ids = np.concatenate((network.before, tokens, network.after)).astype(np.int64)
+        row: NDArray[np.float32] = network.session.run(["vectors"], {"ids": ids[np.newaxis]})[0]
         return row
 
 

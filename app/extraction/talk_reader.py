@@ -287,5 +287,5 @@ def _find_form(words: str) -> SkipReason | None:
 
 def _find_reason(piece: Piece, words: str) -> SkipReason:
     if not is_english(words):
-        return SkipReason.NO_STATEMENT
+        return SkipReason.LANGUAGE_NOT_READ
     return _REASONS[piece.find_likeliest(is_kept=False)]

@@ -9,6 +9,7 @@ from app.networks.session import (
     load_tokenizer,
     locate_words,
     open_session,
+    start_session,
     weigh_logits,
 )
 
@@ -22,6 +23,7 @@ __all__ = [
     "load_tokenizer",
     "locate_words",
     "open_session",
+    "start_session",
     "weigh_logits",
     "work_for",
 ]

@@ -38,6 +38,7 @@ class HintName(StrEnum):
     FORGETS_NOTHING_STORED = "forgets_nothing_stored"
     REPETITION_NOT_JOINED = "repetition_not_joined"
     DATE_LEFT_OPEN = "date_left_open"
+    LANGUAGE_NOT_READ = "language_not_read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +380,17 @@ def find_date_hints(left_open: Sequence[str]) -> list[Hint]:
         "give valid_from or valid_until if it should be"
     )
     return [Hint(HintName.DATE_LEFT_OPEN, sentence, ())]
+
+
+def find_language_hints(*, is_read: bool) -> list[Hint]:
+    """Return a hint about a fact whose language none of its judges reads; none if one does."""
+    if is_read:
+        return []
+    sentence = (
+        "is not in English, which is all that the judges here read: what it ends, corrects or "
+        "repeats stays as it is; set a model, or give entity and key"
+    )
+    return [Hint(HintName.LANGUAGE_NOT_READ, sentence, ())]
 
 
 def _find_unknown_ending(plan: Plan) -> Hint | None:

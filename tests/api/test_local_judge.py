@@ -85,3 +85,27 @@ def test_a_hint_says_that_nothing_ended_only_if_the_judge_read_nothing(
         else:
             assert answer["operation"] == "ADD"
             assert hints == ["ends_nothing_stored"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Ich bin nach Hamburg gezogen.", "Vivo en Sevilla.", "我搬到上海了。"]
+)
+def test_a_fact_in_a_language_that_no_judge_reads_says_so(database_url: str, text: str) -> None:
+    with service(database_url, local_judge=True) as client:
+        store(client, OLD)
+        answer = store(client, text)
+        [hint] = answer["hints"]
+        assert hint["name"] == "language_not_read"
+        assert "set a model, or give entity and key" in hint["sentence"]
+        assert contents(client) == {OLD, text}
+        # A key decides by itself, whatever the language.
+        first = store(client, "Miete: 700", entity="user", key="rent", value="700")
+        second = store(client, "Die Miete ist jetzt 750", entity="user", key="rent", value="750")
+        assert first["hints"] == second["hints"] == []
+        assert second["operation"] == "UPDATE"
+
+
+def test_english_is_read_without_a_hint(database_url: str) -> None:
+    with service(database_url, local_judge=True) as client:
+        store(client, OLD)
+        assert store(client, NEW)["hints"] == []

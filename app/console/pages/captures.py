@@ -35,6 +35,7 @@ REASONS = {
     "redacted": "a secret, taken out",
     "not_personal": "not about the user",
     "no_statement": "states nothing",
+    "language_not_read": "in a language that is not read",
 }
 # What became of a fact, by the name of the operation.
 OUTCOMES = {

@@ -231,6 +231,7 @@ HintName = Literal[
     "forgets_nothing_stored",
     "repetition_not_joined",
     "date_left_open",
+    "language_not_read",
 ]
 
 Judge = Literal[
@@ -314,6 +315,7 @@ SkipReason = Literal[
     "redacted",
     "not_personal",
     "no_statement",
+    "language_not_read",
 ]
 
 Status = Literal[
