@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent / "networks"
-DIGESTS: Final = FOLDER / "SHA256SUMS"
+DIGESTS: Final = "SHA256SUMS"
 
 
 class DamagedNetwork(Exception):
@@ -17,26 +17,34 @@ class DamagedNetwork(Exception):
         )
 
 
-def read_digests() -> dict[str, str]:
-    """Return the SHA-256 of each file, in hexadecimal, by its name, from a file of `sha256sum`."""
-    lines = DIGESTS.read_text(encoding="ascii").splitlines()
+def read_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file, in hexadecimal, by its name, from a file of `sha256sum`.
+
+    Raises DamagedNetwork.
+    """
+    path = folder / DIGESTS
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except OSError:
+        raise DamagedNetwork(path) from None
     return {name: digest for digest, name in map(str.split, lines)}
 
 
-def check_file(name: str) -> Path:
+def check_file(name: str, folder: Path | None = None) -> Path:
     """Return the path of a file of the networks. Raises DamagedNetwork."""
-    path = FOLDER / name
+    folder = folder or FOLDER
+    path = folder / name
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         raise DamagedNetwork(path) from None
-    if digest != read_digests().get(name):
+    if digest != read_digests(folder).get(name):
         raise DamagedNetwork(path)
     return path
 
 
 def check_files() -> None:
     """Raise DamagedNetwork unless every file is the one that was shipped."""
-    for name in read_digests():
+    for name in read_digests(FOLDER):
         check_file(name)

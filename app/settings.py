@@ -229,7 +229,8 @@ class Settings(BaseSettings):
         le=64,
         description=(
             "Threads of the local encoder and judge that one agent may have at a time, per "
-            "process. While others call too, it has one fewer, but at least one."
+            "process. While others call too, it has one fewer, but at least one. Where there are "
+            "two or more, the judge works on two of its own."
         ),
     )
     encoder: Literal["english", "many_languages"] = Field(
@@ -929,10 +930,11 @@ def load_settings(**overrides: object) -> Settings:
         raise InvalidSettings(
             "PALIMPSEST_EXTRACT: model needs PALIMPSEST_LLM_BASE_URL. Set that too, or auto."
         )
-    if settings.encoder == "many_languages" and find_spec("palimpsest_languages") is None:
+    has_many = settings.encoder == "many_languages" and settings.embedding_base_url is None
+    if has_many and find_spec("palimpsest_languages") is None:
         raise InvalidSettings(
             "PALIMPSEST_ENCODER: many_languages needs the package palimpsest-languages, which is "
-            "not installed. Run `make languages`, or unset it."
+            "not installed. Run `make languages` in a checkout, or unset it."
         )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(

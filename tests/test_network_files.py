@@ -3,6 +3,7 @@
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,9 @@ NETWORKS = ROOT / "app" / "networks"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of the networks that a test may damage."""
-    for name in read_digests():
+    for name in read_digests(NETWORKS):
         (tmp_path / name).symlink_to(NETWORKS / name)
+    shutil.copy(NETWORKS / "SHA256SUMS", tmp_path)
     monkeypatch.setattr(network_files, "FOLDER", tmp_path)
     return tmp_path
 
@@ -37,7 +39,7 @@ def test_every_file_of_the_networks_has_its_digest() -> None:
     shipped = {
         path.name for path in NETWORKS.iterdir() if path.suffix in (".onnx", ".bin", ".json")
     }
-    assert shipped == set(read_digests())
+    assert shipped == set(read_digests(NETWORKS))
     check_files()
 
 
@@ -50,7 +52,7 @@ def test_an_export_writes_the_digests_of_what_it_leaves(folder: Path) -> None:
     assert [line[-11:] for line in set(written) ^ set(shipped)] == [" judge.onnx"] * 2
 
 
-@pytest.mark.parametrize("name", sorted(read_digests()))
+@pytest.mark.parametrize("name", sorted(read_digests(NETWORKS)))
 def test_a_file_of_which_one_bit_is_another_is_not_opened(folder: Path, name: str) -> None:
     check_file(name)
     damage(folder / name)
@@ -95,7 +97,9 @@ def test_the_networks_stand_in_the_bill_of_materials(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(script), str(document)], check=True)
     first, *added = json.loads(document.read_text())["components"]
     assert first == {"name": "httpx"}
-    assert {Path(one["name"]).name: one["hashes"][0]["content"] for one in added} == read_digests()
+    assert {Path(one["name"]).name: one["hashes"][0]["content"] for one in added} == read_digests(
+        NETWORKS
+    )
     assert {one["licenses"][0]["license"]["id"] for one in added} == {"Apache-2.0"}
     for recipe in ("Makefile", "Dockerfile"):
         assert "scripts/add_networks_to_sbom.py" in (ROOT / recipe).read_text()

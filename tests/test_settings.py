@@ -239,3 +239,5 @@ def test_many_languages_need_their_package(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(InvalidSettings, match=r"PALIMPSEST_ENCODER: .*`make languages`"):
         load_settings(encoder="many_languages")
     assert load_settings(encoder="english").encoder == "english"
+    remote = {"embedding_base_url": "http://127.0.0.1:1/v1", "embedding_dimensions": 8}
+    assert load_settings(encoder="many_languages", **remote).embedding_dimensions == 8

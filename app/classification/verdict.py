@@ -26,8 +26,8 @@ class Verdict:
     """The judgments on the candidates, in order, and the model's cost.
 
     `look_again` is the reason for another look, if there is one. `retracts` is True if the fact
-    says that something ended. If the `gate_closed`, a model is set and was not asked. `is_read` is
-    False if none of its judges reads the language of the fact.
+    says that something ended. If the `gate_closed`, a model is set and was not asked.
+    `knows_language` is False if candidates were judged and nobody reads the language of the fact.
     """
 
     judgments: tuple[Judgment, ...] = ()
@@ -35,7 +35,7 @@ class Verdict:
     look_again: str | None = None
     retracts: bool = False
     gate_closed: bool = False
-    is_read: bool = True
+    knows_language: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Whether the networks can read a text: they were trained on English alone."""
 
 import re
+from unicodedata import name
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = frozenset(
@@ -22,12 +23,26 @@ _FOREIGN = frozenset(
 
 
 def is_english(text: str) -> bool:
-    """Return False if its words look foreign rather than English. Names do not count."""
+    """Return False if its words look foreign rather than English. Names do not count.
+
+    What is written in another script, such as Chinese or Cyrillic, is foreign wherever it stands.
+    """
     words = _WORD.findall(text)
-    plain = [word for word in words[1:] if word.islower()]
-    foreign = sum(word in _FOREIGN or not word.isascii() for word in plain)
-    english = sum(word in _ENGLISH for word in plain)
-    for word in words[:1]:
-        foreign += word.casefold() in _FOREIGN or not (word.isascii() or word.istitle())
-        english += word.casefold() in _ENGLISH
+    foreign = english = 0
+    for place, word in enumerate(words):
+        folded = word.casefold()
+        if _is_in_other_script(word):
+            foreign += 1
+        elif place == 0:
+            foreign += folded in _FOREIGN or not (word.isascii() or word.istitle())
+            english += folded in _ENGLISH
+        elif word.islower():
+            foreign += word in _FOREIGN or not word.isascii()
+            english += word in _ENGLISH
     return foreign == 0 or foreign < english
+
+
+def _is_in_other_script(word: str) -> bool:
+    # "µ" and "Ω" are signs of units.
+    names = [name(letter, "SIGN").split() for letter in word if not letter.isascii()]
+    return any("LATIN" not in words and "SIGN" not in words for words in names)

@@ -6,21 +6,22 @@ from contextlib import asynccontextmanager
 import httpx
 
 from app.embedding import Embedder, many_languages
-from app.embedding.local import DIMENSIONS, ENGLISH, LocalEmbedder, open_english_network
+from app.embedding.local import DIMENSIONS, ENGLISH, LocalEmbedder
 from app.embedding.remote import EmbeddingOptions, RemoteEmbedder
 from app.networks import FairThreads
 from app.settings import Settings
 
-_NAMES = {"english": ENGLISH, "many_languages": many_languages.NAME}
-_NETWORKS = {"english": open_english_network, "many_languages": many_languages.open_network}
-
 
 def encoder_of(settings: Settings) -> tuple[str, int]:
-    """Return the encoder's name and dimensions, without loading or asking the encoder."""
+    """Return the encoder's name and dimensions, without loading or asking the encoder.
+
+    Raises DamagedNetwork.
+    """
     remote = _find_remote_options(settings)
     if remote is not None:
         return remote.name, remote.dimensions
-    return _NAMES[settings.encoder], DIMENSIONS
+    is_english = settings.encoder == "english"
+    return ENGLISH if is_english else many_languages.name_encoder(), DIMENSIONS
 
 
 @asynccontextmanager
@@ -31,8 +32,10 @@ async def open_embedder(settings: Settings, threads: FairThreads) -> AsyncIterat
         async with httpx.AsyncClient() as http:
             yield RemoteEmbedder(http, options)
         return
-    open_network = _NETWORKS[settings.encoder]
-    yield LocalEmbedder(threads, open_network())
+    if settings.encoder == "english":
+        yield LocalEmbedder(threads)
+    else:
+        yield LocalEmbedder(threads, many_languages.open_network(threads.count))
 
 
 def _find_remote_options(settings: Settings) -> EmbeddingOptions | None:

@@ -60,7 +60,10 @@ class EncoderNetwork:
 
 
 def open_english_network() -> EncoderNetwork:
-    """Return the network inside the package. Raises DamagedNetwork."""
+    """Return the network inside the package. It works on the calling thread.
+
+    Raises DamagedNetwork.
+    """
     session = open_session("encoder.onnx")
     return EncoderNetwork(ENGLISH, load_tokenizer(), session, [START_TOKEN], [END_TOKEN])
 
@@ -71,7 +74,7 @@ class LocalEmbedder:
     A text longer than the model's window is cut into windows of nearly equal length, and its vector
     is the normalised mean of their vectors, or of `MOST_WINDOWS` of them at even distances. Lone
     surrogates, which no encoding can carry, count as question marks. Of one call, as many windows
-    are encoded at once as there are threads for one agent, each on one core.
+    are encoded at once as there are threads for one agent.
     """
 
     dimensions: Final = DIMENSIONS
@@ -105,7 +108,7 @@ class LocalEmbedder:
                 vectors[group.start : group.stop] = await self._threads.run(encode)
 
     def encode_texts(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Return the vectors of the texts, encoded one after the other in the calling thread."""
+        """Return the vectors of the texts, encoded one after the other."""
         vectors: list[NDArray[np.float32]] = []
         for text in texts:
             windows = cut_windows(self.tokenize(_make_encodable(text)))

@@ -11,20 +11,36 @@ from typing import Final
 from tokenizers import Tokenizer
 
 from app.embedding.local import EncoderNetwork
+from app.network_files import check_file, read_digests
 from app.networks import start_session
 
 PACKAGE: Final = "palimpsest_languages"
-NAME: Final = "multilingual-e5-small-memory-1"
+NETWORK: Final = "encoder.onnx"
 START, END = 0, 2  # the numbers of <s> and </s>
 PREFIX: Final = "query:"  # stands before every text, as the network was trained
 # A text takes .6 of the time on two threads.
 THREADS: Final = 2
 
 
-def open_network() -> EncoderNetwork:
-    """Return the network of the installed package. Raises ModuleNotFoundError without it."""
-    folder = Path(str(files(PACKAGE)))
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+def name_encoder() -> str:
+    """Return the name, which changes with the network.
+
+    Raises DamagedNetwork, and ModuleNotFoundError without the package.
+    """
+    return f"multilingual-e5-small-{read_digests(_locate_package())[NETWORK][:8]}"
+
+
+def open_network(threads: int) -> EncoderNetwork:
+    """Return the network of the installed package. A step of it works on so many threads, or two.
+
+    Raises DamagedNetwork, and ModuleNotFoundError without the package.
+    """
+    folder = _locate_package()
+    tokenizer = Tokenizer.from_file(str(check_file("tokenizer.json", folder)))
     prefix = tokenizer.encode(PREFIX, add_special_tokens=False).ids
-    session = start_session(folder / "encoder.onnx", threads=THREADS)
-    return EncoderNetwork(NAME, tokenizer, session, [START, *prefix], [END])
+    session = start_session(check_file(NETWORK, folder), threads=min(THREADS, threads))
+    return EncoderNetwork(name_encoder(), tokenizer, session, [START, *prefix], [END])
+
+
+def _locate_package() -> Path:
+    return Path(str(files(PACKAGE)))

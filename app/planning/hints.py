@@ -382,15 +382,13 @@ def find_date_hints(left_open: Sequence[str]) -> list[Hint]:
     return [Hint(HintName.DATE_LEFT_OPEN, sentence, ())]
 
 
-def find_language_hints(*, is_read: bool) -> list[Hint]:
-    """Return a hint about a fact whose language none of its judges reads; none if one does."""
-    if is_read:
-        return []
+def build_language_hint() -> Hint:
+    """Return the hint about a fact that nobody who judged it could read."""
     sentence = (
-        "is not in English, which is all that the judges here read: what it ends, corrects or "
-        "repeats stays as it is; set a model, or give entity and key"
+        "is not in English, which is all that is read here without a model: whether it ends, "
+        "corrects or repeats something was not judged; set a model, or give entity and key"
     )
-    return [Hint(HintName.LANGUAGE_NOT_READ, sentence, ())]
+    return Hint(HintName.LANGUAGE_NOT_READ, sentence, ())
 
 
 def _find_unknown_ending(plan: Plan) -> Hint | None:

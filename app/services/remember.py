@@ -13,12 +13,12 @@ from app.classification import rules
 from app.domain.agent import Mode
 from app.domain.chains import Chains
 from app.domain.errors import NoModel, PalimpsestError
-from app.domain.relation import Classify, Judge, Judgment
+from app.domain.relation import Classify, Judge, Judgment, Operation
 from app.domain.version import Memory
 from app.embedding import Embedder
 from app.planning.building_blocks import choose_start
 from app.planning.explicit import plan_supersede
-from app.planning.hints import Hint, find_date_hints, find_language_hints
+from app.planning.hints import Hint, build_language_hint, find_date_hints
 from app.planning.not_done import Judging, explain_plan
 from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan, ReviewSource
 from app.planning.questions import mark_for_another_look
@@ -351,7 +351,7 @@ class Remember:
                 written = next(logged)
                 await _hold_store(write, item.command, written)
                 outcome = replace(outcome, written=written, waiting_review_id=written.review_id)
-            outcomes.append(outcome.with_hints(_find_hints(item)))
+            outcomes.append(outcome.with_hints(_find_hints(item, draft)))
         return outcomes
 
     def _is_left_open(self, item: ClassifiedItem, chains: Chains) -> bool:
@@ -437,14 +437,16 @@ async def _read_outcomes(
             outcomes.append(draft)
         else:
             outcome = _add_candidates(next(written), item, stored)
-            outcomes.append(outcome.with_hints(_find_hints(item)))
+            outcomes.append(outcome.with_hints(_find_hints(item, draft)))
     return outcomes
 
 
-def _find_hints(item: ClassifiedItem) -> list[Hint]:
+def _find_hints(item: ClassifiedItem, plan: Plan) -> list[Hint]:
     """Return what the caller should know about the words of the fact."""
-    dates = find_date_hints(item.command.left_open)
-    return [*dates, *find_language_hints(is_read=item.verdict.is_read)]
+    hints = find_date_hints(item.command.left_open)
+    if plan.operation is Operation.ADD and not item.verdict.knows_language:
+        hints.append(build_language_hint())
+    return hints
 
 
 def _add_candidates(

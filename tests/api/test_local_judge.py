@@ -88,16 +88,24 @@ def test_a_hint_says_that_nothing_ended_only_if_the_judge_read_nothing(
 
 
 @pytest.mark.parametrize(
-    "text", ["Ich bin nach Hamburg gezogen.", "Vivo en Sevilla.", "我搬到上海了。"]
+    ("old", "new"),
+    [
+        ("Ich wohne in Berlin.", "Ich bin nach Hamburg gezogen."),
+        ("Vivo en Madrid.", "Ahora vivo en Sevilla."),
+        ("我住在北京。", "我搬到上海了。"),
+    ],
 )
-def test_a_fact_in_a_language_that_no_judge_reads_says_so(database_url: str, text: str) -> None:
+def test_a_fact_in_a_language_that_no_judge_reads_says_so(
+    database_url: str, old: str, new: str
+) -> None:
     with service(database_url, local_judge=True) as client:
-        store(client, OLD)
-        answer = store(client, text)
-        [hint] = answer["hints"]
+        store(client, old)
+        [hint] = store(client, new)["hints"]
         assert hint["name"] == "language_not_read"
         assert "set a model, or give entity and key" in hint["sentence"]
-        assert contents(client) == {OLD, text}
+        assert contents(client) == {old, new}
+        again = store(client, f"{new} ")
+        assert (again["operation"], again["hints"]) == ("NOOP", [])
         # A key decides by itself, whatever the language.
         first = store(client, "Miete: 700", entity="user", key="rent", value="700")
         second = store(client, "Die Miete ist jetzt 750", entity="user", key="rent", value="750")

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, closing
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from app.embedding import Embedder, many_languages
 from app.embedding.choice import encoder_of, open_embedder
 from app.embedding.local import LocalEmbedder
+from app.network_files import DamagedNetwork
 from app.networks import FairThreads
 from app.settings import load_settings
 
@@ -29,7 +32,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def embedder() -> Iterator[LocalEmbedder]:
     with closing(FairThreads(2)) as threads:
-        yield LocalEmbedder(threads, many_languages.open_network())
+        yield LocalEmbedder(threads, many_languages.open_network(threads.count))
 
 
 def encode(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
@@ -90,6 +93,21 @@ def test_odd_and_long_texts_have_vectors_of_unit_length(embedder: LocalEmbedder)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
 
+def test_another_file_than_the_installed_one_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = Path(str(files(many_languages.PACKAGE)))
+    for name in ("SHA256SUMS", "tokenizer.json"):
+        shutil.copy(installed / name, tmp_path)
+    (tmp_path / many_languages.NETWORK).write_bytes(b"another")
+    monkeypatch.setattr(many_languages, "_locate_package", lambda: tmp_path)
+    with pytest.raises(DamagedNetwork, match=r"encoder\.onnx"):
+        many_languages.open_network(1)
+    (tmp_path / "SHA256SUMS").unlink()
+    with pytest.raises(DamagedNetwork, match="SHA256SUMS"):
+        many_languages.name_encoder()
+
+
 def test_the_settings_choose_it_under_a_name_of_its_own() -> None:
     settings = load_settings(encoder="many_languages")
 
@@ -99,5 +117,5 @@ def test_the_settings_choose_it_under_a_name_of_its_own() -> None:
                 embedder = await opened.enter_async_context(open_embedder(settings, threads))
                 return embedder.name
 
-    assert asyncio.run(open_and_name()) == encoder_of(settings)[0] == many_languages.NAME
-    assert encoder_of(load_settings())[0] != many_languages.NAME
+    assert asyncio.run(open_and_name()) == encoder_of(settings)[0]
+    assert encoder_of(load_settings())[0] != encoder_of(settings)[0]

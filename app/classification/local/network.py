@@ -43,7 +43,7 @@ class LocalNetwork:
 
     def __init__(self, threads: FairThreads) -> None:
         self._tokenizer = load_tokenizer()
-        self._session = open_session(WEIGHTS, threads=THREADS)
+        self._session = open_session(WEIGHTS, threads=min(THREADS, threads.count))
         self._threads = threads
 
     async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:

@@ -58,7 +58,6 @@ def hear_model(
     return replace(
         local.verdict,
         judgments=tuple(judgments),
-        is_read=local.verdict.is_read or by_model.failure is None,
         model_cost=_build_model_cost(by_model),
         look_again=by_model.failure,
     )
