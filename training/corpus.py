@@ -27,7 +27,7 @@ MEASURED = (
     "spoken2",
 )
 # Are reported too, to compare with earlier judges: totals or errors of them have been seen.
-LOOKED_AT = ("persons", "mixture", "business", "worlds", "days", "desks")
+LOOKED_AT = ("persons", "mixture", "business", "worlds", "days", "desks", "reversals2")
 HELD_OUT = frozenset((*CALIBRATION, *MEASURED, *LOOKED_AT))
 RELATIONS = ("NONE", "DUPLICATE", "UPDATE", "CONTRADICTION", "RETRACTION", "COMPLEMENT", "PART")
 ENDINGS = frozenset(("UPDATE", "CONTRADICTION", "RETRACTION"))
