@@ -13,7 +13,7 @@ class DamagedNetwork(Exception):
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{path} is missing or is not the file that was shipped. Install Palimpsest again."
+            f"{path} is missing or is not the file that was shipped. Install its package again."
         )
 
 

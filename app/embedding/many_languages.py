@@ -16,7 +16,8 @@ from app.networks import start_session
 
 PACKAGE: Final = "palimpsest_languages"
 NETWORK: Final = "encoder.onnx"
-START, END = 0, 2  # the numbers of <s> and </s>
+START: Final = 0  # <s>
+END: Final = 2  # </s>
 PREFIX: Final = "query:"  # stands before every text, as the network was trained
 # A text takes .6 of the time on two threads.
 THREADS: Final = 2
@@ -31,7 +32,7 @@ def name_encoder() -> str:
 
 
 def open_network(threads: int) -> EncoderNetwork:
-    """Return the network of the installed package. A step of it works on so many threads, or two.
+    """Return the network of the installed package. A step works on `threads` threads, two at most.
 
     Raises DamagedNetwork, and ModuleNotFoundError without the package.
     """
