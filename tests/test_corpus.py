@@ -141,3 +141,26 @@ def _is_form_of_one(word: str, words: set[str]) -> bool:
     singulars = {"is": "are", "was": "were", "has": "have", "am": "are", "does": "do"}
     stems = (word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y")
     return word == "s" or singulars.get(word) in words or any(stem in words for stem in stems)
+
+
+def test_what_is_written_in_other_languages_is_well_formed() -> None:
+    for folder in (CORPUS / "languages").iterdir():
+        for line in (folder / "scopes.jsonl").read_text("utf-8").splitlines():
+            facts = json.loads(line)["facts"]
+            assert [fact["n"] for fact in facts] == list(range(1, 41))
+            for fact in facts:
+                assert fact["text"].strip()
+                for relation in fact["relations"]:
+                    assert relation["to"] < fact["n"]
+                    assert relation["relation"] in RELATIONS
+
+
+def test_pieces_of_messages_in_other_languages_lie_in_their_order() -> None:
+    files = list((CORPUS / "languages").glob("*/talk.jsonl"))
+    assert len(files) == 16
+    for file in files:
+        for line in file.read_text("utf-8").splitlines():
+            turn, place = json.loads(line), 0
+            for sentence in turn["sentences"]:
+                assert sentence["class"] in CLASSES
+                place = turn["text"].index(sentence["text"], place) + len(sentence["text"])
