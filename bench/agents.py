@@ -164,7 +164,7 @@ async def _print_planning(url: str, agent: str) -> None:
     text = asked_texts()[0]
     [vector] = await KnownVectors(known_texts()).encode([text])
     values: dict[str, Any] = {"agent": agent, "as_of": None, "known_at": None, "used_by": None}
-    values |= {"query": text, "language": "english", "encoder": KnownVectors.name, "depth": 50}
+    values |= {"query": text, "language": "english", "encoder": KnownVectors.name}
     values |= {"limit": 10, "min_score": ANY_SCORE, "max_bytes": 10**7, **list_choice_values()}
     engine = create_engine(url, pool_size=1, patience=Patience())
     for mode in MODES:

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from uuid_utils.compat import uuid7
 
-from app.embedding.local import ENGLISH, LocalEmbedder
+from app.embedding.local import ENGLISH_ENCODER, LocalEmbedder
 from app.main import create_app as create_service
 from app.networks import FairThreads
 from app.settings import load_settings
@@ -89,11 +89,10 @@ class _Floor:
         bound |= {
             "query": asked["query"],
             "vector": vector,
-            "encoder": ENGLISH,
+            "encoder": ENGLISH_ENCODER,
             "language": "english",
             "limit": asked["limit"],
             "min_score": ANY_SCORE,
-            "depth": max(50, asked["limit"]),
         }
         self._reader.execute(self._searches[asked["mode"]], bound, prepare=True).fetchall()
         return self._answer()

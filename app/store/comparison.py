@@ -30,6 +30,7 @@ from app.store.ranking import (
     MIN_DEPTH,
     READ_COLUMNS,
     SAME_ENCODER,
+    WORDS_WEIGHT,
     Hit,
     build_distance,
     build_query_words_cte,
@@ -40,11 +41,6 @@ from app.turns import iterate_in_turns
 
 # The greatest number of candidates that share a fact's derived slot or category, ranked or not.
 MAX_ALIKE = 5
-
-# How much the rank by words adds to the cosine: .3 if a memory has every word of the fact, once.
-# Chosen by the recall of what a fact ends, which hardly changes from 3 to 7. Fusing both rankings
-# by reciprocal ranks puts the nearest behind all that share any word.
-WORDS_WEIGHT = 5.0
 
 _BEST_FIRST = "hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC"
 

@@ -36,7 +36,7 @@ from app.store.memories import (
     where_searchable,
 )
 from app.store.ranking import (
-    FUSED_LIVE,
+    BEST_BY_BOTH,
     MIN_DEPTH,
     OUTRANKED,
     READ_COLUMNS,
@@ -69,8 +69,8 @@ class Hits:
 class Query:
     """A text to search for. `encoder` names the model of `vector`, which is None in text mode.
 
-    Hybrid mode fuses the best `depth` memories of both rankings. The memories found are answered
-    until they reach `max_bytes` as JSON.
+    In hybrid mode an index reads the best `depth` memories of both rankings. The memories found are
+    answered until they reach `max_bytes` as JSON.
     """
 
     text: str
@@ -94,10 +94,10 @@ class Query:
 
 # --- the statement -------------------------------------------------------------------------------
 
-# Two facts rank alike if their scores differ by less than this share of the best one (a place in
-# both rankings is 1.6 percent) and their similarities by no more than this: then the one that is
-# known later comes first, as it may be the newer wording of the other.
-_ALIKE_SCORE = 0.02
+# Two facts rank alike if their scores differ by less than this share of the best one and their
+# similarities by no more than this: then the one that is known later comes first, as it may be the
+# newer wording of the other.
+_ALIKE_SCORE = 0.03
 _ALIKE_SIMILARITY = 0.03
 
 _FOUND_FIRST = """
@@ -240,7 +240,7 @@ def _rank_by_words_ctes(scope: Scope) -> str:
 def _rank_by_both_ctes(scope: Scope) -> str:
     return f"""
         {_build_live_cte(scope, ":vector")},
-        best AS MATERIALIZED ({FUSED_LIVE})
+        best AS MATERIALIZED ({BEST_BY_BOTH})
     """
 
 
@@ -260,7 +260,7 @@ def _build_live_cte(scope: Scope, vector: str | None) -> str:
 
 
 _BEST_OF_LIVE = {
-    "hybrid": FUSED_LIVE,
+    "hybrid": BEST_BY_BOTH,
     "vector": """
         SELECT
             id, 1 - distance AS score, 1 - distance AS vector, CAST(NULL AS float8) AS text
@@ -363,7 +363,6 @@ async def _run_search(
         "min_score": query.min_score,
         "max_bytes": query.max_bytes,
         "encoder": query.encoder,
-        "depth": query.depth,
     }
     return await run_read(
         connection, statement, agent, point, {**values, **parameters}, encoder=query.encoder_needed

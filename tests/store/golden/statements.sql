@@ -1501,26 +1501,12 @@ best AS MATERIALIZED (
     SELECT id, score, vector, text
     FROM (
         SELECT
-            coalesce(v.id, t.id) AS id,
-            30.5 * (
-                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-            ) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector,
-            coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place
-            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-        ) AS v
-        FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (
-                SELECT * FROM live
-                WHERE rank > 0
-                ORDER BY rank DESC, distance
-                LIMIT :depth
-            ) AS ranked
-        ) AS t USING (id)
-    ) AS fused
+            id,
+            1 - distance + 5.0 * rank AS score,
+            1 - distance AS vector,
+            rank AS text
+        FROM live
+    ) AS scored
     WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
     LIMIT :limit
@@ -1578,7 +1564,7 @@ LEFT JOIN (
             FROM (
                 SELECT *, floor(
                     (max(score) OVER () - score)
-                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                    / greatest(0.03 * max(score) OVER (), 1e-9)
                 ) AS band
                 FROM (
                     SELECT
@@ -1810,7 +1796,7 @@ LEFT JOIN (
             FROM (
                 SELECT *, floor(
                     (max(score) OVER () - score)
-                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                    / greatest(0.03 * max(score) OVER (), 1e-9)
                 ) AS band
                 FROM (
                     SELECT
@@ -2047,7 +2033,7 @@ LEFT JOIN (
             FROM (
                 SELECT *, floor(
                     (max(score) OVER () - score)
-                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                    / greatest(0.03 * max(score) OVER (), 1e-9)
                 ) AS band
                 FROM (
                     SELECT
@@ -2250,26 +2236,12 @@ best AS MATERIALIZED (
     SELECT id, score, vector, text
     FROM (
         SELECT
-            coalesce(v.id, t.id) AS id,
-            30.5 * (
-                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-            ) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector,
-            coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place
-            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-        ) AS v
-        FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (
-                SELECT * FROM live
-                WHERE rank > 0
-                ORDER BY rank DESC, distance
-                LIMIT :depth
-            ) AS ranked
-        ) AS t USING (id)
-    ) AS fused
+            id,
+            1 - distance + 5.0 * rank AS score,
+            1 - distance AS vector,
+            rank AS text
+        FROM live
+    ) AS scored
     WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
     LIMIT :limit
@@ -2327,7 +2299,7 @@ LEFT JOIN (
             FROM (
                 SELECT *, floor(
                     (max(score) OVER () - score)
-                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                    / greatest(0.03 * max(score) OVER (), 1e-9)
                 ) AS band
                 FROM (
                     SELECT
@@ -3743,26 +3715,12 @@ best AS MATERIALIZED (
     SELECT id, score, vector, text
     FROM (
         SELECT
-            coalesce(v.id, t.id) AS id,
-            30.5 * (
-                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-            ) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector,
-            coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place
-            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-        ) AS v
-        FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (
-                SELECT * FROM live
-                WHERE rank > 0
-                ORDER BY rank DESC, distance
-                LIMIT :depth
-            ) AS ranked
-        ) AS t USING (id)
-    ) AS fused
+            id,
+            1 - distance + 5.0 * rank AS score,
+            1 - distance AS vector,
+            rank AS text
+        FROM live
+    ) AS scored
     WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
     LIMIT :limit
@@ -3820,7 +3778,7 @@ LEFT JOIN (
             FROM (
                 SELECT *, floor(
                     (max(score) OVER () - score)
-                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                    / greatest(0.03 * max(score) OVER (), 1e-9)
                 ) AS band
                 FROM (
                     SELECT
@@ -9248,26 +9206,12 @@ best AS MATERIALIZED (
     SELECT id, score, vector, text
     FROM (
         SELECT
-            coalesce(v.id, t.id) AS id,
-            30.5 * (
-                coalesce(1.0 / (60 + v.place), 0) + coalesce(1.0 / (60 + t.place), 0)
-            ) AS score,
-            1 - coalesce(v.distance, t.distance) AS vector,
-            coalesce(t.rank, v.rank) AS text
-        FROM (
-            SELECT *, row_number() OVER (ORDER BY distance) AS place
-            FROM (SELECT * FROM live ORDER BY distance LIMIT :depth) AS nearest
-        ) AS v
-        FULL JOIN (
-            SELECT *, row_number() OVER (ORDER BY rank DESC, distance) AS place
-            FROM (
-                SELECT * FROM live
-                WHERE rank > 0
-                ORDER BY rank DESC, distance
-                LIMIT :depth
-            ) AS ranked
-        ) AS t USING (id)
-    ) AS fused
+            id,
+            1 - distance + 5.0 * rank AS score,
+            1 - distance AS vector,
+            rank AS text
+        FROM live
+    ) AS scored
     WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
     LIMIT :limit
@@ -9331,7 +9275,7 @@ LEFT JOIN (
             FROM (
                 SELECT *, floor(
                     (max(score) OVER () - score)
-                    / greatest(0.02 * max(score) OVER (), 1e-9)
+                    / greatest(0.03 * max(score) OVER (), 1e-9)
                 ) AS band
                 FROM (
                     SELECT
