@@ -7,7 +7,7 @@ BIN := .venv/bin
 # A process per core, each with a Postgres of its own.
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 # The service is not installed where torch is.
-TRAINING := PYTHONPATH=. .venv-training/bin/python
+TRAINING := PYTHONPATH=.:training/languages .venv-training/bin/python
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 OTHER_PYTHON = or name another Python: make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12
@@ -16,13 +16,13 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates languages measure-judge
+.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates judge-of-languages messages-of-languages languages measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-22s %s\n", $$1, $$2 }' Makefile
 
 test: .venv/.dev ## Install, then run all tests
 	$(BIN)/pytest $(SIDE_BY_SIDE)
@@ -82,7 +82,17 @@ dates: .venv-training/.ready ## Train the network that tells what dates are to f
 	$(TRAINING) training/train_dates.py
 	$(TRAINING) training/export_network.py build/dates.pt dates
 
-languages: .venv/.serve .venv-languages/.ready ## Build and install the encoder of many languages (a minute)
+judge-of-languages: .venv-training/.ready languages ## Train the judge of many languages (an hour)
+	$(TRAINING) training/train_judge_of_languages.py
+	$(TRAINING) training/export_network.py build/judge_of_languages.pt judge --many-languages
+	$(MAKE) languages
+
+messages-of-languages: .venv-training/.ready languages ## Train the network that reads messages in many languages, after that judge (half an hour)
+	$(TRAINING) training/train_messages_of_languages.py
+	$(TRAINING) training/export_network.py build/messages_of_languages.pt messages --many-languages
+	$(MAKE) languages
+
+languages: .venv/.serve .venv-languages/.ready ## Build and install the networks of many languages (a minute)
 	.venv-languages/bin/python training/export_languages.py
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall ./training/languages
 

@@ -130,6 +130,7 @@ def serve(
     """
     from app.listening import announce_readiness, check_port, end_on_hangup
     from app.network_files import check_files
+    from app.networks.many_languages import find_many_languages
 
     settings = _load_settings(**drop_unset(host=host, port=port, workers=workers))
     log_config = _configure_logging(settings)
@@ -143,6 +144,8 @@ def serve(
         # Before a Postgres is made and migrated for nothing.
         check_port(settings)
         check_files()
+        if settings.languages == "many":
+            check_files(find_many_languages().folder)
         with _open_database(settings) as opened:
             _prepare_database(opened, migrate=migrate or is_embedded)
             _export_settings(opened)

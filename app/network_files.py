@@ -17,12 +17,12 @@ class DamagedNetwork(Exception):
         )
 
 
-def read_digests(folder: Path) -> dict[str, str]:
+def read_digests(folder: Path | None = None) -> dict[str, str]:
     """Return the SHA-256 of each file, in hexadecimal, by its name, from a file of `sha256sum`.
 
-    Raises DamagedNetwork.
+    Without a folder, those are the files of the app. Raises DamagedNetwork.
     """
-    path = folder / DIGESTS
+    path = (folder or FOLDER) / DIGESTS
     try:
         lines = path.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -32,8 +32,7 @@ def read_digests(folder: Path) -> dict[str, str]:
 
 def check_file(name: str, folder: Path | None = None) -> Path:
     """Return the path of a file of the networks. Raises DamagedNetwork."""
-    folder = folder or FOLDER
-    path = folder / name
+    path = (folder or FOLDER) / name
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -44,7 +43,7 @@ def check_file(name: str, folder: Path | None = None) -> Path:
     return path
 
 
-def check_files() -> None:
+def check_files(folder: Path | None = None) -> None:
     """Raise DamagedNetwork unless every file is the one that was shipped."""
-    for name in read_digests(FOLDER):
-        check_file(name)
+    for name in read_digests(folder):
+        check_file(name, folder)

@@ -233,12 +233,12 @@ class Settings(BaseSettings):
             "two or more, the judge works on two of its own."
         ),
     )
-    encoder: Literal["english", "many_languages"] = Field(
+    languages: Literal["english", "many"] = Field(
         "english",
         description=(
-            "The local encoder. many_languages finds facts in other languages too, and needs the "
-            "package palimpsest-languages (`make languages`). Another one needs `palimpsest "
-            "reembed`."
+            "What the local networks read: encoder, judge and reader of messages. Many needs the "
+            "package palimpsest-languages (`make languages`), and, with a local encoder, "
+            "`palimpsest reembed` if something is stored already."
         ),
     )
     embedding_base_url: str | None = Field(
@@ -930,10 +930,9 @@ def load_settings(**overrides: object) -> Settings:
         raise InvalidSettings(
             "PALIMPSEST_EXTRACT: model needs PALIMPSEST_LLM_BASE_URL. Set that too, or auto."
         )
-    has_many = settings.encoder == "many_languages" and settings.embedding_base_url is None
-    if has_many and find_spec("palimpsest_languages") is None:
+    if settings.languages == "many" and find_spec("palimpsest_languages") is None:
         raise InvalidSettings(
-            "PALIMPSEST_ENCODER: many_languages needs the package palimpsest-languages, which is "
+            "PALIMPSEST_LANGUAGES: many needs the package palimpsest-languages, which is "
             "not installed. Run `make languages` in a checkout, or unset it."
         )
     if settings.embedding_base_url and settings.embedding_dimensions is None:

@@ -29,7 +29,7 @@ from app.extraction.fact_splitter import FactSplitter
 from app.extraction.message_network import MessageNetwork
 from app.extraction.model.extractor import ModelExtractor
 from app.extraction.parts_network import PartsNetwork
-from app.networks import FairThreads
+from app.networks import FairThreads, find_many_languages
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
 from app.remote.webhooks import WebhookSender, open_webhook_client
@@ -298,7 +298,10 @@ def _open_local_judge(
     """
     if not settings.local_judge or process is Process.MAINTENANCE:
         return None
-    return LocalJudge(LocalNetwork(threads))
+    english = LocalNetwork(threads)
+    if settings.languages == "english":
+        return LocalJudge(english)
+    return LocalJudge(english, LocalNetwork(threads, find_many_languages()))
 
 
 def _build_services(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from app.embedding.local import ENGLISH, LocalEmbedder
+from app.embedding.local import ENGLISH_ENCODER, LocalEmbedder
 from app.network_files import FOLDER
 from app.networks import FairThreads
 
@@ -41,7 +41,7 @@ class KnownVectors:
     Its vectors are the local encoder's, and so is its name.
     """
 
-    name = ENGLISH
+    name = ENGLISH_ENCODER
     dimensions = LocalEmbedder.dimensions
 
     def __init__(self, texts: Sequence[str]) -> None:

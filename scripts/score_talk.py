@@ -1,8 +1,8 @@
 """Scores the network that reads facts from talk on a file of labelled turns.
 
-    score_talk.py FILE [--errors]
+    score_talk.py FILE [--errors] [--many-languages]
 
-FILE is one of corpus/turns, or has one turn a line: session, turn, role, at, content, and labels
+FILE is one of corpus/turns or corpus/languages, or has one turn a line: session, turn, role, at, content, and labels
 with a verbatim `span` and a `class`. A captured statement is right if at least half of its first quote lies in labels of class fact or confirmation; otherwise it is junk. A label is recalled if at least half of
 it lies in such quotes. `--errors` lists what was captured wrongly and what was missed.
 """
@@ -20,12 +20,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from app.domain.talk import Quote, Role, Statement, Turn
-from app.extraction.message_network import MessageNetwork
+from app.extraction.message_network import FACT_KINDS, MessageNetwork
 from app.extraction.talk_reader import read_talk
-from app.networks import FairThreads
+from app.networks import FairThreads, find_many_languages
 
 WANTED = {"fact", "confirmation"}
-NETWORK = MessageNetwork(FairThreads(2))
 
 
 @dataclass
@@ -43,20 +42,21 @@ class Score:
 
 def read_sessions(path: Path) -> list[list[dict[str, Any]]]:
     sessions: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in path.read_text("utf-8").splitlines():
-        if line.strip():
-            row = json.loads(line)
-            row = label_turn(row) if "sentences" in row else row
-            sessions[row["session"]].append(row)
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    # Those of corpus/languages are not written in full words.
+    has_facts = any("fact" in each for row in rows for each in row.get("sentences", ()))
+    for row in rows:
+        labelled = label_turn(row, has_facts=has_facts) if "sentences" in row else row
+        sessions[labelled["session"]].append(labelled)
     return [sorted(rows, key=lambda row: row["turn"]) for rows in sessions.values()]
 
 
-def label_turn(turn: dict[str, Any]) -> dict[str, Any]:
-    """Return a turn of corpus/turns in the form of corpus/speech."""
-    labels = [
-        {"span": each["text"], "class": "fact" if "fact" in each else each["class"]}
-        for each in turn["sentences"]
-    ]
+def label_turn(turn: dict[str, Any], *, has_facts: bool) -> dict[str, Any]:
+    """Return a turn of corpus/turns or corpus/languages in the form of corpus/speech."""
+    labels = []
+    for each in turn["sentences"]:
+        is_fact = "fact" in each if has_facts else each["class"] in FACT_KINDS
+        labels.append({"span": each["text"], "class": "fact" if is_fact else each["class"]})
     return {
         "session": turn["conversation"],
         "turn": turn["turn"],
@@ -85,11 +85,11 @@ def count_overlap(quote: Quote, span: tuple[int, int, str]) -> int:
     return max(0, min(quote.end, span[1]) - max(quote.start, span[0]))
 
 
-def score_session(rows: list[dict[str, Any]], score: Score) -> None:
+def score_session(rows: list[dict[str, Any]], network: MessageNetwork, score: Score) -> None:
     turns = [
         Turn(Role(row["role"]), row["content"], datetime.fromisoformat(row["at"])) for row in rows
     ]
-    extraction = asyncio.run(read_talk(turns, NETWORK))
+    extraction = asyncio.run(read_talk(turns, network))
     quotes: dict[int, list[tuple[Quote, Statement]]] = defaultdict(list)
     for statement in extraction.statements:
         quotes[statement.quotes[0].turn].append((statement.quotes[0], statement))
@@ -145,10 +145,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("--errors", action="store_true")
+    parser.add_argument("--many-languages", action="store_true")
     arguments = parser.parse_args()
-    score = Score()
+    many = find_many_languages() if arguments.many_languages else None
+    network, score = MessageNetwork(FairThreads(2), many), Score()
     for rows in read_sessions(arguments.file):
-        score_session(rows, score)
+        score_session(rows, network, score)
     print_score(score, with_errors=arguments.errors)
 
 

@@ -20,6 +20,7 @@ BENCHMARKS = sorted(f"bench.{file.stem}" for file in (ROOT / "bench").glob("[a-z
 # Training has an environment of its own.
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 OF_TRAINING = {
+    "e5",
     "export_encoder",
     "export_languages",
     "export_network",
@@ -27,10 +28,12 @@ OF_TRAINING = {
     "network",
     "quantised_bert",
     "train_judge",
+    "train_judge_of_languages",
     "train_languages",
     "train_dates",
     "train_parts",
     "train_messages",
+    "train_messages_of_languages",
     "trainer",
 }
 TOLD = [

@@ -12,7 +12,7 @@ import pytest
 
 from app import network_files
 from app.network_files import DamagedNetwork, check_file, check_files, read_digests
-from app.networks import load_tokenizer, open_session
+from app.networks import ENGLISH
 
 ROOT = Path(__file__).parents[1]
 NETWORKS = ROOT / "app" / "networks"
@@ -57,7 +57,7 @@ def test_a_file_of_which_one_bit_is_another_is_not_opened(folder: Path, name: st
     check_file(name)
     damage(folder / name)
     with pytest.raises(DamagedNetwork, match=f"{name} is missing or is not the file"):
-        load_tokenizer() if name.endswith(".json") else open_session(name)
+        ENGLISH.load_tokenizer() if name.endswith(".json") else ENGLISH.open_session(name)
     with pytest.raises(DamagedNetwork):
         check_files()
 

@@ -236,8 +236,6 @@ def test_a_secret_that_cannot_be_read_is_one_line_too(
 
 def test_many_languages_need_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.settings.find_spec", lambda name: None)
-    with pytest.raises(InvalidSettings, match=r"PALIMPSEST_ENCODER: .*`make languages`"):
-        load_settings(encoder="many_languages")
-    assert load_settings(encoder="english").encoder == "english"
-    remote = {"embedding_base_url": "http://127.0.0.1:1/v1", "embedding_dimensions": 8}
-    assert load_settings(encoder="many_languages", **remote).embedding_dimensions == 8
+    with pytest.raises(InvalidSettings, match=r"PALIMPSEST_LANGUAGES: .*`make languages`"):
+        load_settings(languages="many")
+    assert load_settings(languages="english").languages == "english"

@@ -13,8 +13,8 @@ from app.networks import FairThreads
 class SentenceEncoder:
     """Encodes each text once."""
 
-    def __init__(self) -> None:
-        self._embedder = LocalEmbedder(FairThreads(2))
+    def __init__(self, embedder: LocalEmbedder | None = None) -> None:
+        self._embedder = embedder or LocalEmbedder(FairThreads(2))
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

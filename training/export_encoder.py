@@ -24,6 +24,7 @@ from quantised_bert import (
     add_embeddings,
     add_layers,
     add_linear_by_token,
+    add_words,
     write_network,
     write_words,
 )
@@ -44,7 +45,7 @@ LONGEST_WORD = 100  # characters; WordPiece turns a longer word into a single [U
 def build_encoder(weights: Weights) -> ModelProto:
     """The whole graph, from the tensors of the published checkpoint by their names."""
     graph = Graph()
-    embeddings = add_embeddings(graph, weights)
+    embeddings = add_embeddings(graph, add_words(graph, weights), weights)
     x = add_layers(graph, embeddings, weights, linear=add_linear_by_token)
     mean = graph.node("ReduceMean", x, graph.constant("token_axis", np.array([1])), keepdims=0)
     graph.node("LpNormalization", mean, output="vectors", axis=1, p=2)

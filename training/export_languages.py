@@ -1,10 +1,11 @@
-"""Writes the encoder of many languages and its tokenizer into the package palimpsest-languages: `make languages`.
+"""Writes the networks of many languages and their tokenizer into the package palimpsest-languages: `make languages`.
 
-The graph takes `ids`, int64 (texts, tokens) without padding, and gives `vectors`, float32 (texts, 384), rows of unit length: the published
+The judge and the reader of messages are files of this repository; their words are those of the encoder. The graph of the encoder takes `ids`, int64 (texts, tokens) without padding, and gives `vectors`, float32 (texts, 384), rows of unit length: the published
 multilingual-e5-small with 8-bit layers and its words in 4 bits, the mean over the tokens, and what `train_languages.py` learned: another
 middle, and a matrix. The same weights give the same bytes.
 """
 
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -17,18 +18,21 @@ from quantised_bert import (
     DIMENSIONS,
     Graph,
     Shapes,
-    Weights,
-    add_layer_norm,
+    add_embeddings,
     add_layers,
     add_linear_by_token,
+    write_network,
+    write_words,
 )
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 FOLDER = Path(__file__).parent / "languages"
 PACKAGE = FOLDER / "palimpsest_languages"
 LEARNED = FOLDER / "learned.npz"
+TRAINED = ("judge.onnx",)
 UNKNOWN = 3  # the number of <unk>
 SCRIPTS = ("LATIN", "CJK", "HIRAGANA", "KATAKANA")
+PLACES = 512  # positions of the published encoder
 OTHERS = 20_000  # pieces of other scripts
 
 
@@ -56,7 +60,9 @@ def _is_of_first_class(character: str) -> bool:
 def build_encoder(published: PublishedE5, middle: Floats, matrix: Floats) -> ModelProto:
     """Return the whole graph. `middle` is (384), `matrix` (384, 384): a vector is ((mean - middle) @ matrix)."""
     graph, weights = Graph(), published.read_weights()
-    x = add_layers(graph, add_words(graph, published, weights), weights, linear=add_linear_by_token)
+    words = add_published_words(graph, published)
+    embeddings = add_embeddings(graph, words, weights, window=PLACES)
+    x = add_layers(graph, embeddings, weights, linear=add_linear_by_token)
     mean = graph.node("ReduceMean", x, graph.constant("token_axis", np.array([1])), keepdims=0)
     unit = graph.node("LpNormalization", mean, axis=1, p=2)
     moved = graph.node("Sub", unit, graph.constant("middle", middle))
@@ -67,8 +73,8 @@ def build_encoder(published: PublishedE5, middle: Floats, matrix: Floats) -> Mod
     return graph.build_model("multilingual-e5-small-int8", inputs=inputs, outputs=outputs)
 
 
-def add_words(graph: Graph, published: PublishedE5, weights: Weights) -> str:
-    """Word in 4 bits plus position plus token type, normalised: (texts, tokens, 384)."""
+def add_published_words(graph: Graph, published: PublishedE5) -> str:
+    """The vectors of the words in 4 bits, looked up: (texts, tokens, 384)."""
     chosen = choose_pieces(published)
     codes, scales = published.read_codes(WORD_VECTORS, published.sizes[4], DIMENSIONS)
     codes, scales = codes[chosen], scales[chosen]
@@ -87,13 +93,7 @@ def add_words(graph: Graph, published: PublishedE5, weights: Weights) -> str:
         quantize_axis=1,
         block_size=BLOCK,
     )
-    words = graph.node("Cast", looked_up, to=TensorProto.FLOAT)
-    types = weights["embeddings.token_type_embeddings.weight"]
-    table = weights["embeddings.position_embeddings.weight"] + types[0]
-    tokens = graph.node("Shape", "ids", start=1, end=2)
-    positions = graph.constant("positions", table)
-    placed = graph.node("Slice", positions, graph.constant("start", np.array([0])), tokens)
-    return add_layer_norm(graph, graph.node("Add", words, placed), weights, "embeddings.LayerNorm")
+    return graph.node("Cast", looked_up, to=TensorProto.FLOAT)
 
 
 def build_tokenizer(published: PublishedE5) -> Tokenizer:
@@ -110,7 +110,10 @@ def build_tokenizer(published: PublishedE5) -> Tokenizer:
 def main() -> None:
     published, learned = read_published(), np.load(LEARNED)
     model = build_encoder(published, learned["middle"], learned["matrix"])
-    (PACKAGE / "encoder.onnx").write_bytes(model.SerializeToString(deterministic=True))
+    write_words(model, PACKAGE)
+    write_network(model, PACKAGE / "encoder.onnx")
+    for name in TRAINED:
+        shutil.copy(FOLDER / name, PACKAGE)
     tokenizer = build_tokenizer(published).to_str()
     (PACKAGE / "tokenizer.json").write_text(tokenizer, encoding="utf-8")
     write_digests(PACKAGE)

@@ -7,6 +7,7 @@
     python training/measure.py --ablation          what each signal is worth
     python training/measure.py --cases FILE        labelled cases, each a text beside what is stored
     python training/measure.py --ways              plain sentences, made from held-out slots and opposites
+    python training/measure.py --languages         the judge of many languages, on writers of `corpus/languages` that were held out
 
 A scope is walked in order. Each text meets up to ten facts that hold, the nearest vectors first, as in the service (which ranks by words
 too). *Found*: of the texts that end something, those that ended it. *Asked*: those that left a review which names it. *Wrong*: of all
@@ -47,9 +48,12 @@ from app.classification.local_judges import find_worth_reading
 from app.classification.names import rename_alike
 from app.domain.policy import Policy
 from app.domain.relation import Judge, Judgment, Operation, decide_operation
-from app.networks import FairThreads
+from app.embedding.local import LocalEmbedder
+from app.embedding.many_languages import open_network
+from app.networks import FairThreads, find_many_languages
 from corpus import (
     ENDINGS,
+    FOLDER,
     MEASURED,
     RELATIONS,
     Line,
@@ -304,6 +308,21 @@ async def measure_scopes(
             print(line)
 
 
+def measure_languages(*, with_curve: bool) -> None:
+    threads = FairThreads(2)
+    network = LocalNetwork(threads, find_many_languages())
+    encoder = SentenceEncoder(LocalEmbedder(threads, open_network(threads.count)))
+    everything: list[Step] = []
+    for file in sorted((FOLDER / "languages").glob("*2/scopes.jsonl")):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        steps = [step for line in lines for step in walk_scope(json.loads(line), encoder)]
+        print(file.parent.name)
+        asyncio.run(measure_scopes(steps, network))
+        everything += steps
+    print("all of them")
+    asyncio.run(measure_scopes(everything, network, with_curve=with_curve))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the local judge.")
     parser.add_argument("--writers", nargs="+", default=list(MEASURED))
@@ -312,7 +331,11 @@ def main() -> None:
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--cases", type=Path)
     parser.add_argument("--ways", action="store_true")
+    parser.add_argument("--languages", action="store_true")
     arguments = parser.parse_args()
+    if arguments.languages:
+        measure_languages(with_curve=arguments.curve)
+        return
     encoder = SentenceEncoder()
     if arguments.ways:
         measure_ways(encoder, LocalNetwork(FairThreads(2)))

@@ -77,7 +77,12 @@ def list_turn_writers(*, held_out: bool = False) -> list[str]:
 
 def read_turns(name: str) -> Iterator[Message]:
     """Yield the messages of a writer of turns."""
-    for turn in _read_lines(FOLDER / "turns" / f"{name}.jsonl"):
+    return read_talk(FOLDER / "turns" / f"{name}.jsonl")
+
+
+def read_talk(file: Path) -> Iterator[Message]:
+    """Yield the messages of a file of turns."""
+    for turn in _read_lines(file):
         spans = [(one["text"], (find_class(one),)) for one in turn["sentences"]]
         yield cut_message(turn["text"], spans, unmarked=LINK)
 

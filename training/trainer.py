@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from network import MASK, Encoded, ReadingNetwork, pad_texts
+from network import Base, Encoded, ReadingNetwork, pad_texts
 
 BATCH = 2_048  # tokens, padding included
 RATE = 2e-4
@@ -26,7 +26,7 @@ ComputeLoss = Callable[[Any, Sequence[Encoded]], torch.Tensor]
 def compute_loss_of_classes(network: ReadingNetwork, encoded: Sequence[Encoded]) -> torch.Tensor:
     """Return the loss of what the network reads in the texts, some of their words hidden."""
     batch = pad_texts(encoded)
-    logits = network(replace(batch, ids=mask_words(batch.ids)))
+    logits = network(replace(batch, ids=mask_words(batch.ids, network.base)))
     return compute_loss(logits.float(), encoded)
 
 
@@ -100,10 +100,10 @@ class Trainer:
         return weights
 
 
-def mask_words(ids: torch.Tensor) -> torch.Tensor:
+def mask_words(ids: torch.Tensor, base: Base) -> torch.Tensor:
     """Hide some of the words. What is left must do."""
-    is_hidden = (torch.rand(ids.shape) < MASKED) & (ids > MASK)
-    return ids.masked_fill(is_hidden, MASK)
+    is_hidden = (torch.rand(ids.shape) < MASKED) & (ids > base.hidden)
+    return ids.masked_fill(is_hidden, base.hidden)
 
 
 def make_batches(encoded: Sequence[Encoded], rng: random.Random) -> Iterator[list[Encoded]]:

@@ -60,7 +60,8 @@ class Cascade:
         The likeliest candidates come first.
         """
         local = await self._local.judge(fact, candidates)
-        if candidates and self._model is None and not is_english(fact.content):
+        is_read = is_english(fact.content) or self._local.can_read(fact.content)
+        if candidates and self._model is None and not is_read:
             local = replace(local, verdict=replace(local.verdict, knows_language=False))
         read = ReadFact(fact, candidates, local)
         if not candidates or states_nothing(fact.content) or not tier.asks_model:

@@ -17,7 +17,6 @@ from app.classification.wording import spell_alike, write_as_holding
 from app.domain.dates.dated_text import Precision
 from app.domain.dates.facts import drop_date_words
 from app.domain.fact import BaseFact, Fact, Kind, StoredFact, Tier
-from app.domain.language import is_english
 from app.domain.relation import Judge, Judgment, Relation
 from app.domain.text import differ_in_exact_words
 from app.domain.version import Memory
@@ -40,6 +39,9 @@ class LocalJudges:
 
     def __init__(self, judge: LocalJudge | None) -> None:
         self._judge = judge
+
+    def can_read(self, text: str) -> bool:
+        return self._judge is not None and self._judge.can_read(text)
 
     async def judge(self, fact: Fact, candidates: Sequence[Candidate]) -> LocalVerdict:
         """Return what signals and the local judge say.
@@ -65,7 +67,7 @@ class LocalJudges:
     ) -> dict[UUID, Reading]:
         """Return all readings of the verdict, and those of these memories, if they can be read."""
         unread = [each for each in memory_ids if each in local.texts and each not in local.readings]
-        if self._judge is None or not unread or not is_english(fact.content):
+        if self._judge is None or not unread or not self._judge.can_read(fact.content):
             return dict(local.readings)
         texts = [local.texts[memory_id].text for memory_id in unread]
         readings = await self._judge.read(fact.content, texts)
@@ -91,8 +93,7 @@ class LocalJudges:
             return LocalVerdict(verdict, texts)
         verdict, readings = await self._read_candidates(fact, candidates, verdict, texts)
         verdict = _drop_false_repetitions(verdict, fact, texts)
-        can_read = self._judge is not None and is_english(fact.content)
-        return LocalVerdict(verdict, texts, readings, can_read=can_read)
+        return LocalVerdict(verdict, texts, readings, can_read=self.can_read(fact.content))
 
     async def _read_candidates(
         self,
@@ -102,7 +103,7 @@ class LocalJudges:
         texts: Mapping[UUID, RenamedText],
     ) -> tuple[Verdict, dict[UUID, Reading]]:
         """Let the local judge read the likeliest candidates, and those that signals change."""
-        if self._judge is None:
+        if self._judge is None or not self._judge.can_read(fact.content):
             return verdict, {}
         judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
         read = [
@@ -148,7 +149,7 @@ def find_worth_reading(incoming: str, candidates: Sequence[ReadCandidate]) -> li
 
     They are the nearest ones within reach, and those that signals would change.
     """
-    if not is_english(incoming) or states_nothing(incoming):
+    if states_nothing(incoming):
         return []
     nearness = [REACH if each.similarity is None else each.similarity for each in candidates]
     near = [place for place in range(len(candidates)) if nearness[place] >= REACH]

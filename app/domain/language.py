@@ -1,4 +1,4 @@
-"""Whether the networks can read a text: they were trained on English alone."""
+"""In which language a text is, as far as it decides which networks can read it."""
 
 import re
 from unicodedata import name
@@ -22,11 +22,34 @@ _FOREIGN = frozenset(
 )
 
 
+# Words in the Unicode names of letters that the networks of many languages were trained on: Latin,
+# Chinese and Japanese, the "º" of "1º", and signs such as "µ".
+_KNOWN = frozenset("LATIN CJK IDEOGRAPHIC HIRAGANA KATAKANA KATAKANA-HIRAGANA ORDINAL SIGN".split())
+
+
 def is_english(text: str) -> bool:
     """Return False if its words look foreign rather than English. Names do not count.
 
     What is written in another script, such as Chinese or Cyrillic, is foreign wherever it stands.
     """
+    english, foreign = _count_words(text)
+    return foreign == 0 or foreign < english
+
+
+def is_plainly_english(text: str) -> bool:
+    """Return True if some words are English, and fewer are foreign: not for a bare name."""
+    english, foreign = _count_words(text)
+    return foreign < english
+
+
+def is_in_known_script(text: str) -> bool:
+    """Return True if all its words are in Latin, Chinese or Japanese writing."""
+    letters = (letter for word in _WORD.findall(text) for letter in word if not letter.isascii())
+    return all(not _KNOWN.isdisjoint(name(letter, "SIGN").split()) for letter in letters)
+
+
+def _count_words(text: str) -> tuple[int, int]:
+    """Return how many frequent words of English it has, and how many foreign ones."""
     words = _WORD.findall(text)
     foreign = english = 0
     for place, word in enumerate(words):
@@ -39,7 +62,7 @@ def is_english(text: str) -> bool:
         elif word.islower():
             foreign += word in _FOREIGN or not word.isascii()
             english += word in _ENGLISH
-    return foreign == 0 or foreign < english
+    return english, foreign
 
 
 def _is_in_other_script(word: str) -> bool:

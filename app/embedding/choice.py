@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import httpx
 
 from app.embedding import Embedder, many_languages
-from app.embedding.local import DIMENSIONS, ENGLISH, LocalEmbedder
+from app.embedding.local import DIMENSIONS, ENGLISH_ENCODER, LocalEmbedder
 from app.embedding.remote import EmbeddingOptions, RemoteEmbedder
 from app.networks import FairThreads
 from app.settings import Settings
@@ -20,8 +20,8 @@ def encoder_of(settings: Settings) -> tuple[str, int]:
     remote = _find_remote_options(settings)
     if remote is not None:
         return remote.name, remote.dimensions
-    is_english = settings.encoder == "english"
-    return ENGLISH if is_english else many_languages.name_encoder(), DIMENSIONS
+    is_english = settings.languages == "english"
+    return ENGLISH_ENCODER if is_english else many_languages.name_encoder(), DIMENSIONS
 
 
 @asynccontextmanager
@@ -32,7 +32,7 @@ async def open_embedder(settings: Settings, threads: FairThreads) -> AsyncIterat
         async with httpx.AsyncClient() as http:
             yield RemoteEmbedder(http, options)
         return
-    if settings.encoder == "english":
+    if settings.languages == "english":
         yield LocalEmbedder(threads)
     else:
         yield LocalEmbedder(threads, many_languages.open_network(threads.count))

@@ -17,19 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from app.networks import (
-    END_TOKEN,
-    START_TOKEN,
-    FairThreads,
-    load_tokenizer,
-    open_session,
-)
+from app.networks import ENGLISH, FairThreads
 from app.turns import rest
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-ENGLISH: Final = "all-MiniLM-L6-v2-int8"
+ENGLISH_ENCODER: Final = "all-MiniLM-L6-v2-int8"
 DIMENSIONS: Final = 384
 WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end included
 # The longest English texts have 16. In others, a text may have four times as many, and a sample of
@@ -64,8 +58,9 @@ def open_english_network() -> EncoderNetwork:
 
     Raises DamagedNetwork.
     """
-    session = open_session("encoder.onnx")
-    return EncoderNetwork(ENGLISH, load_tokenizer(), session, [START_TOKEN], [END_TOKEN])
+    session = ENGLISH.open_session("encoder.onnx")
+    tokenizer = ENGLISH.load_tokenizer()
+    return EncoderNetwork(ENGLISH_ENCODER, tokenizer, session, [ENGLISH.start], [ENGLISH.end])
 
 
 class LocalEmbedder:

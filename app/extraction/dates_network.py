@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from app.domain.dates.roles import Role
 from app.networks import (
-    END_TOKEN,
-    START_TOKEN,
+    ENGLISH,
     FairThreads,
     LazyNetwork,
     locate_words,
@@ -48,7 +47,7 @@ class DatesNetwork:
         ]
         if not any(places):
             return [Role.OPEN] * len(spans)
-        inputs = {"ids": np.array([[START_TOKEN, *ids, END_TOKEN]])}
+        inputs = {"ids": np.array([[ENGLISH.start, *ids, ENGLISH.end]])}
         [[logits]] = self._network.run(["roles"], inputs)
         return [_choose_role(logits[each].mean(axis=0)) if each else Role.OPEN for each in places]
 

@@ -1,6 +1,7 @@
-"""The network that reads messages: all-MiniLM-L6-v2, fine-tuned on labelled talk.
+"""The networks that read messages, fine-tuned on labelled talk.
 
-It cuts what a user wrote into pieces, and tells of what kind each is.
+They cut what a user wrote into pieces, and tell of what kind each is. One is all-MiniLM-L6-v2, and
+that of many languages the lower layers of multilingual-e5-small.
 """
 
 import asyncio
@@ -15,11 +16,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from app.domain.language import is_english, is_in_known_script, is_plainly_english
 from app.networks import (
-    END_TOKEN,
-    START_TOKEN,
+    ENGLISH,
     FairThreads,
     LazyNetwork,
+    NetworkSet,
+    locate_tokens,
     locate_words,
     weigh_logits,
 )
@@ -93,11 +96,22 @@ def replace_numbers(message: str) -> str:
 
 
 class MessageNetwork:
-    """Reads messages on threads that agents share fairly."""
+    """Reads messages on threads that agents share fairly.
 
-    def __init__(self, threads: FairThreads) -> None:
-        self._network = LazyNetwork("messages.onnx")
+    Where `many_languages` are there, they read what is not plainly English.
+    """
+
+    def __init__(self, threads: FairThreads, many_languages: NetworkSet | None = None) -> None:
+        self._english = _Reader(ENGLISH)
+        self._many_languages = _Reader(many_languages) if many_languages else None
         self._threads = threads
+
+    def can_read(self, text: str) -> bool:
+        is_other = self._many_languages is not None and is_in_known_script(text)
+        return is_other or is_english(text)
+
+    def reads_as_english(self, text: str) -> bool:
+        return self._many_languages is None or is_plainly_english(text)
 
     async def read(self, before: str, text: str, sentences: Collection[int] = ()) -> list[Piece]:
         """Return the pieces of a text, after what its message says before it. Raises CallerLeft.
@@ -105,12 +119,15 @@ class MessageNetwork:
         `sentences` are the places where sentences begin, and pieces with them. A long text is read
         in several goes, each from the last piece of the one before.
         """
+        reader = self._english
+        if self._many_languages is not None and not is_plainly_english(text):
+            reader = self._many_languages
         pieces: list[Piece] = []
         start = 0
         while start < len(text):
             begins = {place - start for place in sentences}
             read, is_whole = await self._threads.run(
-                partial(self._read, f"{before}{text[:start]}", text[start:], begins)
+                partial(reader.read, f"{before}{text[:start]}", text[start:], begins)
             )
             taken = read if is_whole or len(read) == 1 else read[:-1]
             pieces += (replace(one, start=start + one.start, end=start + one.end) for one in taken)
@@ -124,16 +141,26 @@ class MessageNetwork:
         read = await asyncio.gather(*(self.read("", text) for text in texts))
         return [max((piece.worth for piece in pieces), default=0.0) for pieces in read]
 
-    def _read(self, before: str, text: str, sentences: Collection[int]) -> tuple[list[Piece], bool]:
+
+class _Reader:
+    """The network of one set. Words of English begin pieces, and tokens of other languages."""
+
+    def __init__(self, networks: NetworkSet) -> None:
+        self._networks = networks
+        self._network = LazyNetwork("messages.onnx", networks)
+
+    def read(self, before: str, text: str, sentences: Collection[int]) -> tuple[list[Piece], bool]:
         """Return the pieces that the text begins with, and whether they are all of it."""
         context = self._encode_end(before)
         encoding = self._network.encode(text[:MAX_LENGTH])
-        words = [(place, span) for place, span in locate_words(encoding) if place < MAX_TOKENS]
+        is_by_word = self._networks is ENGLISH
+        located = locate_words(encoding) if is_by_word else locate_tokens(encoding, text)
+        words = [(place, span) for place, span in located if place < MAX_TOKENS]
         is_whole = len(text) <= MAX_LENGTH and len(encoding.ids) <= MAX_TOKENS
         if not words:
             return [], True
-        first = [START_TOKEN, *context, END_TOKEN]
-        second = [*encoding.ids[:MAX_TOKENS], END_TOKEN]
+        first = [self._networks.start, *context, self._networks.end]
+        second = [*encoding.ids[:MAX_TOKENS], self._networks.end]
         inputs = {
             "ids": np.array([[*first, *second]]),
             "types": np.array([[0] * len(first) + [1] * len(second)]),

@@ -8,8 +8,7 @@ import numpy as np
 
 from app.extraction.parts import STARTS, Mark, MarkedText
 from app.networks import (
-    END_TOKEN,
-    START_TOKEN,
+    ENGLISH,
     FairThreads,
     LazyNetwork,
     locate_words,
@@ -45,7 +44,7 @@ class PartsNetwork:
         words = locate_words(encoding)
         if not words or len(encoding.ids) > MAX_TOKENS:
             return None
-        inputs = {"ids": np.array([[START_TOKEN, *encoding.ids, END_TOKEN]])}
+        inputs = {"ids": np.array([[ENGLISH.start, *encoding.ids, ENGLISH.end]])}
         [marks], [pointers] = self._network.run(["marks", "pointers"], inputs)
         firsts = [1 + first for first, _ in words]
         weighed = weigh_logits(marks[firsts])

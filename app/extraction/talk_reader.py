@@ -12,7 +12,7 @@ from typing import Final
 
 from app.domain.corrections import is_correction
 from app.domain.fact import Kind
-from app.domain.language import is_english
+from app.domain.language import is_english, is_plainly_english
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
 from app.extraction.answers import Answer, read_answer
@@ -56,9 +56,9 @@ _ASKED_LENGTH: Final = 160
 # Marks around a statement that are no part of its text: those of lists, the last ones, smiles.
 _FIRST_MARKS: Final = re.compile(r"(?:(?:[-*•–]|#+|\d{1,2}[.)]|[a-z]\))\s+)+")
 _LAST_MARKS: Final = re.compile(
-    r"(?:[\s.,;:!–—-]|(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD)|[\u2600-\u27BF\uFE0F\u200D\U0001F300-\U0001FAFF])+\Z"
+    r"(?:[\s.,;:!–—。．｡！，、；：-]|(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD)|[\u2600-\u27BF\uFE0F\u200D\U0001F300-\U0001FAFF])+\Z"
 )
-_SENTENCE_END: Final = re.compile(r"[.!?…]\W*\Z")
+_SENTENCE_END: Final = re.compile(r"[.!?…。！？]\W*\Z")
 
 
 async def read_talk(
@@ -83,7 +83,10 @@ async def read_talk(
 
 @dataclass
 class _TalkReader:
-    """Reads the turns in order, and remembers whom a pronoun may stand for."""
+    """Reads the turns in order, and remembers whom a pronoun may stand for.
+
+    A piece in another language than its prose is read again by itself, by the network for it.
+    """
 
     turns: Sequence[Turn]
     network: MessageNetwork
@@ -94,6 +97,7 @@ class _TalkReader:
     earlier: list[list[Antecedent]] = field(default_factory=list)
     last_question: list[list[Antecedent]] = field(default_factory=list)
     title: str | None = None
+    is_prose_english: bool = True
 
     def skip_turn(self, turn: int, reason: SkipReason) -> None:
         if self.turns[turn].content.strip():
@@ -147,7 +151,7 @@ class _TalkReader:
         if fold_loosely(text) in self.handed_out:
             self._skip(turn, start, answer.end, SkipReason.REPEATED_CONTEXT)
         elif piece.worth < LEAST_OF_CONFIRMED:
-            self._skip(turn, start, answer.end, _find_reason(piece, text))
+            self._skip(turn, start, answer.end, self._find_reason(piece, text))
         else:
             self._state(text, quotes, piece)
         return answer.end
@@ -166,6 +170,7 @@ class _TalkReader:
         content = self.turns[turn].content
         sentences = [first - start for first, _ in cut.sentences if first >= start]
         bulleted = replace_numbers(content)
+        self.is_prose_english = self.network.reads_as_english(bulleted[start:end])
         pieces = await self.network.read(
             find_said(bulleted[:start]), bulleted[start:end], sentences
         )
@@ -189,12 +194,12 @@ class _TalkReader:
         start, end = _trim_marks(content, lead if corrects else piece.start, piece.end)
         text, is_unclear = self._settle_pronoun(content[start:end])
         reason = self._find_barred(cut, start, end) or _find_form(text)
-        is_changed = text != content[start:end]
+        is_changed = text != content[start:end] or self._is_in_other_language(text)
         if reason is None and (is_changed or self._is_baseless_frame(turn, piece)):
             read = await self._read_best(text)
             piece = replace(piece, probabilities=read.probabilities)
         if reason is None and piece.worth < LEAST:
-            reason = _find_reason(piece, text)
+            reason = self._find_reason(piece, text)
         elif reason is None and fold_loosely(text) in self.handed_out:
             reason = SkipReason.REPEATED_CONTEXT
         elif reason is None and is_unclear:
@@ -210,6 +215,12 @@ class _TalkReader:
             self._state(text, (Quote(turn, start, end),), piece)
         else:
             self._skip(turn, lead, piece.end, reason)
+
+    def _is_in_other_language(self, text: str) -> bool:
+        """Return True if a text is for another network than read the prose around it."""
+        if not self.is_prose_english:
+            return is_plainly_english(text)
+        return not is_english(text) and self.network.can_read(text)
 
     def _is_baseless_frame(self, turn: int, piece: Piece) -> bool:
         """Return True if a piece is read as part of a frame that nothing has begun.
@@ -240,12 +251,22 @@ class _TalkReader:
         stored = Kind.PREFERENCE if kind is PieceKind.INSTRUCTION else Kind.FACT
         self.statements.append(Statement(text, quotes, kind is PieceKind.REMEMBER, stored))
 
+    def _find_reason(self, piece: Piece, words: str) -> SkipReason:
+        if not self.network.can_read(words):
+            return SkipReason.LANGUAGE_NOT_READ
+        return _REASONS[piece.find_likeliest(is_kept=False)]
+
     def _find_barred(self, cut: CutTurn, start: int, end: int) -> SkipReason | None:
         """Return why a place states nothing for its form, None if it may state something."""
         return next((each.reason for each in cut.barred if each.covers(start, end)), None)
 
     def _settle_pronoun(self, words: str) -> tuple[str, bool]:
-        """Return the words with a name for their pronoun, and whether it may be anybody's."""
+        """Return the words with a name for their pronoun, and whether it may be anybody's.
+
+        Only pronouns of English are known: "he" is none in Spanish.
+        """
+        if not self.network.reads_as_english(words):
+            return words, False
         text = put_title(words, self.title) if self.title else words
         if not starts_with_pronoun(text):
             return text, has_dangling_pronoun(text) or text.endswith(_POINTING)
@@ -283,9 +304,3 @@ def _trim_marks(content: str, start: int, end: int) -> tuple[int, int]:
 
 def _find_form(words: str) -> SkipReason | None:
     return None if any(map(str.isalpha, words)) else SkipReason.NO_STATEMENT
-
-
-def _find_reason(piece: Piece, words: str) -> SkipReason:
-    if not is_english(words):
-        return SkipReason.LANGUAGE_NOT_READ
-    return _REASONS[piece.find_likeliest(is_kept=False)]

@@ -1,29 +1,27 @@
 """The shipped neural networks: their weights, how texts go into them, and whose turn it is."""
 
 from app.networks.fair_threads import FairThreads
+from app.networks.many_languages import find_many_languages
 from app.networks.requester import Requester, get_requester, work_for
 from app.networks.session import (
-    END_TOKEN,
-    START_TOKEN,
+    ENGLISH,
     LazyNetwork,
-    load_tokenizer,
+    NetworkSet,
+    locate_tokens,
     locate_words,
-    open_session,
-    start_session,
     weigh_logits,
 )
 
 __all__ = [
-    "END_TOKEN",
-    "START_TOKEN",
+    "ENGLISH",
     "FairThreads",
     "LazyNetwork",
+    "NetworkSet",
     "Requester",
+    "find_many_languages",
     "get_requester",
-    "load_tokenizer",
+    "locate_tokens",
     "locate_words",
-    "open_session",
-    "start_session",
     "weigh_logits",
     "work_for",
 ]

@@ -1,7 +1,8 @@
-"""Opening a shipped network, and the tokenizer that all of them share."""
+"""Opening a network, and the tokenizer that it shares with others."""
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -17,28 +18,40 @@ from tokenizers import Encoding, Tokenizer
 
 from app.network_files import check_file
 
-START_TOKEN: Final = 101  # [CLS]
-END_TOKEN: Final = 102  # [SEP]
-WORDS: Final = "words.bin"  # the vectors of the words, which all networks share
+WORDS: Final = "words.bin"
+TOKENIZER: Final = "tokenizer.json"
 
 
-def load_tokenizer() -> Tokenizer:
-    """Return the tokenizer. Raises DamagedNetwork."""
-    return Tokenizer.from_file(str(check_file("tokenizer.json")))
+@dataclass(frozen=True, slots=True)
+class NetworkSet:
+    """Networks in one folder, which share a tokenizer and the vectors of the words.
 
-
-def open_session(file: str, *, threads: int = 1) -> InferenceSession:
-    """Return a session of a network of this folder. Raises DamagedNetwork."""
-    path = check_file(file)
-    check_file(WORDS)
-    return start_session(path, threads=threads)
-
-
-def start_session(path: Path, *, threads: int = 1) -> InferenceSession:
-    """Return a session of the network in a file. One run works on `threads` threads.
-
-    With one, that is the calling thread.
+    `start` and `end` are the tokens around a text. Without a `folder` they are those of the app.
     """
+
+    start: int
+    end: int
+    folder: Path | None = None
+
+    def load_tokenizer(self) -> Tokenizer:
+        """Return the tokenizer. Raises DamagedNetwork."""
+        return Tokenizer.from_file(str(check_file(TOKENIZER, self.folder)))
+
+    def open_session(self, file: str, *, threads: int = 1) -> InferenceSession:
+        """Return a session of a network. One run works on `threads` threads. Raises DamagedNetwork.
+
+        With one thread, that is the calling thread.
+        """
+        path = check_file(file, self.folder)
+        check_file(WORDS, self.folder)
+        return start_session(path, threads)
+
+
+ENGLISH: Final = NetworkSet(start=101, end=102)  # [CLS] and [SEP]
+
+
+def start_session(path: Path, threads: int) -> InferenceSession:
+    """Return a session of the network in a file."""
     options = SessionOptions()
     options.intra_op_num_threads = threads
     # A thread that waits for its share of a run leaves its core to others.
@@ -53,18 +66,19 @@ def start_session(path: Path, *, threads: int = 1) -> InferenceSession:
 
 
 class LazyNetwork:
-    """A shipped network that is opened with the first text it reads, as many services have none."""
+    """A network that is opened with the first text it reads, as many services have none."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, networks: NetworkSet = ENGLISH) -> None:
         self._file = file
+        self._networks = networks
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return load_tokenizer()
+        return self._networks.load_tokenizer()
 
     @cached_property
     def _session(self) -> InferenceSession:
-        return open_session(self._file)
+        return self._networks.open_session(self._file)
 
     def encode(self, text: str) -> Encoding:
         """Return the tokens of the text. Characters that UTF-8 lacks are question marks."""
@@ -88,6 +102,22 @@ def locate_words(encoding: Encoding) -> list[tuple[int, tuple[int, int]]]:
         first, (begins, _) = words.get(number, (place, (start, end)))
         words[number] = (first, (begins, end))
     return list(words.values())
+
+
+def locate_tokens(encoding: Encoding, text: str) -> list[tuple[int, tuple[int, int]]]:
+    """Return the place of each token that is more than space, and its half-open span without it.
+
+    Of writing without spaces, such as Chinese, the words would be whole sentences. Of tokens that
+    share a character, as a space that the tokenizer adds shares the first one, the last counts.
+    """
+    located: list[tuple[int, tuple[int, int]]] = []
+    for place, (start, end) in enumerate(encoding.offsets):
+        begins = end - len(text[start:end].lstrip())
+        if located and begins < located[-1][1][1]:
+            begins = min(begins, located.pop()[1][0])
+        if begins < end:
+            located.append((place, (begins, end)))
+    return located
 
 
 def weigh_logits(logits: NDArray[np.float32]) -> NDArray[np.float32]:

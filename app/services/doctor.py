@@ -28,6 +28,7 @@ from app.store.log.archive_files import Archives, File
 from app.store.roles import Role
 
 _PAGE = 1_000
+_LAST_TEXTS = 100
 # A chain of so many versions is checked in a thread: ten thousand take 0.15 s.
 _LONG_CHAIN = 500
 # A younger file may belong to an archive that is not committed yet.
@@ -90,6 +91,11 @@ class Doctor:
             async with aclosing(self._check_archived_log(agent, self._archives)) as archived:
                 async for fault in archived:
                     yield fault
+
+    async def list_last_texts(self, agent: AgentId) -> list[str]:
+        """Return the texts of the hundred memories that were made last."""
+        async with begin_for_agent(self._engine, agent) as connection:
+            return await doctor_reads.list_last_texts(connection, agent, limit=_LAST_TEXTS)
 
     async def _check_files(self, agent: AgentId, archives: Archives) -> list[Fault]:
         """Compare the archive files with the database.

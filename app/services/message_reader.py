@@ -15,7 +15,6 @@ from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
 from app.domain.errors import NoModel
 from app.domain.fact import Kind
-from app.domain.language import is_english
 from app.domain.secrets import REDACTED
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Turn
 from app.domain.text import fold_loosely, hash_text_loosely
@@ -103,9 +102,9 @@ class MessageReader:
     async def _drop_idle(self, extraction: Extraction) -> Extraction:
         """Return what a model read without what is surely not worth keeping.
 
-        The network says so, which reads English.
+        The network says so, of what it can read.
         """
-        stated = [each for each in extraction.statements if is_english(each.text)]
+        stated = [each for each in extraction.statements if self._network.can_read(each.text)]
         worths = await self._network.weigh(statement.text for statement in stated)
         idle = {
             statement

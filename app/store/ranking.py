@@ -92,8 +92,8 @@ def build_query_words_cte(text: str, *, chooses: bool) -> str:
 
 # How much the rank by words adds to the cosine: .3 if a memory has every word of a text, once.
 # For the candidates of a fact it was chosen by the recall of what the fact ends, which hardly
-# changes from 3 to 7. Questions have a right fact first more often so than by reciprocal ranks
-# (docs/languages.md), which put the nearest behind all that share any word.
+# changes from 3 to 7. Reciprocal ranks put the nearest behind all that share any word, and have a
+# right fact first for .63 of 1,087 English questions, this for .66.
 WORDS_WEIGHT = 5.0
 
 # The `live` memories by both rankings.

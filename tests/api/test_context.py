@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.networks import load_tokenizer
+from app.networks import ENGLISH
 from support.builders import editor, problem, send, store
 
 LATER = "2090-01-01"
@@ -104,7 +104,7 @@ def test_the_budget_holds(everyone: httpx.Client, budget: int) -> None:
     answer = context(everyone, budget_tokens=budget)
     assert answer["tokens"] <= budget
     assert answer["left_out"] == 4 - len(shown(answer))
-    words = load_tokenizer().encode(answer["text"], add_special_tokens=False)
+    words = ENGLISH.load_tokenizer().encode(answer["text"], add_special_tokens=False)
     assert len(words.ids) <= answer["tokens"] * 1.1
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from app.embedding.local import ENGLISH, LocalEmbedder
+from app.embedding.local import ENGLISH_ENCODER, LocalEmbedder
 from app.settings import load_settings
 from app.store.inserts import FEW
 from support.cluster import needs_one_server
@@ -30,7 +30,7 @@ pytestmark = needs_one_server
 class SameVector:
     """An encoder that takes no time."""
 
-    name = ENGLISH
+    name = ENGLISH_ENCODER
     dimensions = LocalEmbedder.dimensions
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, closing
-from importlib.resources import files
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,14 +17,15 @@ from app.embedding import Embedder, many_languages
 from app.embedding.choice import encoder_of, open_embedder
 from app.embedding.local import LocalEmbedder
 from app.network_files import DamagedNetwork
-from app.networks import FairThreads
+from app.networks import FairThreads, find_many_languages
+from app.networks.many_languages import PACKAGE
 from app.settings import load_settings
 
 LANGUAGES = Path(__file__).parents[2] / "corpus" / "languages"
 ENDINGS = ("UPDATE", "CONTRADICTION", "RETRACTION")
 
 pytestmark = pytest.mark.skipif(
-    find_spec(many_languages.PACKAGE) is None,
+    find_spec(PACKAGE) is None,
     reason="palimpsest-languages is not installed: `make languages`",
 )
 
@@ -96,11 +97,12 @@ def test_odd_and_long_texts_have_vectors_of_unit_length(embedder: LocalEmbedder)
 def test_another_file_than_the_installed_one_is_not_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = Path(str(files(many_languages.PACKAGE)))
+    installed = find_many_languages()
     for name in ("SHA256SUMS", "tokenizer.json"):
-        shutil.copy(installed / name, tmp_path)
-    (tmp_path / many_languages.NETWORK).write_bytes(b"another")
-    monkeypatch.setattr(many_languages, "_locate_package", lambda: tmp_path)
+        shutil.copy(installed.folder / name, tmp_path)
+    (tmp_path / many_languages.FILE).write_bytes(b"another")
+    other = replace(installed, folder=tmp_path)
+    monkeypatch.setattr(many_languages, "find_many_languages", lambda: other)
     with pytest.raises(DamagedNetwork, match=r"encoder\.onnx"):
         many_languages.open_network(1)
     (tmp_path / "SHA256SUMS").unlink()
@@ -109,7 +111,7 @@ def test_another_file_than_the_installed_one_is_not_opened(
 
 
 def test_the_settings_choose_it_under_a_name_of_its_own() -> None:
-    settings = load_settings(encoder="many_languages")
+    settings = load_settings(languages="many")
 
     async def open_and_name() -> str:
         async with AsyncExitStack() as opened:

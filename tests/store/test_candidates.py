@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.errors import EmbeddingsChanged
 from app.domain.fact import DerivedSlot, Fact
-from app.embedding.local import ENGLISH, LocalEmbedder
+from app.embedding.local import ENGLISH_ENCODER, LocalEmbedder
 from app.networks import FairThreads
 from app.settings import load_settings
 from app.store import comparison
@@ -26,7 +26,7 @@ from support.service import running
 Found = TypeVar("Found")
 
 AGENT = AgentId("comparing")
-COMPARING = ComparisonOptions(ENGLISH, "english", 4)
+COMPARING = ComparisonOptions(ENGLISH_ENCODER, "english", 4)
 PEOPLE, PLACES = ("Anna", "Ben", "Carla", "Dmitri", "Elif"), ("Porto", "Lisbon", "Bern", "Oslo")
 VISITS = tuple(itertools.product(PEOPLE, PLACES))
 STORED = [

@@ -6,6 +6,7 @@ network decides, which reads all candidates in one pass; other signals only bear
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 from app.classification.local.difference import describe_difference
 from app.classification.local.network import LocalNetwork
@@ -15,6 +16,7 @@ from app.classification.signals.finding import DECIDING
 from app.domain.corrections import is_correction
 from app.domain.dates.dated_text import DatedBy
 from app.domain.dates.facts import drop_date_words
+from app.domain.language import is_english, is_in_known_script, is_plainly_english
 from app.domain.relation import LOCAL_FINDING, Finding, Judge, Judgment, Opinion, Relation
 
 FINDING = LOCAL_FINDING
@@ -54,32 +56,56 @@ class ReadCandidate:
 
 
 class LocalJudge:
-    """Judges the likeliest candidates of a fact, after the signals."""
+    """Judges the likeliest candidates of a fact, after the signals.
 
-    def __init__(self, network: LocalNetwork) -> None:
-        self._network = network
+    The English network reads English beside English, and that of many languages the rest.
+    """
+
+    def __init__(self, english: LocalNetwork, many_languages: LocalNetwork | None = None) -> None:
+        self._english = english
+        self._many_languages = many_languages
+
+    def can_read(self, text: str) -> bool:
+        is_other = self._many_languages is not None and is_in_known_script(text)
+        return is_other or is_english(text)
 
     async def read(self, incoming: str, stored: Sequence[str]) -> list[Reading]:
-        """Return what the network reads of the incoming text beside each stored one."""
-        readings = await self._network.read(stored, incoming)
-        for place, text in enumerate(stored):
-            is_said = readings[place].duplicate >= _LIKELY
-            if is_said and not await self._repeats(text, incoming):
-                readings[place] = readings[place].deny_repetition()
-        return readings
+        """Return what a network reads of the incoming text beside each stored one."""
+        if self._many_languages is None:
+            return await _read_with(self._english, incoming, stored)
+        is_told_in_english = is_plainly_english(incoming)
+        are_english = [is_told_in_english and is_plainly_english(text) for text in stored]
+        english = iter(
+            await _read_with(self._english, incoming, list(compress(stored, are_english)))
+        )
+        are_other = [not each for each in are_english]
+        others = iter(
+            await _read_with(self._many_languages, incoming, list(compress(stored, are_other)))
+        )
+        return [next(english if each else others) for each in are_english]
 
-    async def _repeats(self, stored: str, incoming: str) -> bool:
-        """Return True if both texts say the same the other way round and without dates, too.
 
-        "We spent Easter at my aunt's in Bath" does not say that she lives there. And dates that
-        both texts name do not make them one.
-        """
-        undated = drop_date_words(stored), drop_date_words(incoming)
-        for one, other in dict.fromkeys(((stored, incoming), undated)):
-            [back] = await self._network.read([other], one)
-            if back.duplicate < _LIKELY:
-                return False
-        return True
+async def _read_with(network: LocalNetwork, incoming: str, stored: Sequence[str]) -> list[Reading]:
+    readings = await network.read(stored, incoming)
+    for place, text in enumerate(stored):
+        is_said = readings[place].duplicate >= _LIKELY
+        if is_said and not await _repeats(network, text, incoming):
+            readings[place] = readings[place].deny_repetition()
+    return readings
+
+
+async def _repeats(network: LocalNetwork, stored: str, incoming: str) -> bool:
+    """Return True if both texts say the same the other way round and without dates, too.
+
+    "We spent Easter at my aunt's in Bath" does not say that she lives there. And dates that both
+    texts name do not make them one.
+    """
+    undated = drop_date_words(stored), drop_date_words(incoming)
+    for one, other in dict.fromkeys(((stored, incoming), undated)):
+        [back] = await network.read([other], one)
+        if back.duplicate < _LIKELY:
+            return False
+    return True
 
 
 def weigh_readings(

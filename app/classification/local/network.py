@@ -1,7 +1,8 @@
-"""The network of the local judge: all-MiniLM-L6-v2, fine-tuned on the corpus, with 8-bit weights.
+"""The network of the local judge, fine-tuned on the corpus, with 8-bit weights.
 
-It reads a crowd: an incoming text and the stored ones that it may concern, in one pass. Each stored
-text sees itself and the incoming one, which sees all of them, so that their order is of no matter.
+It is all-MiniLM-L6-v2, or the lower layers of multilingual-e5-small for many languages. It reads a
+crowd: an incoming text and the stored ones that it may concern, in one pass. Each stored text sees
+itself and the incoming one, which sees all of them, so that their order is of no matter.
 """
 
 import asyncio
@@ -13,14 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.classification.local.reading import Reading
-from app.networks import (
-    END_TOKEN,
-    START_TOKEN,
-    FairThreads,
-    load_tokenizer,
-    open_session,
-    weigh_logits,
-)
+from app.networks import ENGLISH, FairThreads, NetworkSet, weigh_logits
 
 # Of each text. A fact is shorter; of a longer text the beginning is read.
 MAX_TOKENS: Final = 96
@@ -41,9 +35,10 @@ Pass = Callable[[], list[Reading]]
 class LocalNetwork:
     """Reads crowds of texts on threads that agents share fairly."""
 
-    def __init__(self, threads: FairThreads) -> None:
-        self._tokenizer = load_tokenizer()
-        self._session = open_session(WEIGHTS, threads=min(THREADS, threads.count))
+    def __init__(self, threads: FairThreads, networks: NetworkSet = ENGLISH) -> None:
+        self._tokenizer = networks.load_tokenizer()
+        self._session = networks.open_session(WEIGHTS, threads=min(THREADS, threads.count))
+        self._networks = networks
         self._threads = threads
 
     async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:
@@ -65,7 +60,8 @@ class LocalNetwork:
         return first(), list(later)
 
     def _read_crowd(self, stored: Sequence[Tokens], incoming: Tokens) -> list[Reading]:
-        [logits] = self._session.run(["logits"], build_inputs(stored, incoming))
+        inputs = build_inputs(self._networks, stored, incoming)
+        [logits] = self._session.run(["logits"], inputs)
         return [Reading(*row) for row in weigh_logits(logits).tolist()]
 
     def _tokenize_all(self, texts: Sequence[str]) -> list[Tokens]:
@@ -86,7 +82,9 @@ def split_crowd(stored: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:
         yield stored[start:]
 
 
-def build_inputs(stored: Sequence[Tokens], incoming: Tokens) -> dict[str, NDArray[np.generic]]:
+def build_inputs(
+    networks: NetworkSet, stored: Sequence[Tokens], incoming: Tokens
+) -> dict[str, NDArray[np.generic]]:
     """Return what the graph takes for at least one stored text (training/export_network.py)."""
     ids: list[int] = []
     places: list[int] = []
@@ -94,11 +92,11 @@ def build_inputs(stored: Sequence[Tokens], incoming: Tokens) -> dict[str, NDArra
     starts: list[int] = []
     for block, tokens in enumerate(stored, SHARED + 1):
         starts.append(len(ids))
-        ids += [START_TOKEN, *tokens, END_TOKEN]
+        ids += [networks.start, *tokens, networks.end]
         places += range(len(tokens) + 2)
         blocks += [block] * (len(tokens) + 2)
     types = [0] * len(ids) + [1] * (len(incoming) + 1)
-    ids += [*incoming, END_TOKEN]
+    ids += [*incoming, networks.end]
     first = max(places) + 1
     places += range(first, first + len(incoming) + 1)
     blocks += [SHARED] * (len(incoming) + 1)

@@ -1,8 +1,10 @@
 """`palimpsest doctor`: examine the agents of a database, and repair them on request."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 from rich.progress import (
     BarColumn,
@@ -18,25 +20,32 @@ from app.commands.client.printing import print_json
 from app.commands.maintenance.choice import get_existing_agent
 from app.commands.maintenance.progress import make_progress_bar
 from app.domain.agent import AgentId
+from app.domain.language import is_english
 from app.services.doctor import Doctor
 from app.settings import Settings
 from app.wiring import Process, open_services
 
 # Stands for the agent in what concerns all of them. No agent has an empty id.
 CLUSTER = AgentId("")
+# Of the last facts of an agent. Fewer may be quotations and names.
+FEWEST_UNREAD = 3
+
+Examine = Callable[[AgentId], Awaitable[None]]
 
 
 @dataclass
 class Report:
     """The number of examined agents, the problems that are left, and the repaired ones.
 
-    `model_trouble` is what is wrong with the language model, which is no problem of the database.
+    `model_trouble` is what is wrong with the language model, and `unread` which agents mostly write
+    in languages that nobody reads. Neither is a problem of the database.
     """
 
     agents: int = 0
     problems: list[HealthProblem] = field(default_factory=list)
     repaired: list[HealthProblem] = field(default_factory=list)
     model_trouble: str | None = None
+    unread: list[str] = field(default_factory=list)
 
 
 def doctor_database(settings: Settings, *, agent: str | None, repair: bool, as_json: bool) -> bool:
@@ -55,20 +64,26 @@ def doctor_database(settings: Settings, *, agent: str | None, repair: bool, as_j
 async def _examine_database(settings: Settings, agent: str | None, *, repair: bool) -> Report:
     report = Report()
     async with open_services(settings, Process.MAINTENANCE) as services:
-        doctor = services.doctor
+        reads_others = settings.languages == "many" and settings.local_judge
+        examine = partial(
+            _examine_agent,
+            services.doctor,
+            report,
+            repair=repair,
+            looks_at_language=not (reads_others or settings.llm_base_url),
+        )
         if agent is not None:
-            agent_id = await get_existing_agent(services, agent)
-            await _examine_agent(doctor, agent_id, report, repair=repair)
+            await examine(await get_existing_agent(services, agent))
         else:
-            faults = await doctor.examine_cluster()
+            faults = await services.doctor.examine_cluster()
             report.problems += [HealthProblem.from_fault(CLUSTER, fault) for fault in faults]
-            await _examine_every_agent(doctor, report, repair=repair)
+            await _examine_every_agent(services.doctor, examine)
             if services.model_checker:
                 report.model_trouble = advise_on_model(await services.model_checker.check())
     return report
 
 
-async def _examine_every_agent(doctor: Doctor, report: Report, *, repair: bool) -> None:
+async def _examine_every_agent(doctor: Doctor, examine: Examine) -> None:
     progress_bar = make_progress_bar(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -80,11 +95,13 @@ async def _examine_every_agent(doctor: Doctor, report: Report, *, repair: bool) 
         task = progress_bar.add_task("examining", total=await doctor.count_agents())
         async with aclosing(doctor.iterate_agents()) as agents:
             async for agent in agents:
-                await _examine_agent(doctor, agent, report, repair=repair)
+                await examine(agent)
                 progress_bar.advance(task)
 
 
-async def _examine_agent(doctor: Doctor, agent: AgentId, report: Report, *, repair: bool) -> None:
+async def _examine_agent(
+    doctor: Doctor, report: Report, agent: AgentId, *, repair: bool, looks_at_language: bool
+) -> None:
     """Add one agent to the report. A repaired agent is examined again, for the problems left."""
     problems = await _list_problems(doctor, agent)
     if repair and any(problem.repairable for problem in problems):
@@ -93,6 +110,14 @@ async def _examine_agent(doctor: Doctor, agent: AgentId, report: Report, *, repa
         problems = await _list_problems(doctor, agent)
     report.agents += 1
     report.problems += problems
+    if looks_at_language:
+        texts = await doctor.list_last_texts(agent)
+        unread = sum(not is_english(text) for text in texts)
+        if unread >= FEWEST_UNREAD and unread > len(texts) / 2:
+            report.unread.append(
+                f"{agent}: of its last {len(texts)} facts {unread} are in a language that is not "
+                "read, so what they change is noticed only by its key (docs/languages.md)."
+            )
 
 
 async def _list_problems(doctor: Doctor, agent: AgentId) -> list[HealthProblem]:
@@ -109,6 +134,7 @@ def _print_report_as_json(report: Report) -> None:
             "problems": problems,
             "repaired": repaired,
             "model_trouble": report.model_trouble,
+            "unread": report.unread,
         }
     )
 
@@ -119,6 +145,8 @@ def _print_report(report: Report) -> None:
     for problem in report.problems:
         advice = " (--repair can put it right)" if problem.repairable else ""
         print(f"{problem.agent_id or 'the cluster'}: {problem.problem}{advice}")
+    for sentence in report.unread:
+        print(sentence)
     if report.model_trouble:
         print(report.model_trouble)
     result = "everything holds."

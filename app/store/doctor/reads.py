@@ -45,6 +45,22 @@ async def list_agent_ids(connection: AsyncConnection, *, after: str, limit: int)
     return [AgentId(row["agent_id"]) for row in rows]
 
 
+# Of the agent's memories that were made last, the texts.
+_LAST_TEXTS = """
+    SELECT content
+    FROM memories
+    WHERE agent_id = :agent AND content <> ''
+    ORDER BY id DESC
+    LIMIT :limit
+"""
+
+
+async def list_last_texts(connection: AsyncConnection, agent: AgentId, *, limit: int) -> list[str]:
+    """Return the texts of the memories that were made last, but those that were erased."""
+    rows = await fetch_rows(connection, _LAST_TEXTS, {"agent": agent, "limit": limit})
+    return [row["content"] for row in rows]
+
+
 async def count_agents(connection: AsyncConnection) -> int:
     [row] = await fetch_rows(connection, "SELECT count(*) AS agents FROM agents", {})
     agents: int = row["agents"]

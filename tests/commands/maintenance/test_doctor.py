@@ -67,6 +67,29 @@ def test_what_is_wrong_is_told_by_the_exit_status_too_and_what_can_be_is_put_rig
     assert palimpsest("doctor", "--agent", "ann", PALIMPSEST_DATABASE_URL=url).returncode == 0
 
 
+def test_an_agent_that_writes_in_a_language_that_is_not_read_is_told(url: str) -> None:
+    with (
+        running(load_settings(database_url=url)) as address,
+        httpx.Client(base_url=address, headers={"X-Agent-Id": "uta"}, timeout=60) as client,
+    ):
+        for text in ("Ich wohne in Kiel.", "Mein Hund heißt Balu.", "我在北京工作。"):
+            send(client, {"content": text})
+    examined = palimpsest("doctor", PALIMPSEST_DATABASE_URL=url)
+    assert examined.returncode == 0
+    assert examined.stdout.splitlines() == [
+        "uta: of its last 3 facts 3 are in a language that is not read, so what they change is "
+        "noticed only by its key (docs/languages.md).",
+        "3 agents examined: everything holds.",
+    ]
+    asked = {
+        "PALIMPSEST_DATABASE_URL": url,
+        "PALIMPSEST_LLM_BASE_URL": "http://127.0.0.1:1/v1",
+        "PALIMPSEST_LLM_API_KEY": "none",
+    }
+    told = palimpsest("doctor", "--agent", "uta", "--json", **asked)
+    assert json.loads(told.stdout)["unread"] == []
+
+
 def test_an_unknown_agent_is_one_plain_line(url: str) -> None:
     refused = palimpsest("doctor", "--agent", "nobody", PALIMPSEST_DATABASE_URL=url)
     assert (refused.returncode, refused.stdout) == (1, "")
