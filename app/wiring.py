@@ -328,8 +328,9 @@ def _build_services(
     cascade = Cascade(local_judge, build_model_judge(settings, chat, budget))
     extractor = ModelExtractor(chat, budget) if chat else None
     splitter = FactSplitter(PartsNetwork(threads))
+    many = find_many_languages() if settings.languages == "many" else None
     messages = MessageReader(
-        engine, extractor, MessageNetwork(threads), default=choose_extractor(settings)
+        engine, extractor, MessageNetwork(threads, many), default=choose_extractor(settings)
     )
     indexes = AgentIndexDirectory(engine)
     classifier = Classifier(engine, embedder, cascade, store_settings, indexes)
