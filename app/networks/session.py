@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,8 +34,8 @@ class NetworkSet:
     folder: Path | None = None
 
     def load_tokenizer(self) -> Tokenizer:
-        """Return the tokenizer. Raises DamagedNetwork."""
-        return Tokenizer.from_file(str(check_file(TOKENIZER, self.folder)))
+        """Return the tokenizer, one for all networks of the set. Raises DamagedNetwork."""
+        return _read_tokenizer(check_file(TOKENIZER, self.folder))
 
     def open_session(self, file: str, *, threads: int = 1) -> InferenceSession:
         """Return a session of a network. One run works on `threads` threads. Raises DamagedNetwork.
@@ -45,6 +45,12 @@ class NetworkSet:
         path = check_file(file, self.folder)
         check_file(WORDS, self.folder)
         return start_session(path, threads)
+
+
+@cache
+def _read_tokenizer(path: Path) -> Tokenizer:
+    """Return the tokenizer of a file. That of many languages takes 90 MB."""
+    return Tokenizer.from_file(str(path))
 
 
 ENGLISH: Final = NetworkSet(start=101, end=102)  # [CLS] and [SEP]
