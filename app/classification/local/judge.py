@@ -6,7 +6,6 @@ network decides, which reads all candidates in one pass; other signals only bear
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 
 from app.classification.local.difference import describe_difference
 from app.classification.local.network import LocalNetwork
@@ -73,16 +72,16 @@ class LocalJudge:
         """Return what a network reads of the incoming text beside each stored one."""
         if self._many_languages is None:
             return await _read_with(self._english, incoming, stored)
-        is_told_in_english = is_plainly_english(incoming)
-        are_english = [is_told_in_english and is_plainly_english(text) for text in stored]
-        english = iter(
-            await _read_with(self._english, incoming, list(compress(stored, are_english)))
-        )
-        are_other = [not each for each in are_english]
-        others = iter(
-            await _read_with(self._many_languages, incoming, list(compress(stored, are_other)))
-        )
-        return [next(english if each else others) for each in are_english]
+        texts = list(dict.fromkeys(stored))
+        english = [
+            text for text in texts if is_plainly_english(incoming) and is_plainly_english(text)
+        ]
+        others = [text for text in texts if text not in english]
+        readings: dict[str, Reading] = {}
+        for network, read in ((self._english, english), (self._many_languages, others)):
+            found = await _read_with(network, incoming, read)
+            readings.update(zip(read, found, strict=True))
+        return [readings[text] for text in stored]
 
 
 async def _read_with(network: LocalNetwork, incoming: str, stored: Sequence[str]) -> list[Reading]:
