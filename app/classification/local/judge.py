@@ -79,8 +79,7 @@ class LocalJudge:
         others = [text for text in texts if text not in english]
         readings: dict[str, Reading] = {}
         for network, read in ((self._english, english), (self._many_languages, others)):
-            found = await _read_with(network, incoming, read)
-            readings.update(zip(read, found, strict=True))
+            readings |= zip(read, await _read_with(network, incoming, read), strict=True)
         return [readings[text] for text in stored]
 
 

@@ -94,7 +94,7 @@ def test_a_pass_takes_as_many_texts_as_there_is_room_for(
 
 
 def test_a_stored_text_sees_itself_and_the_incoming_one_which_sees_all() -> None:
-    inputs = build_inputs([[7, 8], [9]], [4, 5])
+    inputs = build_inputs(ENGLISH, [[7, 8], [9]], [4, 5])
     assert inputs["ids"].tolist() == [[101, 7, 8, 102, 101, 9, 102, 4, 5, 102]]
     assert inputs["types"].tolist() == [[0] * 7 + [1] * 3]
     assert inputs["places"].tolist() == [[0, 1, 2, 3, 0, 1, 2, 4, 5, 6]]
