@@ -335,7 +335,8 @@ def _build_services(
     indexes = AgentIndexDirectory(engine)
     classifier = Classifier(engine, embedder, cascade, store_settings, indexes)
     zone = find_zone(settings.timezone) or UTC
-    dater = FactDater(engine, DatesNetwork(threads), zone=zone, is_on=settings.read_dates)
+    dates = DatesNetwork(threads, many)
+    dater = FactDater(engine, dates, zone=zone, is_on=settings.read_dates)
     remember = Remember(engine, embedder, dater, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
     search = Searcher(

@@ -1,6 +1,6 @@
 """Scores the reading of dates on labelled sentences.
 
-    score_dates.py [--errors] FILE
+    score_dates.py [--errors] [--many-languages] FILE
 
 Each line of FILE is JSON: text, said_at, role (validity, episode, value, open, none), from, until.
 A line counts as dated if it is read with an interval. Precision is the share of right
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from app.domain.dates.dated_text import DatedText
 from app.domain.dates.facts import date_fact, find_times
 from app.extraction.dates_network import DatesNetwork
-from app.networks import FairThreads
+from app.networks import FairThreads, find_many_languages
 
 DATED_ROLES = ("validity", "episode")
 
@@ -34,8 +34,7 @@ def read_cases(path: Path) -> list[dict[str, Any]]:
 
 async def date_text(network: DatesNetwork, text: str, said_at: datetime) -> DatedText:
     """Return the dates of a text, whose days are those of UTC."""
-    timed = find_times(text)
-    return date_fact(timed, await network.rule(text, timed.spans), said_at, UTC)
+    return date_fact(*await network.rule(find_times(text)), said_at, UTC)
 
 
 def describe_instant(instant: datetime | None) -> str | None:
@@ -60,10 +59,11 @@ def describe_share(part: int, whole: int) -> str:
     return f"{part}/{whole} = {part / whole:.1%}" if whole else "–"
 
 
-async def score_cases(cases: list[dict[str, Any]], *, show_errors: bool) -> None:
+async def score_cases(
+    network: DatesNetwork, cases: list[dict[str, Any]], *, show_errors: bool
+) -> None:
     counts: Counter[str] = Counter()
     by_role: Counter[tuple[str, str]] = Counter()
-    network = DatesNetwork(FairThreads(1))
     for case in cases:
         said_at = datetime.fromisoformat(case["said_at"])
         dated = await date_text(network, case["text"], said_at)
@@ -109,8 +109,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("--errors", action="store_true", help="list the wrong lines")
+    parser.add_argument("--many-languages", action="store_true", help="read other languages too")
     arguments = parser.parse_args()
-    asyncio.run(score_cases(read_cases(arguments.file), show_errors=arguments.errors))
+    many = find_many_languages() if arguments.many_languages else None
+    network = DatesNetwork(FairThreads(1), many)
+    cases = read_cases(arguments.file)
+    asyncio.run(score_cases(network, cases, show_errors=arguments.errors))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ BENCHMARKS = sorted(f"bench.{file.stem}" for file in (ROOT / "bench").glob("[a-z
 # Training has an environment of its own.
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 OF_TRAINING = {
+    "dates_of_languages",
     "e5",
     "export_encoder",
     "export_languages",
@@ -31,6 +32,7 @@ OF_TRAINING = {
     "train_judge_of_languages",
     "train_languages",
     "train_dates",
+    "train_dates_of_languages",
     "train_parts",
     "train_messages",
     "train_messages_of_languages",

@@ -1,6 +1,6 @@
 """Writes the networks of many languages and their tokenizer into the package palimpsest-languages: `make languages`.
 
-The judge and the reader of messages are files of this repository; their words are those of the encoder. The graph of the encoder takes `ids`, int64 (texts, tokens) without padding, and gives `vectors`, float32 (texts, 384), rows of unit length: the published
+The judge and the readers of messages and of dates are files of this repository; their words are those of the encoder. The graph of the encoder takes `ids`, int64 (texts, tokens) without padding, and gives `vectors`, float32 (texts, 384), rows of unit length: the published
 multilingual-e5-small with 8-bit layers and its words in 4 bits, the mean over the tokens, and what `train_languages.py` learned: another
 middle, and a matrix. The same weights give the same bytes.
 """
@@ -29,7 +29,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 FOLDER = Path(__file__).parent / "languages"
 PACKAGE = FOLDER / "palimpsest_languages"
 LEARNED = FOLDER / "learned.npz"
-TRAINED = ("judge.onnx", "messages.onnx")
+TRAINED = ("judge.onnx", "messages.onnx", "dates.onnx")
 UNKNOWN = 3  # the number of <unk>
 SCRIPTS = ("LATIN", "CJK", "HIRAGANA", "KATAKANA")
 PLACES = 512  # positions of the published encoder

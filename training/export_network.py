@@ -4,7 +4,8 @@
 
 With `--many-languages` it writes training/languages/judge.onnx, which `make languages` puts into the package.
 
-The graphs take `ids`, int64 (texts, tokens) without padding. That of the dates gives `roles`, float32 (texts, tokens, roles). That of the parts gives `marks`, float32 (texts, tokens, marks), and `pointers`,
+The graphs take `ids`, int64 (texts, tokens) without padding. That of the dates gives `roles`, float32 (texts, tokens, roles); that of many
+languages gives `marks`, `choices` and `figures`, float32 (texts, tokens, classes), as app/extraction/foreign_dates.py has them. That of the parts gives `marks`, float32 (texts, tokens, marks), and `pointers`,
 float32 (texts, tokens, tokens). The others take `types` too, as `ids`. The reader of messages reads a text after what was said, which the
 types tell apart, and gives `kinds`, float32 (texts, tokens, kinds), and `begins`, float32 (texts, tokens, 2). The judge reads several texts
 and gives `logits`, float32 (texts, classes). It pools a text as the mean of its first token and the mean of all tokens that it sees, and
@@ -69,6 +70,8 @@ def build_network(weights: Weights, name: str, published: PublishedE5 | None = N
     words = add_published_words(graph, published)
     if name == "judge":
         weights = sharpen(weights)
+    if name == "dates":
+        return build_dates_of_languages(graph, words, weights)
     return build[name](graph, words, weights, add_linear_by_token)
 
 
@@ -84,6 +87,18 @@ def build_dates_network(graph: Graph, words: str, weights: Weights, linear: Line
     graph.node("Identity", add_token_layer(graph, x, weights, "roles"), output="roles")
     outputs: Shapes = {"roles": ["texts", "tokens", len(weights["roles.bias"])]}
     return graph.build_model("palimpsest-dates-int8", inputs=INPUTS["dates"], outputs=outputs)
+
+
+def build_dates_of_languages(graph: Graph, words: str, weights: Weights) -> ModelProto:
+    embeddings = add_embeddings(graph, words, weights)
+    x = add_layers(graph, embeddings, weights, linear=add_linear_by_token)
+    names = ("marks", "choices", "figures")
+    for name in names:
+        graph.node("Identity", add_token_layer(graph, x, weights, name), output=name)
+    outputs: Shapes = {name: ["texts", "tokens", len(weights[f"{name}.bias"])] for name in names}
+    return graph.build_model(
+        "palimpsest-dates-of-languages-int8", inputs=INPUTS["dates"], outputs=outputs
+    )
 
 
 def build_parts_network(graph: Graph, words: str, weights: Weights, _: Linear) -> ModelProto:

@@ -20,7 +20,7 @@ LARGEST_GRADIENT = 1.0
 SORTED_TOGETHER = 3_000  # texts that are sorted by length, so that little is padded
 
 
-ComputeLoss = Callable[[Any, Sequence[Encoded]], torch.Tensor]
+ComputeLoss = Callable[[Any, Sequence[Any]], torch.Tensor]
 
 
 def compute_loss_of_classes(network: ReadingNetwork, encoded: Sequence[Encoded]) -> torch.Tensor:

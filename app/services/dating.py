@@ -9,18 +9,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.dates.dated_text import DatedText
-from app.domain.dates.facts import TimedText, date_fact, find_times
-from app.domain.dates.roles import Role
+from app.domain.dates.facts import date_fact, find_times
 from app.domain.dates.zones import find_zone
 from app.domain.fact import Fact
 from app.extraction.dates_network import DatesNetwork
+from app.extraction.foreign_dates import RuledText
 from app.planning.dating import add_dates
 from app.services.classify import StoreCommand
 from app.store.agents import read_clock_and_zone
 from app.store.engine import connect_for_agent
 from app.turns import read_in_thread
-
-RuledText = tuple[TimedText, list[Role]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +91,7 @@ class FactDater:
         """Return the phrases of time in each fact, with what they are to it. Raises CallerLeft."""
         contents = [fact.content for fact in facts]
         timed = await read_in_thread(lambda: [find_times(text) for text in contents], contents)
-        roles = await asyncio.gather(*(self._network.rule(one.text, one.spans) for one in timed))
-        return list(zip(timed, roles, strict=True))
+        return await asyncio.gather(*map(self._network.rule, timed))
 
     async def _read_clock_and_zone(self, agent: AgentId) -> tuple[datetime, tzinfo | None]:
         """Return the clock of the database, and the agent's zone if it has one."""

@@ -5,6 +5,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from app.domain.dates.facts import find_times
 from app.domain.dates.roles import Role
 from app.extraction.dates_network import DatesNetwork
 from app.networks import FairThreads
@@ -231,5 +232,5 @@ def test_few_dates_in_doubt_are_read() -> None:
 def test_a_phrase_far_behind_is_left_open() -> None:
     text = f"{'really ' * 300}since March"
     network = DatesNetwork(FairThreads(1))
-    assert asyncio.run(network.rule(text, [(len(text) - 11, len(text))])) == [Role.OPEN]
-    assert asyncio.run(network.rule("I moved", [])) == []
+    assert asyncio.run(network.rule(find_times(text)))[1] == [Role.OPEN]
+    assert asyncio.run(network.rule(find_times("I moved")))[1] == []

@@ -13,5 +13,4 @@ _NETWORK = DatesNetwork(FairThreads(1))
 
 def date_text(text: str, said_at: datetime) -> DatedText:
     """Return the dates of a text, whose days are those of UTC."""
-    timed = find_times(text)
-    return date_fact(timed, asyncio.run(_NETWORK.rule(text, timed.spans)), said_at, UTC)
+    return date_fact(*asyncio.run(_NETWORK.rule(find_times(text))), said_at, UTC)

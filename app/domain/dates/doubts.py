@@ -110,7 +110,7 @@ def _is_about_all(words: Sequence[Word], chosen: DatedPhrase) -> bool:
     return first <= _MOST_WORDS_BEFORE and len(words) - end <= _MOST_WORDS_BEHIND
 
 
-_SENTENCE_ENDS = (".", "!", "?", ";", "\n")
+_SENTENCE_ENDS = (".", "!", "?", ";", "\n", "。", "！", "？")
 _ABBREVIATIONS = frozenset("dr mr mrs ms st prof jr sr no approx e g i vs etc inc ltd co".split())
 
 

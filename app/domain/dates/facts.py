@@ -15,7 +15,7 @@ from app.domain.dates.roles import Role
 from app.domain.dates.words import Word, split_words
 
 # A text with more dates than these is a list of dates, and none of them dates all of it.
-_MOST_DATES = 20
+MOST_DATES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class TimedText:
 def find_times(text: str) -> TimedText:
     """Return the text with its phrases of time; with none of them if they are too many."""
     words = split_words(text)
-    phrases = list(islice(find_phrases(words), _MOST_DATES + 1))
-    return TimedText(text, words, phrases if len(phrases) <= _MOST_DATES else ())
+    phrases = list(islice(find_phrases(words), MOST_DATES + 1))
+    return TimedText(text, words, phrases if len(phrases) <= MOST_DATES else ())
 
 
 def date_fact(
@@ -73,7 +73,7 @@ def drop_date_words(text: str) -> str:
     """Return the text without its phrases of time, whatever they date."""
     words = split_words(text)
     left, place = [], 0
-    for phrase in islice(find_phrases(words), _MOST_DATES):
+    for phrase in islice(find_phrases(words), MOST_DATES):
         left.append(text[place : words[phrase.first].start])
         place = words[phrase.end - 1].end
     if not left:

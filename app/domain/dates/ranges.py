@@ -47,7 +47,7 @@ def read_range(words: Sequence[Word], place: int) -> Phrase | None:
         PhraseKind.BETWEEN,
         place,
         end.end,
-        point=_share_year(start.point, end.point),
+        point=share_year(start.point, end.point),
         until=end.point,
         is_through=joiner in _THROUGH_WORDS,
     )
@@ -129,7 +129,7 @@ def _make_year_range(words: Sequence[Word], place: int) -> Phrase:
     )
 
 
-def _share_year(start: Point, end: Point) -> Point:
+def share_year(start: Point, end: Point) -> Point:
     """Give the start the year or week of the end: "from May to June 2024"."""
     if isinstance(start, NamedWeekday) and isinstance(end, WeekdayOfWeek):
         return WeekdayOfWeek(start.weekday, end.weeks - (start.weekday > end.weekday))

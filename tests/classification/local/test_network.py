@@ -8,7 +8,7 @@ import pytest
 
 from app.classification.local.network import LocalNetwork, build_inputs, split_crowd
 from app.classification.local.reading import Reading
-from app.networks import FairThreads
+from app.networks import ENGLISH, FairThreads
 
 
 @pytest.fixture(scope="module")
