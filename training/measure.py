@@ -312,15 +312,16 @@ def measure_languages(*, with_curve: bool) -> None:
     threads = FairThreads(2)
     network = LocalNetwork(threads, find_many_languages())
     encoder = SentenceEncoder(LocalEmbedder(threads, open_network(threads.count)))
-    everything: list[Step] = []
-    for file in sorted((FOLDER / "languages").glob("*2/scopes.jsonl")):
-        lines = file.read_text(encoding="utf-8").splitlines()
-        steps = [step for line in lines for step in walk_scope(json.loads(line), encoder)]
-        print(file.parent.name)
-        asyncio.run(measure_scopes(steps, network))
-        everything += steps
-    print("all of them")
-    asyncio.run(measure_scopes(everything, network, with_curve=with_curve))
+    for name in ("plain", "scopes"):
+        everything: list[Step] = []
+        for file in sorted((FOLDER / "languages").glob(f"*2/{name}.jsonl")):
+            lines = file.read_text(encoding="utf-8").splitlines()
+            steps = [step for line in lines for step in walk_scope(json.loads(line), encoder)]
+            print(file.parent.name, name)
+            asyncio.run(measure_scopes(steps, network))
+            everything += steps
+        print("all of them")
+        asyncio.run(measure_scopes(everything, network, with_curve=with_curve))
 
 
 def main() -> None:
