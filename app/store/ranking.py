@@ -74,14 +74,21 @@ def build_query_words_cte(text: str, *, chooses: bool) -> str:
     if chooses:
         chosen = f""",
             choose_words(
-                CAST(:language AS regconfig), {text}, :chosen_least, :chosen_most
+                CAST(:language AS regconfig),
+                pair_characters({text}),
+                :chosen_least,
+                :chosen_most
             ) AS chosen
         """
     return f"""
         query_words AS MATERIALIZED (
             SELECT CAST(
                 replace(
-                    CAST(plainto_tsquery(CAST(:language AS regconfig), {text}) AS text),
+                    CAST(
+                        plainto_tsquery(
+                            CAST(:language AS regconfig), pair_characters({text})
+                        ) AS text
+                    ),
                     ' & ',
                     ' | '
                 ) AS tsquery
