@@ -27,8 +27,8 @@ router = APIRouter(prefix="/v1", tags=["recall"])
     responses={200: {"model": SearchAnswer | BriefSearchAnswer}, **document_problems(*BODY)},
     response_model=None,
     description=(
-        "The memories nearest to the query, best first: min(limit, live) of them, always, unless "
-        "`min_score` cuts some off."
+        "The memories nearest to the query, best first: min(limit, live) of them, unless "
+        "`min_score` cuts some off. Mode `text` has those that share a word with the query."
     ),
 )
 async def search(

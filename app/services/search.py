@@ -21,12 +21,17 @@ from app.store.reviews.reviews import find_waiting_reviews
 from app.store.search import Hits, Query
 
 
+# What shares no word with the text has rank 0, and is no match.
+LEAST_RANK = 1e-9
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A text to search for. `mode` is hybrid, vector or text.
 
-    There are `limit` results at most, each with a score of `min_score` or more. `exact`: every
-    memory is looked at, even if the agent has an index.
+    There are `limit` results at most, each with a score of `min_score` or more. Without one, a
+    search by text has those that share a word with it, and another has all. `exact`: every memory
+    is looked at, even if the agent has an index.
     """
 
     text: str
@@ -34,6 +39,13 @@ class Question:
     limit: int
     min_score: float | None = None
     exact: bool = False
+
+    @property
+    def floor(self) -> float:
+        """The lowest score of a result."""
+        if self.min_score is not None:
+            return self.min_score
+        return LEAST_RANK if self.mode == "text" else ANY_SCORE
 
 
 class Searcher:
@@ -82,7 +94,6 @@ class Searcher:
         vector = None
         if question.mode != "text":
             [vector] = await self._embedder.encode([question.text])
-        floor = ANY_SCORE if question.min_score is None else question.min_score
         query = Query(
             question.text,
             vector,
@@ -90,7 +101,7 @@ class Searcher:
             question.mode,
             self._language,
             question.limit,
-            floor,
+            question.floor,
             self._max_answer_bytes,
         )
         index = await self._indexes.find_index(agent)

@@ -812,8 +812,8 @@ class AsyncOperations:
         include_superseded: bool | None = None,
         exact: bool | None = None,
     ) -> SearchAnswer:
-        """The memories nearest to the query, best first: min(limit, live) of them, always, unless
-        `min_score` cuts some off.
+        """The memories nearest to the query, best first: min(limit, live) of them, unless
+        `min_score` cuts some off. Mode `text` has those that share a word with the query.
 
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,

@@ -51,7 +51,11 @@ moment AS MATERIALIZED (
 query_words AS MATERIALIZED (
     SELECT CAST(
         replace(
-            CAST(plainto_tsquery(CAST(:language AS regconfig), :content) AS text),
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:content)
+                ) AS text
+            ),
             ' & ',
             ' | '
         ) AS tsquery
@@ -553,7 +557,11 @@ LEFT JOIN LATERAL (
     query_words AS MATERIALIZED (
         SELECT CAST(
             replace(
-                CAST(plainto_tsquery(CAST(:language AS regconfig), fact.content) AS text),
+                CAST(
+                    plainto_tsquery(
+                        CAST(:language AS regconfig), pair_characters(fact.content)
+                    ) AS text
+                ),
                 ' & ',
                 ' | '
             ) AS tsquery
@@ -1477,7 +1485,11 @@ moment AS MATERIALIZED (
 query_words AS MATERIALIZED (
     SELECT CAST(
         replace(
-            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query)
+                ) AS text
+            ),
             ' & ',
             ' | '
         ) AS tsquery
@@ -1955,7 +1967,11 @@ moment AS MATERIALIZED (
 query_words AS MATERIALIZED (
     SELECT CAST(
         replace(
-            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query)
+                ) AS text
+            ),
             ' & ',
             ' | '
         ) AS tsquery
@@ -2199,7 +2215,11 @@ moment AS MATERIALIZED (
 query_words AS MATERIALIZED (
     SELECT CAST(
         replace(
-            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query)
+                ) AS text
+            ),
             ' & ',
             ' | '
         ) AS tsquery
@@ -3691,7 +3711,11 @@ moment AS MATERIALIZED (
 query_words AS MATERIALIZED (
     SELECT CAST(
         replace(
-            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query)
+                ) AS text
+            ),
             ' & ',
             ' | '
         ) AS tsquery
@@ -9152,13 +9176,20 @@ moment AS MATERIALIZED (
 query_words AS MATERIALIZED (
     SELECT CAST(
         replace(
-            CAST(plainto_tsquery(CAST(:language AS regconfig), :query) AS text),
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query)
+                ) AS text
+            ),
             ' & ',
             ' | '
         ) AS tsquery
     ) AS words ,
         choose_words(
-            CAST(:language AS regconfig), :query, :chosen_least, :chosen_most
+            CAST(:language AS regconfig),
+            pair_characters(:query),
+            :chosen_least,
+            :chosen_most
         ) AS chosen
 ),
 found AS MATERIALIZED (
@@ -9436,13 +9467,20 @@ moment AS MATERIALIZED (
 query_words AS MATERIALIZED (
     SELECT CAST(
         replace(
-            CAST(plainto_tsquery(CAST(:language AS regconfig), :content) AS text),
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:content)
+                ) AS text
+            ),
             ' & ',
             ' | '
         ) AS tsquery
     ) AS words ,
         choose_words(
-            CAST(:language AS regconfig), :content, :chosen_least, :chosen_most
+            CAST(:language AS regconfig),
+            pair_characters(:content),
+            :chosen_least,
+            :chosen_most
         ) AS chosen
 ),
 found AS MATERIALIZED (
