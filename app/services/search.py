@@ -20,7 +20,6 @@ from app.store.reads import Reads
 from app.store.reviews.reviews import find_waiting_reviews
 from app.store.search import Hits, Query
 
-
 # What shares no word with the text has rank 0, and is no match.
 LEAST_RANK = 1e-9
 
