@@ -1,14 +1,12 @@
-"""Writes, per case of the evaluation, the ten candidates that rank fusion of vectors and words hands over: cache_candidates.py [FILE…].
+"""Writes, per case of the evaluation, the ten candidates that ranking by vectors and words hands over: cache_candidates.py [FILE…].
 
 Without files: the evaluation files beside the checkout. measure_signals.py reads them from .build/candidates.
 """
 
 import asyncio
 import json
-import math
 import re
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -28,11 +26,14 @@ STOP_WORDS = frozenset(
 )
 THREADS = 2
 KEPT = 10
+WEIGHT_OF_WORDS = (
+    0.3  # five times the rank of a text that has all words once (app/store/ranking.py)
+)
 Case = dict[str, Any]
 
 
 async def write_candidates(path: Path, embedder: LocalEmbedder) -> None:
-    """Encodes every text of the file once and writes the fused candidates of its cases."""
+    """Encodes every text of the file once and writes the candidates of its cases."""
     cases = load(path)
     texts = sorted({fact["text"] for case in cases for fact in [*case["scope"], case["new"]]})
     vectors = dict(zip(texts, await embedder.encode(texts), strict=True))
@@ -45,29 +46,13 @@ async def write_candidates(path: Path, embedder: LocalEmbedder) -> None:
 
 
 def candidates(case: Case, vectors: dict[str, NDArray[np.float32]]) -> list[int]:
-    """The positions in the scope, best first."""
+    """The positions in the scope, best first: by the cosine and the share of words, as the service ranks."""
     scope = [fact["text"] for fact in case["scope"]]
     cosines = np.array([vectors[text] for text in scope]) @ vectors[case["new"]["text"]]
-    nearest = [int(i) for i in np.argsort(-cosines, kind="stable")]
-    return fuse(nearest, word_ranks(case["new"]["text"], scope))
-
-
-def word_ranks(query: str, texts: Sequence[str]) -> list[int]:
-    """Positions of the texts by summed inverse document frequency of the shared stems, best first."""
-    bags = [Counter(stems(text)) for text in texts]
-    spread = Counter(stem for bag in bags for stem in bag)
-    wanted = set(stems(query))
-
-    def score(bag: Counter[str]) -> float:
-        hits = sum(
-            math.log(1 + len(bags) / spread[s]) * bag[s] / (bag[s] + 1.2)
-            for s in wanted
-            if s in bag
-        )
-        return hits / math.sqrt(1 + sum(bag.values()) / 10)
-
-    scored = [(score(bag), -i) for i, bag in enumerate(bags)]
-    return [-i for s, i in sorted(scored, reverse=True) if s > 0]
+    wanted = set(stems(case["new"]["text"]))
+    shared = [len(wanted.intersection(stems(text))) / max(1, len(wanted)) for text in scope]
+    scores = cosines + WEIGHT_OF_WORDS * np.array(shared)
+    return [int(place) for place in np.argsort(-scores, kind="stable")[:KEPT]]
 
 
 def stems(text: str) -> list[str]:
@@ -76,15 +61,6 @@ def stems(text: str) -> list[str]:
     return [
         re.sub(r"(?:ing|ed|es|s|'s)$", "", word) or word for word in words if word not in STOP_WORDS
     ]
-
-
-def fuse(*rankings: Sequence[int]) -> list[int]:
-    """Reciprocal rank fusion with the usual constant of 60."""
-    total: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, i in enumerate(ranking):
-            total[i] = total.get(i, 0.0) + 1 / (61 + rank)
-    return sorted(total, key=lambda i: -total[i])[:KEPT]
 
 
 async def main(paths: Sequence[Path]) -> None:

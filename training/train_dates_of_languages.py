@@ -13,7 +13,7 @@ from dates_of_languages import Timed, collect_phrases, read_trained, redate
 from e5 import E5
 from network import DIMENSIONS, DROPOUT, SHARED, Batch, Encoded, encode, pad_texts
 from tokenizers import Tokenizer
-from trainer import SMOOTHING, Trainer, make_batches, mask_words
+from trainer import Trainer, make_batches, mask_words
 
 from app.domain.dates.meanings import CHOICES
 from app.extraction.foreign_dates import (
@@ -30,6 +30,8 @@ SEED = 1
 EPOCHS = 8
 HURRIED = 0.2  # of the texts, in lower case
 REDATED = 0.6  # of the texts, with phrases of others in place of theirs
+ENGLISH_AN_EPOCH = 2_500
+TIMES = 2  # that each sentence of another language is read in an epoch
 UNSET = -100  # is not learned
 MARKS = 3
 TABLES = {"roles": (0, len(ROLES)), **PLACES}
@@ -108,10 +110,13 @@ def compute_loss_of_dates(
 ) -> torch.Tensor:
     """Return how unlikely the network held the marks, the choices and the figures."""
     batch = pad_texts(encoded, is_pooled=False)
-    marks, choices, figures = network(replace(batch, ids=mask_words(batch.ids, network.base)))
     wanted = torch.full(batch.ids.shape, UNSET)
     for row, one in enumerate(encoded):
         wanted[row, : len(one.marks)] = torch.tensor(one.marks)
+    # Without a word of its own, a phrase means something else.
+    is_kept = (wanted == BEGINS) | (wanted == INSIDE)
+    ids = torch.where(is_kept, batch.ids, mask_words(batch.ids, network.base))
+    marks, choices, figures = network(replace(batch, ids=ids))
     loss = learn(marks.float().flatten(0, 1), wanted.flatten())
     phrases = [
         (choices[row, its].float().mean(0), chosen)
@@ -135,9 +140,7 @@ def compute_loss_of_dates(
 
 
 def learn(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.cross_entropy(
-        logits, classes, ignore_index=UNSET, label_smoothing=SMOOTHING
-    )
+    return torch.nn.functional.cross_entropy(logits, classes, ignore_index=UNSET)
 
 
 def hurry(sentence: Timed, rng: random.Random) -> Timed:
@@ -158,8 +161,11 @@ def main() -> None:
     trainer = Trainer(network, compute_loss_of_dates)
     sentences = read_trained()
     alike = collect_phrases(sentences)
+    english = [one for one in sentences if one.language == "english"]
+    others = [one for one in sentences if one.language != "english"]
     for epoch in range(EPOCHS):
-        drawn = [redate(one, alike, rng) if rng.random() < REDATED else one for one in sentences]
+        drawn = [*rng.sample(english, ENGLISH_AN_EPOCH), *others * TIMES]
+        drawn = [redate(one, alike, rng) if rng.random() < REDATED else one for one in drawn]
         encoded = [encode_dates(tokenizer, hurry(one, rng)) for one in drawn]
         batches = list(make_batches(encoded, rng))
         losses = []

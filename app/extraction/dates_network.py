@@ -18,6 +18,8 @@ from app.networks import ENGLISH, FairThreads, LazyNetwork, NetworkSet, locate_w
 
 # Phrases after so many tokens are left open.
 MAX_TOKENS: Final = 200
+# A phrase dates the fact only if its dating roles together are at least this likely.
+LEAST_DATING: Final = 0.8
 
 
 class DatesNetwork:
@@ -54,4 +56,7 @@ class DatesNetwork:
             return [Role.OPEN] * len(spans)
         inputs = {"ids": np.array([[ENGLISH.start, *ids, ENGLISH.end]])}
         [[logits]] = self._english.run(["roles"], inputs)
-        return [choose_role(logits[each].mean(axis=0)) if each else Role.OPEN for each in places]
+        return [
+            choose_role(logits[each].mean(axis=0), LEAST_DATING) if each else Role.OPEN
+            for each in places
+        ]

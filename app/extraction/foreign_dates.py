@@ -23,8 +23,9 @@ from app.networks import LazyNetwork, NetworkSet, locate_tokens, weigh_logits
 MAX_TOKENS: Final = 200
 # The choices of a phrase are taken if all of them together are at least this likely.
 LEAST_CERTAINTY: Final = 0.5
-# A phrase dates the fact only if its dating roles together are at least this likely.
-LEAST_DATING: Final = 0.8
+# A phrase dates the fact only if its dating roles together are at least this likely. Chosen on the
+# German, Spanish, Chinese and French of four held-out writers: .957 right, where .8 has .947.
+LEAST_DATING: Final = 0.9
 # The marks of tokens.
 OUTSIDE, BEGINS, INSIDE = range(3)
 ROLES: Final = tuple(Role)
@@ -72,7 +73,7 @@ class ForeignDates:
             done = end
             weighed = choices[[place for place, _ in tokens]].mean(axis=0)
             phrase = _read_phrase(text, tokens, weighed, figures, len(words))
-            role = choose_role(weighed[: len(ROLES)])
+            role = choose_role(weighed[: len(ROLES)], LEAST_DATING)
             if phrase is None:
                 phrase = Phrase(PhraseKind.VAGUE, len(words), len(words) + 1)
                 role = Role.OPEN if role.dates else role
@@ -123,11 +124,11 @@ def _read_phrase(
     return make_phrase(Meaning(**chosen), numbers, place, place + 1)
 
 
-def choose_role(logits: Logits) -> Role:
-    """Return the likeliest role; a date in doubt is left open."""
+def choose_role(logits: Logits, least: float) -> Role:
+    """Return the likeliest role. What is less likely than `least` to date the fact is left open."""
     likely = weigh_logits(logits)
     role = ROLES[int(likely.argmax())]
-    return Role.OPEN if role.dates and likely[_DATING].sum() < LEAST_DATING else role
+    return Role.OPEN if role.dates and likely[_DATING].sum() < least else role
 
 
 def _split(text: str, start: int, end: int) -> Iterator[Word]:
