@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates judge-of-languages messages-of-languages dates-of-languages languages measure-judge
+.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -95,6 +95,10 @@ messages-of-languages: .venv-training/.ready languages ## Train the network that
 dates-of-languages: .venv-training/.ready languages ## Train the network that reads dates in many languages, after that reader (half an hour)
 	$(TRAINING) training/train_dates_of_languages.py
 	$(TRAINING) training/export_network.py build/dates_of_languages.pt dates --many-languages
+	$(MAKE) languages
+
+english: .venv-training/.ready languages ## Learn to tell English from other languages (a minute)
+	$(TRAINING) training/train_english.py
 	$(MAKE) languages
 
 languages: .venv/.serve .venv-languages/.ready ## Build and install the networks of many languages (a minute)

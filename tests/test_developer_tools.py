@@ -33,6 +33,7 @@ OF_TRAINING = {
     "train_languages",
     "train_dates",
     "train_dates_of_languages",
+    "train_english",
     "train_parts",
     "train_messages",
     "train_messages_of_languages",

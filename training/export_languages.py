@@ -29,7 +29,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 FOLDER = Path(__file__).parent / "languages"
 PACKAGE = FOLDER / "palimpsest_languages"
 LEARNED = FOLDER / "learned.npz"
-TRAINED = ("judge.onnx", "messages.onnx", "dates.onnx")
+TRAINED = ("judge.onnx", "messages.onnx", "dates.onnx", "english.npy")
 UNKNOWN = 3  # the number of <unk>
 SCRIPTS = ("LATIN", "CJK", "HIRAGANA", "KATAKANA")
 PLACES = 512  # positions of the published encoder

@@ -36,12 +36,6 @@ def is_english(text: str) -> bool:
     return foreign == 0 or foreign < english
 
 
-def is_plainly_english(text: str) -> bool:
-    """Return True if some words are English, and fewer are foreign: not for a bare name."""
-    english, foreign = _count_words(text)
-    return foreign < english
-
-
 def is_in_known_script(text: str) -> bool:
     """Return True if all its words are in Latin, Chinese or Japanese writing."""
     letters = (letter for word in _WORD.findall(text) for letter in word if not letter.isascii())

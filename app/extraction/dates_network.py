@@ -12,7 +12,6 @@ import numpy as np
 
 from app.domain.dates.facts import TimedText
 from app.domain.dates.roles import Role
-from app.domain.language import is_plainly_english
 from app.extraction.foreign_dates import ForeignDates, RuledText, choose_role
 from app.networks import ENGLISH, FairThreads, LazyNetwork, NetworkSet, locate_words
 
@@ -25,7 +24,7 @@ LEAST_DATING: Final = 0.8
 class DatesNetwork:
     """Rules what phrases of time are to facts, on threads that agents share fairly.
 
-    Where `many_languages` are there, they read what is not plainly English.
+    Where `many_languages` are there, they read what is not English.
     """
 
     def __init__(self, threads: FairThreads, many_languages: NetworkSet | None = None) -> None:
@@ -38,7 +37,7 @@ class DatesNetwork:
 
         `timed` has the phrases of English. Those of another language take their place.
         """
-        if self._foreign is not None and not is_plainly_english(timed.text):
+        if self._foreign is not None and not self._foreign.networks.is_english(timed.text):
             return await self._threads.run(partial(self._foreign.read, timed.text))
         if not timed.phrases:
             return timed, []

@@ -46,7 +46,7 @@ class ForeignDates:
     """Reads the phrases of time in texts of many languages. One thread reads at a time."""
 
     def __init__(self, networks: NetworkSet) -> None:
-        self._networks = networks
+        self.networks = networks
         self._network = LazyNetwork("dates.onnx", networks)
 
     def read(self, text: str) -> RuledText:
@@ -61,7 +61,7 @@ class ForeignDates:
         ]
         if not located:
             return TimedText(text, (), ()), []
-        inputs = {"ids": np.array([[self._networks.start, *ids, self._networks.end]])}
+        inputs = {"ids": np.array([[self.networks.start, *ids, self.networks.end]])}
         [marks], [choices], [figures] = self._network.run(["marks", "choices", "figures"], inputs)
         words: list[Word] = []
         phrases: list[Phrase] = []

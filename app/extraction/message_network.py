@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.language import is_english, is_in_known_script, is_plainly_english
+from app.domain.language import is_english, is_in_known_script
 from app.networks import (
     ENGLISH,
     FairThreads,
@@ -98,7 +98,7 @@ def replace_numbers(message: str) -> str:
 class MessageNetwork:
     """Reads messages on threads that agents share fairly.
 
-    Where `many_languages` are there, they read what is not plainly English.
+    Where `many_languages` are there, they read what is not English.
     """
 
     def __init__(self, threads: FairThreads, many_languages: NetworkSet | None = None) -> None:
@@ -111,7 +111,7 @@ class MessageNetwork:
         return is_other or is_english(text)
 
     def reads_as_english(self, text: str) -> bool:
-        return self._many_languages is None or is_plainly_english(text)
+        return self._many_languages is None or self._many_languages.networks.is_english(text)
 
     async def read(self, before: str, text: str, sentences: Collection[int] = ()) -> list[Piece]:
         """Return the pieces of a text, after what its message says before it. Raises CallerLeft.
@@ -120,7 +120,7 @@ class MessageNetwork:
         in several goes, each from the last piece of the one before.
         """
         reader = self._english
-        if self._many_languages is not None and not is_plainly_english(text):
+        if self._many_languages is not None and not self.reads_as_english(text):
             reader = self._many_languages
         pieces: list[Piece] = []
         start = 0
@@ -146,21 +146,21 @@ class _Reader:
     """The network of one set. Words of English begin pieces, and tokens of other languages."""
 
     def __init__(self, networks: NetworkSet) -> None:
-        self._networks = networks
+        self.networks = networks
         self._network = LazyNetwork("messages.onnx", networks)
 
     def read(self, before: str, text: str, sentences: Collection[int]) -> tuple[list[Piece], bool]:
         """Return the pieces that the text begins with, and whether they are all of it."""
         context = self._encode_end(before)
         encoding = self._network.encode(text[:MAX_LENGTH])
-        is_by_word = self._networks is ENGLISH
+        is_by_word = self.networks is ENGLISH
         located = locate_words(encoding) if is_by_word else locate_tokens(encoding, text)
         words = [(place, span) for place, span in located if place < MAX_TOKENS]
         is_whole = len(text) <= MAX_LENGTH and len(encoding.ids) <= MAX_TOKENS
         if not words:
             return [], True
-        first = [self._networks.start, *context, self._networks.end]
-        second = [*encoding.ids[:MAX_TOKENS], self._networks.end]
+        first = [self.networks.start, *context, self.networks.end]
+        second = [*encoding.ids[:MAX_TOKENS], self.networks.end]
         inputs = {
             "ids": np.array([[*first, *second]]),
             "types": np.array([[0] * len(first) + [1] * len(second)]),

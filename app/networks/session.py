@@ -20,6 +20,7 @@ from app.network_files import check_file
 
 WORDS: Final = "words.bin"
 TOKENIZER: Final = "tokenizer.json"
+ENGLISH_WEIGHTS: Final = "english.npy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,35 @@ class NetworkSet:
         check_file(WORDS, self.folder)
         return start_session(path, threads)
 
+    def is_english(self, text: str) -> bool:
+        """Return True if the text is likelier English than another language. Raises DamagedNetwork.
+
+        Its pieces have learned weights (training/train_english.py), which sum to more than 0. A set
+        that knows English alone holds every text for English.
+        """
+        if self.folder is None:
+            return True
+        tokenizer, weights = _open_weights(self.folder)
+        return float(weights[list(set(encode_text(tokenizer, text).ids))].sum()) > 0
+
+
+def encode_text(tokenizer: Tokenizer, text: str) -> Encoding:
+    """Return the tokens of the text. Characters that UTF-8 lacks are question marks."""
+    encodable = text.encode("utf-8", "replace").decode("utf-8")
+    return tokenizer.encode(encodable, add_special_tokens=False)
+
 
 @cache
 def _read_tokenizer(path: Path) -> Tokenizer:
     """Return the tokenizer of a file. That of many languages takes 90 MB."""
     return Tokenizer.from_file(str(path))
+
+
+@cache
+def _open_weights(folder: Path) -> tuple[Tokenizer, NDArray[np.float32]]:
+    """Return the tokenizer, and the weight of each of its pieces for English."""
+    tokenizer = _read_tokenizer(check_file(TOKENIZER, folder))
+    return tokenizer, np.load(check_file(ENGLISH_WEIGHTS, folder)).astype(np.float32)
 
 
 ENGLISH: Final = NetworkSet(start=101, end=102)  # [CLS] and [SEP]
@@ -88,8 +113,7 @@ class LazyNetwork:
 
     def encode(self, text: str) -> Encoding:
         """Return the tokens of the text. Characters that UTF-8 lacks are question marks."""
-        encodable = text.encode("utf-8", "replace").decode("utf-8")
-        return self._tokenizer.encode(encodable, add_special_tokens=False)
+        return encode_text(self._tokenizer, text)
 
     def run(
         self, outputs: Sequence[str], inputs: Mapping[str, NDArray[np.generic]]

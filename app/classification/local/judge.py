@@ -15,7 +15,7 @@ from app.classification.signals.finding import DECIDING
 from app.domain.corrections import is_correction
 from app.domain.dates.dated_text import DatedBy
 from app.domain.dates.facts import drop_date_words
-from app.domain.language import is_english, is_in_known_script, is_plainly_english
+from app.domain.language import is_english, is_in_known_script
 from app.domain.relation import LOCAL_FINDING, Finding, Judge, Judgment, Opinion, Relation
 
 FINDING = LOCAL_FINDING
@@ -70,15 +70,14 @@ class LocalJudge:
 
     async def read(self, incoming: str, stored: Sequence[str]) -> list[Reading]:
         """Return what a network reads of the incoming text beside each stored one."""
-        if self._many_languages is None:
+        many = self._many_languages
+        if many is None:
             return await _read_with(self._english, incoming, stored)
         texts = list(dict.fromkeys(stored))
-        english = [
-            text for text in texts if is_plainly_english(incoming) and is_plainly_english(text)
-        ]
+        english = list(filter(many.is_english, texts)) if many.is_english(incoming) else []
         others = [text for text in texts if text not in english]
         readings: dict[str, Reading] = {}
-        for network, read in ((self._english, english), (self._many_languages, others)):
+        for network, read in ((self._english, english), (many, others)):
             readings |= zip(read, await _read_with(network, incoming, read), strict=True)
         return [readings[text] for text in stored]
 

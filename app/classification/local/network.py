@@ -41,6 +41,9 @@ class LocalNetwork:
         self._networks = networks
         self._threads = threads
 
+    def is_english(self, text: str) -> bool:
+        return self._networks.is_english(text)
+
     async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:
         """Return what is read of the incoming text beside each of the stored ones, in order.
 
