@@ -92,7 +92,7 @@ messages-of-languages: .venv-training/.ready languages ## Train the network that
 	$(TRAINING) training/export_network.py build/messages_of_languages.pt messages --many-languages
 	$(MAKE) languages
 
-dates-of-languages: .venv-training/.ready languages ## Train the network that reads dates in many languages, after that reader (half an hour)
+dates-of-languages: .venv-training/.ready languages ## Train the network that reads dates in many languages, after that reader (an hour)
 	$(TRAINING) training/train_dates_of_languages.py
 	$(TRAINING) training/export_network.py build/dates_of_languages.pt dates --many-languages
 	$(MAKE) languages

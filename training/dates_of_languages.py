@@ -67,7 +67,7 @@ UNSPACED: Final = ("chinese", "japanese")
 STEPS: Final = {which: step for step, which in WHICH.items()}
 FARTHEST_STEP: Final = 2
 MONTH_SIGN: Final = "月"  # where it stands, months come before days
-DAYS: Final = (Figure.DAY, Figure.LAST_DAY)
+DAYS: Final = (Figure.DAY, Figure.UNTIL_DAY)
 NOT_A_PHRASE: Final = "now"
 
 Values = dict[Figure, int]
@@ -173,18 +173,18 @@ def _describe(phrase: Phrase) -> tuple[Meaning, Values] | None:
         return meaning, values
     match until:
         case NamedDay(year, month, day):
-            meaning = replace(meaning, last=Form.DAY, last_month=month)
-            values |= {Figure.LAST_DAY: day, Figure.LAST_MONTH: month}
+            meaning = replace(meaning, until=Form.DAY, until_month=month)
+            values |= {Figure.UNTIL_DAY: day, Figure.UNTIL_MONTH: month}
         case NamedMonth(year, month):
-            meaning = replace(meaning, last=Form.MONTH, last_month=month)
-            values |= {Figure.LAST_MONTH: month}
+            meaning = replace(meaning, until=Form.MONTH, until_month=month)
+            values |= {Figure.UNTIL_MONTH: month}
         case NamedYear(year):
-            meaning = replace(meaning, last=Form.YEAR)
+            meaning = replace(meaning, until=Form.YEAR)
         case NamedWeekday(weekday):
-            return replace(meaning, last=Form.WEEKDAY, last_weekday=weekday + 1), values
+            return replace(meaning, until=Form.WEEKDAY, until_weekday=weekday + 1), values
         case _:
-            return replace(meaning, form=Form.OTHER, last=Form.OTHER), values
-    return meaning, values | ({Figure.LAST_YEAR: year} if year is not None else {})
+            return replace(meaning, form=Form.OTHER, until=Form.OTHER), values
+    return meaning, values | ({Figure.UNTIL_YEAR: year} if year is not None else {})
 
 
 def _describe_point(meaning: Meaning, point: Point) -> tuple[Meaning, Values]:
@@ -230,7 +230,8 @@ def _describe_near_point(meaning: Meaning, point: Point) -> tuple[Meaning, Value
             values = {Figure.DAY: day, Figure.MONTH: month}
             return replace(meaning, form=Form.DAY_OF_YEAR, month=month, step=step), values
         case InShiftedYear(NamedMonth(_, month), step):
-            return replace(meaning, form=Form.MONTH_OF_YEAR, month=month, step=step), {}
+            values = {Figure.MONTH: month}
+            return replace(meaning, form=Form.MONTH_OF_YEAR, month=month, step=step), values
         case InShiftedYear(NamedSeason(_, first), step):
             season = FIRST_MONTHS.index(first)
             return replace(meaning, form=Form.SEASON_OF_YEAR, season=season, step=step), {}
@@ -263,7 +264,7 @@ def _align(words: str, numbers: Sequence[int], values: Values) -> tuple[Figure, 
 
 
 def _is_same(figure: Figure, number: int, value: int) -> bool:
-    is_short = figure in (Figure.YEAR, Figure.LAST_YEAR) and number == value % 100
+    is_short = figure in (Figure.YEAR, Figure.UNTIL_YEAR) and number == value % 100
     return number == value or is_short
 
 
@@ -273,11 +274,11 @@ def _spell(meaning: Meaning, values: Values, figures: Sequence[Figure]) -> Meani
     It is None if the words show too little of it.
     """
     is_range = meaning.kind is PhraseKind.BETWEEN
-    if Figure.LAST_MONTH in figures:
-        meaning = replace(meaning, last_month=0)
-    if Figure.MONTH in figures or Figure.LAST_MONTH in figures:
+    if Figure.UNTIL_MONTH in figures:
+        meaning = replace(meaning, until_month=0)
+    if Figure.MONTH in figures or Figure.UNTIL_MONTH in figures:
         meaning = replace(meaning, month=0)
-    optional = (Figure.MONTH, Figure.LAST_MONTH, *((Figure.YEAR,) if is_range else ()))
+    optional = (Figure.MONTH, Figure.UNTIL_MONTH, *((Figure.YEAR,) if is_range else ()))
     missing = [one for one in values if one not in figures and one not in optional]
     if not missing:
         return meaning

@@ -27,7 +27,7 @@ from app.extraction.foreign_dates import (
 )
 
 SEED = 1
-EPOCHS = 8
+EPOCHS = 12
 HURRIED = 0.2  # of the texts, in lower case
 REDATED = 0.6  # of the texts, with phrases of others in place of theirs
 ENGLISH_AN_EPOCH = 2_500

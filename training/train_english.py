@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from e5 import E5
 from export_languages import FOLDER
+from tokenizers import Tokenizer
 from train_languages import list_language_writers, read_lines
 
 from corpus import FOLDER as CORPUS
@@ -59,6 +60,20 @@ def cut(text: str, rng: random.Random) -> str:
     return " ".join(words[first : first + rng.randint(2, 6)])
 
 
+def measure(tokenizer: Tokenizer, weights: torch.Tensor) -> None:
+    """Print how many texts of held-out writers are taken for another language."""
+    foreign: list[str] = []
+    for folder in list_language_writers(is_held_out=True):
+        foreign += (line["text"] for line in read_lines(folder / "dates.jsonl"))
+        scopes = read_lines(folder / "plain.jsonl")
+        foreign += (fact["text"] for scope in scopes for fact in scope["facts"])
+    english = [fact["text"] for scope in read_scopes(sorted(HELD_OUT)) for fact in scope["facts"]]
+    for name, texts, is_english in (("other", foreign, False), ("English", english, True)):
+        encodings = tokenizer.encode_batch(texts, add_special_tokens=False)
+        taken = [bool(weights[sorted(set(one.ids))].sum() > 0) for one in encodings]
+        print(f"{len(texts)} {name} texts, {taken.count(not is_english)} taken for the other kind")
+
+
 def main() -> None:
     rng, tokenizer = random.Random(SEED), E5.load_tokenizer()
     torch.manual_seed(SEED)
@@ -90,6 +105,7 @@ def main() -> None:
             optimizer.step()
             losses.append(float(loss.detach()))
         print(f"epoch {epoch + 1} loss {sum(losses) / len(losses):.4f}", flush=True)
+    measure(tokenizer, weights.weight.detach().squeeze(1))
     np.save(FOLDER / "english.npy", weights.weight.detach().squeeze(1).numpy().astype(np.float16))
 
 

@@ -95,7 +95,8 @@ WORDS = {
     "messages": "The messages, each with the facts read from it and what became none.",
     "min_confidence": "Only those whose judge was at least so sure, 0 to 1.",
     "min_importance": "Only memories of at least this importance, 0 to 1.",
-    "min_score": "Leave out results that score lower.",
+    "min_score": "Leave out results that score lower. Without it, a search by `text` leaves out "
+    "what shares no word with the query.",
     "mode": "How to search: by meaning (`vector`), by words (`text`), or by both.",
     "model": "The language model that was asked; null: none.",
     "ms": "Milliseconds that the judges took.",

@@ -18,7 +18,7 @@ from app.networks import ENGLISH, FairThreads, LazyNetwork, NetworkSet, locate_w
 # Phrases after so many tokens are left open.
 MAX_TOKENS: Final = 200
 # A phrase dates the fact only if its dating roles together are at least this likely.
-LEAST_DATING: Final = 0.8
+LEAST_CERTAINTY: Final = 0.8
 
 
 class DatesNetwork:
@@ -37,7 +37,7 @@ class DatesNetwork:
 
         `timed` has the phrases of English. Those of another language take their place.
         """
-        if self._foreign is not None and not self._foreign.networks.is_english(timed.text):
+        if self._foreign is not None and self._foreign.can_read(timed.text):
             return await self._threads.run(partial(self._foreign.read, timed.text))
         if not timed.phrases:
             return timed, []
@@ -56,6 +56,6 @@ class DatesNetwork:
         inputs = {"ids": np.array([[ENGLISH.start, *ids, ENGLISH.end]])}
         [[logits]] = self._english.run(["roles"], inputs)
         return [
-            choose_role(logits[each].mean(axis=0), LEAST_DATING) if each else Role.OPEN
+            choose_role(logits[each].mean(axis=0), LEAST_CERTAINTY) if each else Role.OPEN
             for each in places
         ]

@@ -17,6 +17,7 @@ from app.domain.dates.meanings import CHOICES, Figure, Meaning, make_phrase
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.roles import Role
 from app.domain.dates.words import Word, WordKind, split_words
+from app.domain.language import is_in_known_script
 from app.networks import LazyNetwork, NetworkSet, locate_tokens, weigh_logits
 
 # Phrases after so many tokens are not read.
@@ -25,7 +26,7 @@ MAX_TOKENS: Final = 200
 LEAST_CERTAINTY: Final = 0.5
 # A phrase dates the fact only if its dating roles together are at least this likely. Chosen on the
 # German, Spanish, Chinese and French of four held-out writers: .957 right, where .8 has .947.
-LEAST_DATING: Final = 0.9
+LEAST_FOREIGN_DATING: Final = 0.9
 # The marks of tokens.
 OUTSIDE, BEGINS, INSIDE = range(3)
 ROLES: Final = tuple(Role)
@@ -43,11 +44,15 @@ Logits = NDArray[np.float32]
 
 
 class ForeignDates:
-    """Reads the phrases of time in texts of many languages. One thread reads at a time."""
+    """Reads the phrases of time in texts of many languages. Threads may read at once."""
 
     def __init__(self, networks: NetworkSet) -> None:
-        self.networks = networks
+        self._networks = networks
         self._network = LazyNetwork("dates.onnx", networks)
+
+    def can_read(self, text: str) -> bool:
+        """Return True for what is not English, and in writing that the network was trained on."""
+        return is_in_known_script(text) and not self._networks.is_english(text)
 
     def read(self, text: str) -> RuledText:
         """Return the text with its phrases of time, and what each is to the fact.
@@ -61,19 +66,22 @@ class ForeignDates:
         ]
         if not located:
             return TimedText(text, (), ()), []
-        inputs = {"ids": np.array([[self.networks.start, *ids, self.networks.end]])}
+        inputs = {"ids": np.array([[self._networks.start, *ids, self._networks.end]])}
         [marks], [choices], [figures] = self._network.run(["marks", "choices", "figures"], inputs)
         words: list[Word] = []
         phrases: list[Phrase] = []
         roles: list[Role] = []
         done = 0
+        is_cut = len(ids) < len(encoding.ids)
         for tokens in _find_phrases(marks, located):
+            if is_cut and tokens[-1] == located[-1]:
+                break  # the rest of the phrase was not read
             start, end = tokens[0][1][0], tokens[-1][1][1]
             words += _split(text, done, start)
             done = end
             weighed = choices[[place for place, _ in tokens]].mean(axis=0)
             phrase = _read_phrase(text, tokens, weighed, figures, len(words))
-            role = choose_role(weighed[: len(ROLES)], LEAST_DATING)
+            role = choose_role(weighed[: len(ROLES)], LEAST_FOREIGN_DATING)
             if phrase is None:
                 phrase = Phrase(PhraseKind.VAGUE, len(words), len(words) + 1)
                 role = Role.OPEN if role.dates else role
@@ -112,11 +120,15 @@ def _read_phrase(
         chosen[name] = CHOICES[name][int(likely.argmax())]
     numbers: dict[Figure, int] = {}
     start, end = tokens[0][1][0], tokens[-1][1][1]
-    for number in NUMBER.finditer(text, start, end):
+    for number in NUMBER.finditer(text):
+        if not start <= number.start() < end:
+            continue
         its = [at for at, (first, last) in tokens if first < number.end() and number.start() < last]
         likely = weigh_logits(figures[its].mean(axis=0))
         certainty *= float(likely.max())
         figure = FIGURES[int(likely.argmax())]
+        if figure in numbers or number.end() > end:
+            return None
         if figure is not Figure.NONE:
             numbers[figure] = int(number[0])
     if certainty < LEAST_CERTAINTY:

@@ -12,7 +12,6 @@ from typing import Final
 
 from app.domain.corrections import is_correction
 from app.domain.fact import Kind
-from app.domain.language import is_english
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
 from app.extraction.answers import Answer, read_answer
@@ -220,7 +219,7 @@ class _TalkReader:
         """Return True if a text is for another network than read the prose around it."""
         if not self.is_prose_english:
             return self.network.reads_as_english(text)
-        return not is_english(text) and self.network.can_read(text)
+        return not self.network.reads_as_english(text) and self.network.can_read(text)
 
     def _is_baseless_frame(self, turn: int, piece: Piece) -> bool:
         """Return True if a piece is read as part of a frame that nothing has begun.

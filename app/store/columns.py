@@ -372,7 +372,7 @@ _MADE_FROM_WORDS = (
         wording=Wording.MADE_FROM_TEXT,
         exported=False,
         inserted=False,
-        computed="to_tsvector(language, pair_characters(content))",
+        computed="to_tsvector(language, pair_characters(content, true))",
     ),
     Column(
         name="derived_entity",

@@ -75,7 +75,7 @@ def build_query_words_cte(text: str, *, chooses: bool) -> str:
         chosen = f""",
             choose_words(
                 CAST(:language AS regconfig),
-                pair_characters({text}),
+                pair_characters({text}, false),
                 :chosen_least,
                 :chosen_most
             ) AS chosen
@@ -86,7 +86,7 @@ def build_query_words_cte(text: str, *, chooses: bool) -> str:
                 replace(
                     CAST(
                         plainto_tsquery(
-                            CAST(:language AS regconfig), pair_characters({text})
+                            CAST(:language AS regconfig), pair_characters({text}, false)
                         ) AS text
                     ),
                     ' & ',

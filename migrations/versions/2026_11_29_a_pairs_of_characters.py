@@ -1,7 +1,8 @@
 """Index writing without spaces by pairs of characters: Chinese, Japanese, Korean and Thai.
 
-Postgres takes a whole sentence of such writing for one word. Agents of many memories get their own
-index again with the next sweep.
+Postgres takes what stands between two spaces or marks for one word. Agents of many memories get
+their own index again with the next sweep. The whole table of memories is written anew, and nobody
+reads it meanwhile.
 """
 
 from alembic import op
@@ -9,25 +10,35 @@ from alembic import op
 revision = "2026_11_29_a"
 down_revision = "2026_11_28_b"
 
-# Thai, Japanese syllables, Chinese characters, and Korean syllables.
-UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+# Thai, signs such as "々", Japanese syllables, Chinese characters, Korean and narrow syllables.
+UNSPACED = r"\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f"
 
-# Return the text with its pairs of such characters as words: "東京都" becomes "東京 都 京都". The
-# first half has the pairs from the first character of each run on, the second those from the next.
-# A word of one character is found only where a run ends with it or is it.
+# Return the text with pairs of such characters as words. "東京都に" becomes "東京 都に", the pairs
+# from the first character of each run on, and "京都", those from the second; a character without
+# another beside it stays. With `singles`, each character is a word besides: a question may be "犬".
 PAIR_CHARACTERS = f"""
-    CREATE FUNCTION pair_characters(content text) RETURNS text
+    CREATE FUNCTION pair_characters(content text, singles boolean) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
         SELECT CASE
             WHEN content !~ '[{UNSPACED}]' THEN content
-            ELSE regexp_replace(content, '([{UNSPACED}]{{1,2}})', ' \\1 ', 'g')
+            ELSE regexp_replace(
+                    content,
+                    '([{UNSPACED}]{{2}})|(?<=[{UNSPACED}])[{UNSPACED}]|([{UNSPACED}])',
+                    ' \\1\\2 ',
+                    'g'
+                )
                 || regexp_replace(
                     regexp_replace(
                         regexp_replace(content, '[^{UNSPACED}]+', ' ', 'g'), '(^| ).', ' ', 'g'
                     ),
                     '([^ ]{{2}})|[^ ]', '\\1 ', 'g'
                 )
+                || CASE
+                    WHEN singles
+                    THEN regexp_replace(content, '[^{UNSPACED}]*([{UNSPACED}]?)', '\\1 ', 'g')
+                    ELSE ''
+                END
         END
     $$
 """
@@ -46,12 +57,12 @@ NO_STATISTICS = """
 
 def upgrade() -> None:
     op.execute(PAIR_CHARACTERS)
-    _index("pair_characters(content)")
+    _index("pair_characters(content, true)")
 
 
 def downgrade() -> None:
     _index("content")
-    op.execute("DROP FUNCTION pair_characters(text)")
+    op.execute("DROP FUNCTION pair_characters(text, boolean)")
 
 
 def _index(words: str) -> None:

@@ -64,9 +64,9 @@ class Figure(StrEnum):
     MONTH = "month"
     YEAR = "year"
     COUNT = "count"
-    LAST_DAY = "last day"
-    LAST_MONTH = "last month"
-    LAST_YEAR = "last year"
+    UNTIL_DAY = "until day"
+    UNTIL_MONTH = "until month"
+    UNTIL_YEAR = "until year"
 
 
 NO_STEP: Final = 3
@@ -80,12 +80,12 @@ class Meaning:
     `closes` says "to the end of" its point. `step` counts units from the present one: -1 is the
     last, 0 this, 1 the next; of what is so many units away it is the side. `number` is one in
     words, `month` one by name; both are 0 if there is none. `weekday` counts from 1 for Monday and
-    `season` from 1 for spring. What begins with `last` is of the end of a range.
+    `season` from 1 for spring. What begins with `until` is of the end of a range.
     """
 
     kind: PhraseKind
     form: Form = Form.NONE
-    last: Form = Form.NONE
+    until: Form = Form.NONE
     unit: Unit | None = None
     closes: bool = False
     is_vague: bool = False
@@ -94,15 +94,15 @@ class Meaning:
     month: int = 0
     weekday: int = 0
     season: int = 0
-    last_month: int = 0
-    last_weekday: int = 0
+    until_month: int = 0
+    until_weekday: int = 0
 
 
 # What each choice may be, in the order of the network's outputs.
 CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
     "kind": tuple(PhraseKind),
     "form": tuple(Form),
-    "last": tuple(Form),
+    "until": tuple(Form),
     "unit": (None, *Unit),
     "closes": (False, True),
     "is_vague": (False, True),
@@ -111,8 +111,8 @@ CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
     "month": tuple(range(13)),
     "weekday": tuple(range(8)),
     "season": tuple(range(5)),
-    "last_month": tuple(range(13)),
-    "last_weekday": tuple(range(8)),
+    "until_month": tuple(range(13)),
+    "until_weekday": tuple(range(8)),
 }
 assert list(CHOICES) == [field.name for field in fields(Meaning)]
 
@@ -139,7 +139,7 @@ def make_phrase(meaning: Meaning, figures: Figures, first: int, end: int) -> Phr
     if kind is not PhraseKind.BETWEEN:
         point = LastPart(point) if meaning.closes else point
         return Phrase(kind, first, end, point=point, is_vague=meaning.is_vague)
-    until = _make_last_point(meaning, figures)
+    until = _make_end(meaning, figures)
     if until is None:
         return None
     start = share_year(point, until)
@@ -167,13 +167,22 @@ def _make_point(meaning: Meaning, figures: Figures) -> Point | None:
             return NamedSeason(year, season, which)
         case Form.YEAR if year:
             return NamedYear(year)
-        case Form.DECADE if year:
-            return NamedDecade(year)
+        case Form.DECADE:
+            return _make_decade(figures.get(Figure.YEAR, 0))
         case Form.QUARTER:
             quarter = _find_count(meaning, figures)
             return NamedQuarter(year, quarter) if 1 <= quarter <= 4 else None
         case _:
             return None
+
+
+def _make_decade(year: int) -> Point | None:
+    """Return the decade of "1990s" or "90s". Those before the thirties are of this century."""
+    if year == 0 or year % 10:
+        return None
+    if year < 100:
+        year += 1900 if year >= 30 else 2000
+    return NamedDecade(year)
 
 
 def _make_near_point(meaning: Meaning, figures: Figures) -> Point | None:
@@ -202,20 +211,20 @@ def _make_near_point(meaning: Meaning, figures: Figures) -> Point | None:
             return None
 
 
-def _make_last_point(meaning: Meaning, figures: Figures) -> Point | None:
+def _make_end(meaning: Meaning, figures: Figures) -> Point | None:
     """Return the end of a range."""
-    year = _find_year(figures, Figure.LAST_YEAR)
-    month = meaning.last_month or figures.get(Figure.LAST_MONTH, 0)
-    day = figures.get(Figure.LAST_DAY, 0)
-    match meaning.last:
+    year = _find_year(figures, Figure.UNTIL_YEAR)
+    month = meaning.until_month or figures.get(Figure.UNTIL_MONTH, 0)
+    day = figures.get(Figure.UNTIL_DAY, 0)
+    match meaning.until:
         case Form.DAY if month and day:
             return NamedDay(year, month, day)
         case Form.MONTH if month:
             return NamedMonth(year, month)
         case Form.YEAR if year:
             return NamedYear(year)
-        case Form.WEEKDAY if meaning.last_weekday:
-            return NamedWeekday(meaning.last_weekday - 1)
+        case Form.WEEKDAY if meaning.until_weekday:
+            return NamedWeekday(meaning.until_weekday - 1)
         case _:
             return None
 
@@ -227,7 +236,7 @@ def _find_day(meaning: Meaning, figures: Figures) -> int:
 
 def _find_month(meaning: Meaning, figures: Figures) -> int:
     """Return the month, 0 if there is none. A range may name it at its end alone."""
-    return meaning.month or figures.get(Figure.MONTH) or figures.get(Figure.LAST_MONTH, 0)
+    return meaning.month or figures.get(Figure.MONTH) or figures.get(Figure.UNTIL_MONTH, 0)
 
 
 def _find_count(meaning: Meaning, figures: Figures) -> int:

@@ -928,7 +928,8 @@ class Operations:
             limit: How many items a page has.
             mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
                 hybrid.
-            min_score: Leave out results that score lower.
+            min_score: Leave out results that score lower. Without it, a search by `text` leaves
+                out what shares no word with the query.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             exact: Look at every memory, even if the agent has an index. An agent without one is

@@ -49,15 +49,15 @@ SAME = [
         Meaning(BETWEEN, Form.YEAR, Form.YEAR),
         {
             Figure.YEAR: 2015,
-            Figure.LAST_YEAR: 2018,
+            Figure.UNTIL_YEAR: 2018,
         },
     ),
     (
         "from 3 to 10 April",
-        Meaning(BETWEEN, Form.DAY, Form.DAY, last_month=4, month=4),
+        Meaning(BETWEEN, Form.DAY, Form.DAY, until_month=4, month=4),
         {
             Figure.DAY: 3,
-            Figure.LAST_DAY: 10,
+            Figure.UNTIL_DAY: 10,
         },
     ),
     (
@@ -65,8 +65,8 @@ SAME = [
         Meaning(BETWEEN, Form.DAY, Form.DAY),
         {
             Figure.DAY: 3,
-            Figure.LAST_DAY: 10,
-            Figure.LAST_MONTH: 4,
+            Figure.UNTIL_DAY: 10,
+            Figure.UNTIL_MONTH: 4,
         },
     ),
     ("recently", Meaning(PhraseKind.VAGUE), {}),

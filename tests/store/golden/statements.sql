@@ -53,7 +53,7 @@ query_words AS MATERIALIZED (
         replace(
             CAST(
                 plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:content)
+                    CAST(:language AS regconfig), pair_characters(:content, false)
                 ) AS text
             ),
             ' & ',
@@ -559,7 +559,7 @@ LEFT JOIN LATERAL (
             replace(
                 CAST(
                     plainto_tsquery(
-                        CAST(:language AS regconfig), pair_characters(fact.content)
+                        CAST(:language AS regconfig), pair_characters(fact.content, false)
                     ) AS text
                 ),
                 ' & ',
@@ -1487,7 +1487,7 @@ query_words AS MATERIALIZED (
         replace(
             CAST(
                 plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query)
+                    CAST(:language AS regconfig), pair_characters(:query, false)
                 ) AS text
             ),
             ' & ',
@@ -1969,7 +1969,7 @@ query_words AS MATERIALIZED (
         replace(
             CAST(
                 plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query)
+                    CAST(:language AS regconfig), pair_characters(:query, false)
                 ) AS text
             ),
             ' & ',
@@ -2217,7 +2217,7 @@ query_words AS MATERIALIZED (
         replace(
             CAST(
                 plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query)
+                    CAST(:language AS regconfig), pair_characters(:query, false)
                 ) AS text
             ),
             ' & ',
@@ -3713,7 +3713,7 @@ query_words AS MATERIALIZED (
         replace(
             CAST(
                 plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query)
+                    CAST(:language AS regconfig), pair_characters(:query, false)
                 ) AS text
             ),
             ' & ',
@@ -9178,7 +9178,7 @@ query_words AS MATERIALIZED (
         replace(
             CAST(
                 plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query)
+                    CAST(:language AS regconfig), pair_characters(:query, false)
                 ) AS text
             ),
             ' & ',
@@ -9187,7 +9187,7 @@ query_words AS MATERIALIZED (
     ) AS words ,
         choose_words(
             CAST(:language AS regconfig),
-            pair_characters(:query),
+            pair_characters(:query, false),
             :chosen_least,
             :chosen_most
         ) AS chosen
@@ -9469,7 +9469,7 @@ query_words AS MATERIALIZED (
         replace(
             CAST(
                 plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:content)
+                    CAST(:language AS regconfig), pair_characters(:content, false)
                 ) AS text
             ),
             ' & ',
@@ -9478,7 +9478,7 @@ query_words AS MATERIALIZED (
     ) AS words ,
         choose_words(
             CAST(:language AS regconfig),
-            pair_characters(:content),
+            pair_characters(:content, false),
             :chosen_least,
             :chosen_most
         ) AS chosen
