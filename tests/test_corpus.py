@@ -157,10 +157,25 @@ def test_what_is_written_in_other_languages_is_well_formed() -> None:
 
 def test_pieces_of_messages_in_other_languages_lie_in_their_order() -> None:
     files = list((CORPUS / "languages").glob("*/talk.jsonl"))
-    assert len(files) == 16
+    assert len(files) == 24
     for file in files:
         for line in file.read_text("utf-8").splitlines():
             turn, place = json.loads(line), 0
             for sentence in turn["sentences"]:
                 assert sentence["class"] in CLASSES
                 place = turn["text"].index(sentence["text"], place) + len(sentence["text"])
+
+
+def test_dates_in_other_languages_are_well_formed() -> None:
+    files = list((CORPUS / "languages").glob("*/dates.jsonl"))
+    assert len(files) == 24
+    ids = Counter[str]()
+    for file in files:
+        for line in map(json.loads, file.read_text("utf-8").splitlines()):
+            ids[line["id"]] += 1
+            place = 0
+            for phrase in line["phrases"]:
+                place = line["text"].index(phrase["words"], place) + len(phrase["words"])
+                assert phrase["english"].strip()
+                assert phrase["role"] in {"starts", "lasts", "episode", "value", "open"}
+    assert set(ids.values()) == {1}
