@@ -13,9 +13,8 @@ down_revision = "2026_11_28_b"
 # Thai, signs such as "々", Japanese syllables, Chinese characters, Korean and narrow syllables.
 UNSPACED = r"\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f"
 
-# Return the text with pairs of such characters as words. "東京都に" becomes "東京 都に", the pairs
-# from the first character of each run on, and "京都", those from the second; a character without
-# another beside it stays. With `singles`, each character is a word besides: a question may be "犬".
+# Return the text with pairs of such characters as words: of "東京都に" these are 東京, 都に and 京都.
+# A character that stands alone stays as it is. With `singles`, each character is a word besides.
 PAIR_CHARACTERS = f"""
     CREATE FUNCTION pair_characters(content text, singles boolean) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -43,7 +42,7 @@ PAIR_CHARACTERS = f"""
     $$
 """
 
-# What the service stores of others stands in no statistics. Citus does without this command.
+# The planner keeps no statistics of what was told. Citus has no such command for its tables.
 NO_STATISTICS = """
     DO $$
     BEGIN

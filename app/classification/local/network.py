@@ -42,6 +42,7 @@ class LocalNetwork:
         self._threads = threads
 
     def is_english(self, text: str) -> bool:
+        """Return True if the text is likelier English than another language."""
         return self._networks.is_english(text)
 
     async def read(self, stored: Sequence[str], incoming: str) -> list[Reading]:

@@ -77,10 +77,11 @@ OTHER_NUMBER: Final = 13
 class Meaning:
     """The choices for one phrase.
 
-    `closes` says "to the end of" its point. `step` counts units from the present one: -1 is the
-    last, 0 this, 1 the next; of what is so many units away it is the side. `number` is one in
-    words, `month` one by name; both are 0 if there is none. `weekday` counts from 1 for Monday and
-    `season` from 1 for spring. What begins with `until` is of the end of a range.
+    `closes` is True for "the end of June", and for a range whose last unit counts ("through June").
+    `step` counts units from the present one: -1 is the last, 0 this, 1 the next. Of "two weeks ago"
+    it is -1 and of "in two weeks" 1, whatever their number. `number` is one in words and `month`
+    one by name; 0 is none. `weekday` counts from 1 for Monday and `season` from 1 for spring. What
+    begins with `until` tells of the end of a range.
     """
 
     kind: PhraseKind
