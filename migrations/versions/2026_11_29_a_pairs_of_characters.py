@@ -13,8 +13,8 @@ down_revision = "2026_11_28_b"
 # Thai, signs such as "々", Japanese syllables, Chinese characters, Korean and narrow syllables.
 UNSPACED = r"\u0e00-\u0e7f\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f"
 
-# Return the text with pairs of such characters as words: of "東京都に" these are 東京, 都に and 京都.
-# A character that stands alone stays as it is. With `singles`, each character is a word besides.
+# Return the text with pairs of such characters as words: of "東京都に" these are 東京, 都に and
+# 京都. One that stands alone stays as it is. With `singles`, each character is a word besides.
 PAIR_CHARACTERS = f"""
     CREATE FUNCTION pair_characters(content text, singles boolean) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
