@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure-judge
+.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -24,7 +24,13 @@ serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-22s %s\n", $$1, $$2 }' Makefile
 
-test: .venv/.dev ## Install, then run all tests
+test: .venv/.dev ## Install, then run the tests, all but the slow ones
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
+
+test-slow: .venv/.dev ## Run the slow tests: kills, clusters, fuzzers, services and databases of their own
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m slow
+
+test-all: .venv/.dev ## Run all tests
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 
 test-adapters: .venv-adapters/.ready ## Run the tests of the adapters with their frameworks, which `make test` does without

@@ -48,6 +48,18 @@ MEMORY = Path("/dev/shm")
 FREE_MEMORY = 8 * 2**30
 
 
+# They kill processes, and start services and databases of their own. Other slow tests are marked.
+SLOW_FOLDERS = ("attacks", "jobs")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of slow folders."""
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        if folder in SLOW_FOLDERS:
+            item.add_marker(pytest.mark.slow)
+
+
 def find_quick_folder() -> Path | None:
     """A folder in memory that has room; None stands for the usual temporary folder."""
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > FREE_MEMORY:

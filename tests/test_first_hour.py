@@ -20,6 +20,8 @@ import pytest
 from app.settings import describe_unknown_variables
 from support.service_process import await_ready, free_port, palimpsest, served
 
+pytestmark = pytest.mark.slow
+
 
 def postmaster(folder: Path) -> int | None:
     file = folder / "postgres" / "postmaster.pid"

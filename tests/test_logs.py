@@ -19,6 +19,8 @@ from support.scripted_model import ScriptedModel, Step, fails, knows, says
 from support.service_process import Served, await_model_check, served
 from support.transfers import NDJSON
 
+pytestmark = pytest.mark.slow
+
 API_KEY = "api-key-planted-0001-0123456789abcdef"
 LLM_KEY = "llm-key-planted-0002"
 PASSWORD = "password-planted-0003"

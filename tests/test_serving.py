@@ -29,6 +29,8 @@ from support.scripted_model import (
 from support.scripted_vectors import embeds
 from support.service_process import await_model_check, palimpsest, served
 
+pytestmark = pytest.mark.slow
+
 
 def postmaster(folder: Path) -> int | None:
     file = folder / "postgres" / "postmaster.pid"

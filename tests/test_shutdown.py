@@ -12,6 +12,8 @@ import pytest
 from support.scripted_model import ScriptedModel, judges, knows
 from support.service_process import Served, served
 
+pytestmark = pytest.mark.slow
+
 SLOW = replace(judges(), delay=4.0)
 
 

@@ -100,7 +100,7 @@ def read_trained() -> list[Timed]:
         for writer in list_date_writers()
         for line in (FOLDER / "dates" / f"{writer}.jsonl").read_text("utf-8").splitlines()
     ]
-    for folder in list_language_writers(is_held_out=False):
+    for folder in list_language_writers("dates.jsonl", is_held_out=False):
         timed += read_writer(folder)
     return timed
 

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from trainer import Trainer, make_batches, mask_words
 
 from app.domain.dates.meanings import CHOICES
+from app.extraction.date_roles import ROLES
 from app.extraction.foreign_dates import (
     BEGINS,
     FIGURES,
@@ -23,7 +24,6 @@ from app.extraction.foreign_dates import (
     NUMBER,
     OUTSIDE,
     PLACES,
-    ROLES,
 )
 
 SEED = 1

@@ -31,7 +31,7 @@ MIXED = "mixed"  # a register with sentences of two languages
 
 def read_foreign() -> Iterator[str]:
     """Yield what eight writers and more told in other languages."""
-    for folder in list_language_writers(is_held_out=False):
+    for folder in list_language_writers("scopes.jsonl", is_held_out=False):
         for scope in read_lines(folder / "scopes.jsonl"):
             if MIXED not in scope["register"]:
                 yield from (fact["text"] for fact in scope["facts"])
@@ -63,7 +63,7 @@ def cut(text: str, rng: random.Random) -> str:
 def measure(tokenizer: Tokenizer, weights: torch.Tensor) -> None:
     """Print how many texts of held-out writers are taken for another language."""
     foreign: list[str] = []
-    for folder in list_language_writers(is_held_out=True):
+    for folder in list_language_writers("scopes.jsonl", is_held_out=True):
         foreign += (line["text"] for line in read_lines(folder / "dates.jsonl"))
         scopes = read_lines(folder / "plain.jsonl")
         foreign += (fact["text"] for scope in scopes for fact in scope["facts"])

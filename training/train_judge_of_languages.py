@@ -43,7 +43,7 @@ def collect_crowds() -> Iterator[Crowd]:
     many = SentenceEncoder(LocalEmbedder(threads, open_network(threads.count)))
     scopes = [
         scope
-        for folder in list_language_writers(is_held_out=False)
+        for folder in list_language_writers("scopes.jsonl", is_held_out=False)
         for scope in read_lines(folder / "scopes.jsonl")
     ]
     for _ in range(DRAWS):

@@ -36,6 +36,7 @@ FAMILY_PAIRS = 3_000
 SAME = (*ENDINGS, "DUPLICATE")
 ASKED = ("asked1", "asked3")  # writers of English questions
 HELD_OUT_ASKED = ("relationships", "business")
+HELD_OUT_ENDINGS = ("2", "5")  # of the names of the writers in other languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,10 @@ def read_lines(file: Path) -> list[Line]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def list_language_writers(*, is_held_out: bool) -> list[Path]:
-    """Return the folders of the writers of `corpus/languages`."""
-    folders = sorted((FOLDER / "languages").iterdir())
-    return [folder for folder in folders if folder.name.endswith("2") == is_held_out]
+def list_language_writers(file: str, *, is_held_out: bool) -> list[Path]:
+    """Return the folders of the writers of `corpus/languages` who wrote such a file."""
+    folders = sorted(path.parent for path in (FOLDER / "languages").glob(f"*/{file}"))
+    return [folder for folder in folders if folder.name.endswith(HELD_OUT_ENDINGS) == is_held_out]
 
 
 def read_questions(scopes: Iterable[Line], file: Path) -> Iterator[Asked]:
@@ -200,7 +201,7 @@ def measure(
 def main() -> None:
     torch.manual_seed(SEED)
     scopes, asked = [], list(read_english_questions(ASKED))
-    for folder in list_language_writers(is_held_out=False):
+    for folder in list_language_writers("scopes.jsonl", is_held_out=False):
         lines = read_lines(folder / "scopes.jsonl")
         scopes += lines
         for file in sorted(folder.glob("*questions.jsonl")):
@@ -209,7 +210,7 @@ def main() -> None:
     families = draw_pairs_of_families(random.Random(SEED))
     print(f"{len(asked)} questions, {len(scoped)} pairs of scopes", flush=True)
     held_out = {"english": list(read_english_questions(HELD_OUT_ASKED))}
-    for folder in list_language_writers(is_held_out=True):
+    for folder in list_language_writers("questions.jsonl", is_held_out=True):
         lines = read_lines(folder / "scopes.jsonl")
         held_out[folder.name] = list(read_questions(lines, folder / "questions.jsonl"))
     texts = Texts()

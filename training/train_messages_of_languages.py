@@ -24,7 +24,7 @@ LONGEST_RUN = 4  # messages
 def draw_messages_of_languages(rng: random.Random) -> Iterator[Message]:
     """Yield what is read in one epoch: whole messages, pieces alone, several in a row, and English."""
     pieces: list[Message] = []
-    for folder in list_language_writers(is_held_out=False):
+    for folder in list_language_writers("talk.jsonl", is_held_out=False):
         talk = folder / "talk.jsonl"
         messages = [one for one in read_talk(talk) if one.pieces] if talk.exists() else []
         for message in messages:

@@ -12,7 +12,8 @@ import numpy as np
 
 from app.domain.dates.facts import TimedText
 from app.domain.dates.roles import Role
-from app.extraction.foreign_dates import ForeignDates, RuledText, choose_role
+from app.extraction.date_roles import RuledText, choose_role
+from app.extraction.foreign_dates import ForeignDates
 from app.networks import ENGLISH, FairThreads, LazyNetwork, NetworkSet, locate_words
 
 # Phrases after so many tokens are left open.

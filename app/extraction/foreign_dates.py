@@ -18,6 +18,7 @@ from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.roles import Role
 from app.domain.dates.words import Word, WordKind, split_words
 from app.domain.language import is_in_known_script
+from app.extraction.date_roles import ROLES, RuledText, choose_role
 from app.networks import LazyNetwork, NetworkSet, locate_tokens, weigh_logits
 
 # Phrases after so many tokens are not read.
@@ -29,15 +30,12 @@ LEAST_CERTAINTY: Final = 0.5
 LEAST_FOREIGN_DATING: Final = 0.9
 # The marks of tokens.
 OUTSIDE, BEGINS, INSIDE = range(3)
-ROLES: Final = tuple(Role)
 FIGURES: Final = tuple(Figure)
 NUMBER: Final = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
 # Where the outputs of each choice begin and end, behind those of the roles.
 _ENDS: Final = tuple(accumulate(map(len, CHOICES.values()), initial=len(ROLES)))
 PLACES: Final = dict(zip(CHOICES, pairwise(_ENDS), strict=True))
-_DATING: Final = [place for place, role in enumerate(ROLES) if role.dates]
 
-RuledText = tuple[TimedText, list[Role]]
 Span = tuple[int, int]
 Located = Sequence[tuple[int, Span]]  # the places of tokens, and those of their characters
 Logits = NDArray[np.float32]
@@ -134,13 +132,6 @@ def _read_phrase(
     if certainty < LEAST_CERTAINTY:
         return None
     return make_phrase(Meaning(**chosen), numbers, place, place + 1)
-
-
-def choose_role(logits: Logits, least: float) -> Role:
-    """Return the likeliest role. What is less likely than `least` to date the fact is left open."""
-    likely = weigh_logits(logits)
-    role = ROLES[int(likely.argmax())]
-    return Role.OPEN if role.dates and likely[_DATING].sum() < least else role
 
 
 def _split(text: str, start: int, end: int) -> Iterator[Word]:

@@ -12,8 +12,8 @@ from app.domain.dates.dated_text import DatedText
 from app.domain.dates.facts import date_fact, find_times
 from app.domain.dates.zones import find_zone
 from app.domain.fact import Fact
+from app.extraction.date_roles import RuledText
 from app.extraction.dates_network import DatesNetwork
-from app.extraction.foreign_dates import RuledText
 from app.planning.dating import add_dates
 from app.services.classify import StoreCommand
 from app.store.agents import read_clock_and_zone

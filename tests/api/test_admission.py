@@ -101,6 +101,7 @@ QUEUED = 'palimpsest_queued{kind="write"}'
 UNDER_WAY = 'palimpsest_in_flight{kind="write"}'
 
 
+@pytest.mark.slow
 def test_some_get_in_some_wait_and_the_rest_is_sent_away_with_a_time_to_come_back(
     database_url: str,
 ) -> None:

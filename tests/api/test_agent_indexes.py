@@ -23,7 +23,7 @@ from support.service import running
 from support.urls import name_of
 
 # No index of an agent is built on a cluster, where each node has a part of the agents.
-pytestmark = needs_one_server
+pytestmark = [needs_one_server, pytest.mark.slow]
 
 AGENT = "large"
 WHO = ("Ada", "Ben", "Cleo", "Dana", "Elif", "Farid", "Greta", "Hugo")

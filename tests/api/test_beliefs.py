@@ -106,6 +106,7 @@ def test_an_erased_text_is_not_shown(client: httpx.Client) -> None:
     assert version["erased_at"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 16])
 def test_they_agree_with_the_histories_at_every_known_time(client: httpx.Client, seed: int) -> None:
     random_writes(client, random.Random(seed), 60)

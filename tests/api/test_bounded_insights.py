@@ -97,6 +97,7 @@ def drop_times(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in answer.items() if name not in times}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 12, 40, 150])
 @pytest.mark.parametrize("section", Section)
 def test_a_window_is_answered_as_its_newest_part_would_be(

@@ -324,6 +324,7 @@ def work(database_url: str) -> None:
     asyncio.run(run_worker(load_settings(database_url=database_url), until_idle=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [{}, {"Idempotency-Key": "one"}], ids=["ids", "key"])
 def test_killed_between_messages_and_facts_nothing_is_lost_or_doubled(
     database_url: str, tmp_path: Path, key: dict[str, str]
@@ -343,6 +344,7 @@ def test_killed_between_messages_and_facts_nothing_is_lost_or_doubled(
         assert len(client.get("/v1/log").json()["items"]) == 2
 
 
+@pytest.mark.slow
 def test_killed_between_messages_and_facts_a_retry_goes_on_with_them(
     database_url: str, tmp_path: Path
 ) -> None:
@@ -360,6 +362,7 @@ def test_killed_between_messages_and_facts_a_retry_goes_on_with_them(
         assert len(list_contents(client)) == 1
 
 
+@pytest.mark.slow
 def test_killed_before_the_reply_a_retry_changes_nothing(database_url: str, tmp_path: Path) -> None:
     messages = talk("I live in Lisbon.")
     with serve_dying(database_url, tmp_path) as (_, client), pytest.raises(httpx.TransportError):
@@ -370,6 +373,7 @@ def test_killed_before_the_reply_a_retry_changes_nothing(database_url: str, tmp_
         assert len(client.get("/v1/log").json()["items"]) == 1
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_followed_by_another(database_url: str) -> None:
     texts = [*LONG[:45], MARK, *LONG[45:]]
     settings = load_settings(database_url=database_url)

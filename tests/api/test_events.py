@@ -306,6 +306,7 @@ def test_the_stream_of_a_revoked_key_ends(database_url: str) -> None:
         problem(httpx.get(f"{address}/v1/events", headers={"X-Agent-Id": "ann", **foreign}), 403)
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_ends_its_streams_first(tmp_path: Path) -> None:
     with served(tmp_path) as service, ThreadPoolExecutor(1) as pool:
         with httpx.Client(base_url=service.address, timeout=60) as client:

@@ -502,6 +502,7 @@ def test_a_body_that_stops_arriving_does_not_hold_up_the_retry(
 # --- killed between commit and reply -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "facts"), [(STORE, 1), (IMPORT, 2)], ids=["store", "import"])
 def test_killed_between_commit_and_reply_a_retry_finds_its_answer_and_one_fact(
     database_url: str, tmp_path: Path, call: Call, facts: int

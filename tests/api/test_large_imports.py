@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import httpx
 import numpy as np
 import psycopg
+import pytest
 from numpy.typing import NDArray
 
 from app.embedding.local import ENGLISH_ENCODER, LocalEmbedder
@@ -24,7 +25,7 @@ BLOCKS = """
     WHERE indexrelname IN ('memories_created', 'memories_valid_until')
 """
 
-pytestmark = needs_one_server
+pytestmark = [needs_one_server, pytest.mark.slow]
 
 
 class SameVector:

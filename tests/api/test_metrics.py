@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import httpx
 import psutil
+import pytest
 
 from app.settings import load_settings
 from support.builders import store
@@ -94,6 +95,7 @@ def test_the_pool_and_the_queue_are_gauges(database_url: str) -> None:
         assert f'palimpsest_shed_total{{kind="{kind}",reason="queue_full"}}' in now
 
 
+@pytest.mark.slow
 def test_workers_are_counted_together_and_a_dead_one_is_forgotten(tmp_path: Path) -> None:
     with served(tmp_path, "--workers", "2", PALIMPSEST_POOL_SIZE="3") as service:
         await_pools(service, 6)

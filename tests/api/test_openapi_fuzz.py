@@ -20,6 +20,8 @@ from support.depth import DEEP
 from support.openapi_check import DOCUMENT
 from support.service import running
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 KEY = "an-api-key-of-0123456789abcdef0123"
 

@@ -21,6 +21,8 @@ from support.replication import Node, replicated_pair
 from support.service import running
 from support.writers import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Place:

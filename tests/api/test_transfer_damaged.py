@@ -184,6 +184,7 @@ DAMAGE: list[tuple[str, Callable[[list[Any]], int], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("damage", "said"), [d[1:] for d in DAMAGE], ids=[d[0] for d in DAMAGE])
 def test_a_damaged_line_is_named_and_nothing_is_kept(
     told: tuple[httpx.Client, str], damage: Callable[[list[Any]], int], said: str

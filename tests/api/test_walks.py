@@ -182,6 +182,7 @@ POINTS: dict[str, dict[str, Any]] = {
 everywhere = pytest.mark.parametrize("point", POINTS.values(), ids=POINTS)
 
 
+@pytest.mark.slow
 @everywhere
 def test_all_pages_have_what_the_exact_list_has_in_its_order(
     client: httpx.Client, point: dict[str, Any]

@@ -246,6 +246,7 @@ def test_the_last_tries_are_remembered(database_url: str, monkeypatch: pytest.Mo
         assert look_up(client, webhook)["deliveries"] == pings[:1:-1]
 
 
+@pytest.mark.slow
 def test_an_embedded_service_delivers(tmp_path: Path) -> None:
     allowed = {
         "PALIMPSEST_WEBHOOKS_ALLOW_HTTP": "true",

@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from support.browser import find_barriers, open_browser, open_page
 from support.builders import store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:

@@ -17,6 +17,8 @@ from app.settings import load_settings
 from support.depth import DEEP
 from support.service import running
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 OPTIONS = [
     *("--phases", "coverage,fuzzing", "--max-examples", "200" if DEEP else "15"),

@@ -18,6 +18,8 @@ from app.store.embedded import embedded_postgres
 from app.store.roles import build_service_url
 from app.store.unfit import NoConnection, UnfitDatabase
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_pid_that_is_another_process_by_now_is_not_taken_for_postgres(tmp_path: Path) -> None:
     with embedded_postgres(tmp_path) as url, psycopg.connect(url, autocommit=True) as connection:

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import httpx
+import pytest
 
 from support.service_process import palimpsest, served
 
 
+@pytest.mark.slow
 def test_the_story_runs_over_a_service_and_erases_its_agent(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         shown = palimpsest("demo", "--yes", "--url", service.address)

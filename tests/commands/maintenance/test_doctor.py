@@ -11,6 +11,8 @@ from support.builders import editor, send
 from support.service import running
 from support.service_process import palimpsest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def url(unchecked_database_url: str) -> str:

@@ -8,6 +8,8 @@ import pytest
 from support.scripted_model import ScriptedModel, Step, every, fails, knows, says
 from support.service_process import palimpsest
 
+pytestmark = pytest.mark.slow
+
 KEY = "model-key-planted"
 
 

@@ -35,6 +35,8 @@ from support.scripted_model import ScriptedModel, every
 from support.service import running
 from support.urls import name_of
 
+pytestmark = pytest.mark.slow
+
 BYSTANDER = "bystander"
 LOG_COLUMNS = ", ".join(
     column.name for column in consolidation_log.columns if column.computed is None
