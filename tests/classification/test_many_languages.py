@@ -11,6 +11,7 @@ import pytest
 from app.classification.local.judge import LocalJudge, Thresholds
 from app.classification.local.network import LocalNetwork
 from app.classification.local.reading import Reading
+from app.domain.relation import Relation
 from app.networks import FairThreads, find_many_languages
 from app.networks.many_languages import PACKAGE
 
@@ -86,6 +87,37 @@ def test_a_plain_change_is_seen_among_neighbours(
     changed, *left = asyncio.run(judge.read(incoming, [stored, *others]))
     assert changed.ends >= Thresholds().ask
     assert max(reading.ends for reading in left) < Thresholds().act
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming"),
+    [("Vivo en Vigo", "Acabo de mudarme a Cádiz"), ("我住在南京", "我上个月搬到厦门了")],
+)
+def test_a_full_stop_is_of_no_matter(judge: LocalJudge, stored: str, incoming: str) -> None:
+    assert asyncio.run(judge.read(incoming, [stored])) == asyncio.run(
+        judge.read(f"{incoming}.", [f"{stored}."])
+    )
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming"),
+    [
+        ("Ich habe einen Gips am linken Arm", "Der Gips ist ab"),
+        ("Je vis avec Paul.", "Paul et moi, c'est fini, il est parti."),
+        ("Tengo un perro, Toby.", "Toby murió el martes."),
+        ("Sono abbonato alla palestra.", "Ho disdetto l'abbonamento alla palestra."),
+        ("Ik werk bij Philips.", "Ik ben ontslagen bij Philips."),
+        ("Tomo aspirina todos os dias.", "Já não tomo aspirina."),
+        ("我在学钢琴。", "我不学钢琴了。"),
+        ("ピアノを習っている。", "ピアノはもうやめた。"),
+    ],
+)
+def test_what_ends_without_a_successor_is_a_retraction(
+    judge: LocalJudge, stored: str, incoming: str
+) -> None:
+    [reading] = asyncio.run(judge.read(incoming, [stored]))
+    assert reading.ends >= Thresholds().act
+    assert reading.ending_relation is Relation.RETRACTION
 
 
 def test_english_beside_english_is_left_to_the_english_network(

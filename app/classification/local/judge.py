@@ -170,24 +170,15 @@ class _Weighing:
             return signal
         if reading.ends < thresholds.ask:
             return _object(signal, reading.ends) if sees_ending else signal
-        relation = self._choose_ending(signal, reading)
+        relation = self._choose_ending(reading)
         has_reason = signal.relation is Relation.RETRACTION or is_correction(self.incoming)
         least = _LIKELY if has_reason else thresholds.act
         own = self._build(candidate, relation, reading.ends, flag=reading.ends < least)
         return replace(own, disagree=sees_ending and own.flag)
 
-    def _choose_ending(self, signal: Judgment, reading: Reading) -> Relation:
-        """Return how the stored fact ends.
-
-        The text of a retraction is not stored. So it is one only if a signal reads it too, or the
-        text says no more than what is no longer so.
-        """
-        if self.only_ends:
-            return Relation.RETRACTION
-        relation = reading.ending_relation
-        if relation is Relation.RETRACTION and signal.relation is not Relation.RETRACTION:
-            return Relation.UPDATE
-        return relation
+    def _choose_ending(self, reading: Reading) -> Relation:
+        """Return how the stored fact ends."""
+        return Relation.RETRACTION if self.only_ends else reading.ending_relation
 
     def _check_value(self, signal: Judgment, reading: Reading) -> Judgment:
         """Return the judgment of signals that decide, or a question if both values may be one.
@@ -247,7 +238,7 @@ class _Weighing:
         for place, candidate in enumerate(self.candidates):
             if candidate.is_decision_of_category and (candidate.similarity or 0) >= _ALIKE:
                 reading = self.readings[place]
-                relation = self._choose_ending(candidate.judgment, reading)
+                relation = self._choose_ending(reading)
                 own = self._build(candidate, relation, reading.ends, flag=True)
                 return [*judgments[:place], own, *judgments[place + 1 :]]
         return judgments

@@ -69,9 +69,19 @@ class LocalNetwork:
         return [Reading(*row) for row in weigh_logits(logits).tolist()]
 
     def _tokenize_all(self, texts: Sequence[str]) -> list[Tokens]:
+        if self._networks is not ENGLISH:
+            texts = list(map(end_text, texts))
         encodable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         encoded = self._tokenizer.encode_batch(encodable, add_special_tokens=False)
         return [each.ids[:MAX_TOKENS] for each in encoded]
+
+
+def end_text(text: str) -> str:
+    """Return the text with a mark at its end.
+
+    The network of many languages learned from texts with marks, and reads others less surely.
+    """
+    return f"{text}." if text[-1:].isalnum() else text
 
 
 def split_crowd(stored: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:

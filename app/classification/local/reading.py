@@ -52,7 +52,7 @@ class Reading:
 
     @property
     def ending_relation(self) -> Relation:
-        """The likeliest of the relations that end the stored fact."""
-        if self.retraction >= max(self.update, self.contradiction):
+        """The likeliest of the relations that end the stored fact. In doubt it is an update."""
+        if self.retraction > max(self.update, self.contradiction):
             return Relation.RETRACTION
         return Relation.UPDATE if self.update >= self.contradiction else Relation.CONTRADICTION

@@ -116,12 +116,10 @@ def test_alone_it_must_be_surer_than_with_a_reason(
     assert (judgment.relation, judgment.flag) == (relation, flag)
 
 
-def test_alone_it_updates_rather_than_retracts_because_the_incoming_text_would_be_lost() -> None:
-    sure = reading(retraction=0.99)
-    [alone] = weigh((by_signals(), sure))
-    assert (alone.relation, alone.flag) == (Relation.UPDATE, False)
-    [with_reason] = weigh((by_signals(Relation.RETRACTION), sure))
-    assert (with_reason.relation, with_reason.flag) == (Relation.RETRACTION, False)
+@pytest.mark.parametrize("signals", [by_signals(), by_signals(Relation.RETRACTION)])
+def test_it_retracts_with_and_without_a_signal(signals: Judgment) -> None:
+    [judgment] = weigh((signals, reading(retraction=0.99)))
+    assert (judgment.relation, judgment.flag) == (Relation.RETRACTION, False)
 
 
 @pytest.mark.parametrize(
