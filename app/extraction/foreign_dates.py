@@ -31,6 +31,7 @@ LEAST_FOREIGN_DATING: Final = 0.9
 # The marks of tokens.
 OUTSIDE, BEGINS, INSIDE = range(3)
 FIGURES: Final = tuple(Figure)
+REST_OF_WORD: Final = re.compile(r"(?<=[A-Za-zÀ-ɏ])[A-Za-zÀ-ɏ]+")  # in Latin writing
 NUMBER: Final = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
 # Where the outputs of each choice begin and end, behind those of the roles.
 _ENDS: Final = tuple(accumulate(map(len, CHOICES.values()), initial=len(ROLES)))
@@ -74,7 +75,9 @@ class ForeignDates:
         for tokens in _find_phrases(marks, located):
             if is_cut and tokens[-1] == located[-1]:
                 break  # the rest of the phrase was not read
-            start, end = tokens[0][1][0], tokens[-1][1][1]
+            start, end = tokens[0][1][0], _end_word(text, tokens[-1][1][1])
+            if start < done:
+                continue
             words += _split(text, done, start)
             done = end
             weighed = choices[[place for place, _ in tokens]].mean(axis=0)
@@ -90,6 +93,12 @@ class ForeignDates:
             return TimedText(text, (), ()), []
         words += _split(text, done, len(text))
         return TimedText(text, words, phrases), roles
+
+
+def _end_word(text: str, end: int) -> int:
+    """Return the place where the word ends in which a phrase ends."""
+    rest = REST_OF_WORD.match(text, end)
+    return rest.end() if rest else end
 
 
 def _find_phrases(marks: Logits, located: Located) -> Iterator[Located]:

@@ -74,6 +74,12 @@ def read_days(dated: DatedText) -> tuple[str, str]:
     return start.date().isoformat() if start else "", end.date().isoformat() if end else ""
 
 
+@pytest.mark.parametrize("text", ["Acabo de mudarme a Cádiz", "Gerade umgezogen", "Net verhuisd"])
+def test_words_that_are_left_open_are_whole(network: DatesNetwork, text: str) -> None:
+    for words in date_text(network, text).left_open:
+        assert set(words.split()) <= set(text.split())
+
+
 def test_dates_of_facts_are_read_and_none_wrongly(network: DatesNetwork) -> None:
     read = {text: read_days(date_text(network, text)) for text, *_ in DATED}
     right = [text for text, *days in DATED if read[text] == tuple(days)]
