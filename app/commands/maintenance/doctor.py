@@ -20,7 +20,7 @@ from app.commands.client.printing import print_json
 from app.commands.maintenance.choice import get_existing_agent
 from app.commands.maintenance.progress import make_progress_bar
 from app.domain.agent import AgentId
-from app.domain.language import is_english
+from app.domain.language import is_english, is_in_known_script
 from app.services.doctor import Doctor
 from app.settings import Settings
 from app.wiring import Process, open_services
@@ -64,13 +64,12 @@ def doctor_database(settings: Settings, *, agent: str | None, repair: bool, as_j
 async def _examine_database(settings: Settings, agent: str | None, *, repair: bool) -> Report:
     report = Report()
     async with open_services(settings, Process.MAINTENANCE) as services:
-        reads_others = settings.languages == "many" and settings.local_judge
         examine = partial(
             _examine_agent,
             services.doctor,
             report,
             repair=repair,
-            looks_at_language=not (reads_others or settings.llm_base_url),
+            can_read=_choose_what_is_read(settings),
         )
         if agent is not None:
             await examine(await get_existing_agent(services, agent))
@@ -81,6 +80,15 @@ async def _examine_database(settings: Settings, agent: str | None, *, repair: bo
             if services.model_checker:
                 report.model_trouble = advise_on_model(await services.model_checker.check())
     return report
+
+
+def _choose_what_is_read(settings: Settings) -> Callable[[str], bool]:
+    """Return what tells whether a text is in a language that somebody reads."""
+    if settings.llm_base_url:
+        return lambda _: True
+    if settings.languages == "many" and settings.local_judge:
+        return is_in_known_script
+    return is_english
 
 
 async def _examine_every_agent(doctor: Doctor, examine: Examine) -> None:
@@ -100,7 +108,7 @@ async def _examine_every_agent(doctor: Doctor, examine: Examine) -> None:
 
 
 async def _examine_agent(
-    doctor: Doctor, report: Report, agent: AgentId, *, repair: bool, looks_at_language: bool
+    doctor: Doctor, report: Report, agent: AgentId, *, repair: bool, can_read: Callable[[str], bool]
 ) -> None:
     """Add one agent to the report. A repaired agent is examined again, for the problems left."""
     problems = await _list_problems(doctor, agent)
@@ -110,14 +118,13 @@ async def _examine_agent(
         problems = await _list_problems(doctor, agent)
     report.agents += 1
     report.problems += problems
-    if looks_at_language:
-        texts = await doctor.list_last_texts(agent)
-        unread = sum(not is_english(text) for text in texts)
-        if unread >= FEWEST_UNREAD and unread > len(texts) / 2:
-            report.unread.append(
-                f"{agent}: of its last {len(texts)} facts {unread} are in a language that is not "
-                "read, so what they change is noticed only by its key (docs/languages.md)."
-            )
+    texts = await doctor.list_last_texts(agent)
+    unread = sum(not can_read(text) for text in texts)
+    if unread >= FEWEST_UNREAD and unread > len(texts) / 2:
+        report.unread.append(
+            f"{agent}: of its last {len(texts)} facts {unread} are in a language that is not "
+            "read, so what they change is noticed only by its key (docs/languages.md)."
+        )
 
 
 async def _list_problems(doctor: Doctor, agent: AgentId) -> list[HealthProblem]:

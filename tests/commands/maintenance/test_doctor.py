@@ -1,11 +1,13 @@
 """`palimpsest doctor` over a database."""
 
 import json
+from importlib.util import find_spec
 
 import httpx
 import psycopg
 import pytest
 
+from app.networks.many_languages import PACKAGE
 from app.settings import load_settings
 from support.builders import editor, send
 from support.service import running
@@ -90,6 +92,27 @@ def test_an_agent_that_writes_in_a_language_that_is_not_read_is_told(url: str) -
     }
     told = palimpsest("doctor", "--agent", "uta", "--json", **asked)
     assert json.loads(told.stdout)["unread"] == []
+
+
+@pytest.mark.skipif(
+    find_spec(PACKAGE) is None, reason="palimpsest-languages is not installed: `make languages`"
+)
+def test_what_many_languages_do_not_read_is_told(url: str) -> None:
+    with (
+        running(load_settings(database_url=url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        for agent, texts in (
+            ("uta", ("Ich wohne in Kiel.", "Mein Hund heißt Balu.", "我在北京工作。")),
+            ("vera", ("Я живу в Казани.", "Я врач.", "У меня есть кот.")),
+        ):
+            client.headers["X-Agent-Id"] = agent
+            for text in texts:
+                send(client, {"content": text})
+    many = {"PALIMPSEST_LANGUAGES": "many", "PALIMPSEST_LOCAL_JUDGE": "true"}
+    examined = palimpsest("doctor", "--json", PALIMPSEST_DATABASE_URL=url, **many)
+    [told] = json.loads(examined.stdout)["unread"]
+    assert told.startswith("vera: of its last 3 facts 3 are in a language that is not read")
 
 
 def test_an_unknown_agent_is_one_plain_line(url: str) -> None:
