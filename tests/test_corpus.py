@@ -168,7 +168,7 @@ def test_pieces_of_messages_in_other_languages_lie_in_their_order() -> None:
 
 def test_dates_in_other_languages_are_well_formed() -> None:
     files = list((CORPUS / "languages").glob("*/dates.jsonl"))
-    assert len(files) == 38
+    assert len(files) == 46
     ids = Counter[str]()
     for file in files:
         for line in map(json.loads, file.read_text("utf-8").splitlines()):

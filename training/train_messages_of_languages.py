@@ -1,6 +1,6 @@
 """Trains the reader of messages of many languages: `make messages-of-languages`, after `make judge-of-languages`.
 
-It begins where the judge ended. Writers of `corpus/languages` whose names end in 2 are held out.
+It begins where the judge ended. Writers of `corpus/languages` whose names end in 2, 5 or 8 are held out.
 """
 
 import random
