@@ -1,4 +1,4 @@
-# Two commands do everything on a machine with Python and make: `make serve` and `make test`. `make help` lists the others.
+# Two commands are enough on a machine with Python and make: `make serve` and `make test`. `make help` lists the others.
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000

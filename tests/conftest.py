@@ -48,7 +48,8 @@ MEMORY = Path("/dev/shm")
 FREE_MEMORY = 8 * 2**30
 
 
-# They kill processes, and start services and databases of their own. Other slow tests are marked.
+# Their tests kill processes, and start services and databases of their own. Others that are slow
+# are marked.
 SLOW_FOLDERS = ("attacks", "jobs")
 
 

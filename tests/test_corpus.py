@@ -144,7 +144,9 @@ def _is_form_of_one(word: str, words: set[str]) -> bool:
 
 
 def test_what_is_written_in_other_languages_is_well_formed() -> None:
-    for file in (CORPUS / "languages").glob("*/scopes.jsonl"):
+    files = list((CORPUS / "languages").glob("*/scopes.jsonl"))
+    assert len(files) == 32
+    for file in files:
         for line in file.read_text("utf-8").splitlines():
             facts = json.loads(line)["facts"]
             assert [fact["n"] for fact in facts] == list(range(1, 41))

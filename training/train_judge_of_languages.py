@@ -1,6 +1,6 @@
 """Trains the judge of many languages: `make judge-of-languages`.
 
-Writers of `corpus/languages` whose names end in 2 are held out, and so are those of `corpus.HELD_OUT`. Six in ten of the texts are English:
+Writers of `corpus/languages` whose names end in 2, 5 or 8 are held out, and so are those of `corpus.HELD_OUT`. Six in ten of the texts are English:
 what a change is, is learned from them.
 """
 

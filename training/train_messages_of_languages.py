@@ -26,7 +26,7 @@ def draw_messages_of_languages(rng: random.Random) -> Iterator[Message]:
     pieces: list[Message] = []
     for folder in list_language_writers("talk.jsonl", is_held_out=False):
         talk = folder / "talk.jsonl"
-        messages = [one for one in read_talk(talk) if one.pieces] if talk.exists() else []
+        messages = [one for one in read_talk(talk) if one.pieces]
         for message in messages:
             yield message
             yield split_message(message, rng) if rng.random() < LATER else message
@@ -34,7 +34,7 @@ def draw_messages_of_languages(rng: random.Random) -> Iterator[Message]:
                 if not UNMIXED.intersection(piece.classes):
                     words = message.text[piece.start : piece.end]
                     pieces.append(write_piece(words, piece.classes))
-        for _ in range(RUNS_AN_EPOCH // 8 if messages else 0):
+        for _ in range(RUNS_AN_EPOCH // 8):
             yield join_messages(rng.sample(messages, rng.randint(2, LONGEST_RUN)))
     yield from rng.sample(pieces, min(len(pieces), ALONE_AN_EPOCH))
     yield from rng.sample(list(draw_messages(SPEECH, rng)), ENGLISH_AN_EPOCH)

@@ -118,7 +118,13 @@ class LocalJudges:
         ]
         worth = [read[place] for place in find_worth_reading(fact.content, read)]
         readings = await self._judge.read(fact.content, [each.text for each in worth])
-        weighed = weigh_readings(fact.content, worth, readings, dated_by=fact.dated_by)
+        weighed = weigh_readings(
+            fact.content,
+            worth,
+            readings,
+            dated_by=fact.dated_by,
+            has_end=fact.valid_until is not None,
+        )
         judgments |= {judgment.memory_id: judgment for judgment in weighed}
         by_id = {
             each.judgment.memory_id: reading for each, reading in zip(worth, readings, strict=True)

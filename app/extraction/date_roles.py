@@ -1,4 +1,4 @@
-"""What a network says that a phrase of time is to its fact."""
+"""Choose what a phrase of time is to its fact, from the outputs of a network."""
 
 from typing import Final
 

@@ -112,16 +112,19 @@ def weigh_readings(
     thresholds: Thresholds | None = None,
     *,
     dated_by: DatedBy | None = None,
+    has_end: bool = False,
 ) -> list[Judgment]:
     """Return a judgment on each candidate, from the signals' judgment and the reading of it.
 
-    `dated_by` are the words that date the incoming text.
+    `dated_by` are the words that date the incoming text. It `has_end` if it holds for a while only.
     """
     if not candidates:
         return []
     ending = find_ending(incoming, dated_by)
     only_ends = ending is not None and ending.only and ending.trigger == "no longer"
-    weighing = _Weighing(incoming, candidates, readings, thresholds or Thresholds(), only_ends)
+    weighing = _Weighing(
+        incoming, candidates, readings, thresholds or Thresholds(), only_ends, has_end
+    )
     return weighing.judge()
 
 
@@ -129,7 +132,8 @@ def weigh_readings(
 class _Weighing:
     """The candidates of an incoming text with their readings.
 
-    `only_ends` is True if the text says no more than what is no longer so.
+    `only_ends` is True if the text says no more than what is no longer so. It `has_end` if it holds
+    for a while only.
     """
 
     incoming: str
@@ -137,6 +141,7 @@ class _Weighing:
     readings: Sequence[Reading]
     thresholds: Thresholds
     only_ends: bool
+    has_end: bool
 
     def judge(self) -> list[Judgment]:
         """Return the final judgment on each candidate."""
@@ -170,15 +175,23 @@ class _Weighing:
             return signal
         if reading.ends < thresholds.ask:
             return _object(signal, reading.ends) if sees_ending else signal
-        relation = self._choose_ending(reading)
+        relation = self._choose_ending(signal, reading)
         has_reason = signal.relation is Relation.RETRACTION or is_correction(self.incoming)
         least = _LIKELY if has_reason else thresholds.act
         own = self._build(candidate, relation, reading.ends, flag=reading.ends < least)
         return replace(own, disagree=sees_ending and own.flag)
 
-    def _choose_ending(self, reading: Reading) -> Relation:
-        """Return how the stored fact ends."""
-        return Relation.RETRACTION if self.only_ends else reading.ending_relation
+    def _choose_ending(self, signal: Judgment, reading: Reading) -> Relation:
+        """Return how the stored fact ends.
+
+        What holds for a while takes the place of the stored fact meanwhile. It retracts only what a
+        signal reads as retracted.
+        """
+        if self.only_ends:
+            return Relation.RETRACTION
+        relation = reading.ending_relation
+        is_read = signal.relation is Relation.RETRACTION or not self.has_end
+        return relation if is_read or relation is not Relation.RETRACTION else Relation.UPDATE
 
     def _check_value(self, signal: Judgment, reading: Reading) -> Judgment:
         """Return the judgment of signals that decide, or a question if both values may be one.
@@ -193,10 +206,14 @@ class _Weighing:
     def _keep_likely_questions(self, judgments: Sequence[Judgment]) -> list[Judgment]:
         """Return the judgments without questions about what the text has likely left alone.
 
-        What only ends something has ended what it names, and nothing is asked about the rest.
+        What only ends something, by its words, has ended what it names, and nothing is asked about
+        the rest.
         """
-        ending = [judgment.relation for judgment in judgments if _ends(judgment)]
-        names_all = all(relation is Relation.RETRACTION for relation in ending)
+        names_all = self.only_ends or all(
+            candidate.judgment.relation is Relation.RETRACTION
+            for candidate, judgment in zip(self.candidates, judgments, strict=True)
+            if _ends(judgment)
+        )
         likely = []
         for candidate, judgment, reading in zip(
             self.candidates, judgments, self.readings, strict=True
@@ -237,9 +254,8 @@ class _Weighing:
         """
         for place, candidate in enumerate(self.candidates):
             if candidate.is_decision_of_category and (candidate.similarity or 0) >= _ALIKE:
-                reading = self.readings[place]
-                relation = self._choose_ending(reading)
-                own = self._build(candidate, relation, reading.ends, flag=True)
+                probability = self.readings[place].ends
+                own = self._build(candidate, Relation.UPDATE, probability, flag=True)
                 return [*judgments[:place], own, *judgments[place + 1 :]]
         return judgments
 

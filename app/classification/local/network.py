@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,11 +78,13 @@ class LocalNetwork:
 
 
 def end_text(text: str) -> str:
-    """Return the text with a mark at its end.
+    """Return the text with a full stop, unless it ends with a mark.
 
     The network of many languages learned from texts with marks, and reads others less surely.
     """
-    return f"{text}." if text[-1:].isalnum() else text
+    stripped = text.rstrip()
+    is_marked = not stripped or category(stripped[-1]).startswith("P")
+    return text if is_marked else f"{stripped}."
 
 
 def split_crowd(stored: Sequence[Tokens]) -> Iterator[Sequence[Tokens]]:

@@ -52,7 +52,7 @@ class Reading:
 
     @property
     def ending_relation(self) -> Relation:
-        """The likeliest of the relations that end the stored fact. In doubt it is an update."""
-        if self.retraction > max(self.update, self.contradiction):
+        """How the stored fact ends if it does. It is retracted if that is likelier than not."""
+        if self.retraction > self.update + self.contradiction:
             return Relation.RETRACTION
         return Relation.UPDATE if self.update >= self.contradiction else Relation.CONTRADICTION

@@ -69,7 +69,7 @@ async def _examine_database(settings: Settings, agent: str | None, *, repair: bo
             services.doctor,
             report,
             repair=repair,
-            can_read=_choose_what_is_read(settings),
+            can_read=_choose_reader(settings),
         )
         if agent is not None:
             await examine(await get_existing_agent(services, agent))
@@ -82,12 +82,15 @@ async def _examine_database(settings: Settings, agent: str | None, *, repair: bo
     return report
 
 
-def _choose_what_is_read(settings: Settings) -> Callable[[str], bool]:
-    """Return what tells whether a text is in a language that somebody reads."""
+def _choose_reader(settings: Settings) -> Callable[[str], bool] | None:
+    """Return a function that tells if the local judge reads a text.
+
+    Where a model is set, which reads all, it is None.
+    """
     if settings.llm_base_url:
-        return lambda _: True
+        return None
     if settings.languages == "many" and settings.local_judge:
-        return is_in_known_script
+        return lambda text: is_in_known_script(text) or is_english(text)
     return is_english
 
 
@@ -108,7 +111,12 @@ async def _examine_every_agent(doctor: Doctor, examine: Examine) -> None:
 
 
 async def _examine_agent(
-    doctor: Doctor, report: Report, agent: AgentId, *, repair: bool, can_read: Callable[[str], bool]
+    doctor: Doctor,
+    report: Report,
+    agent: AgentId,
+    *,
+    repair: bool,
+    can_read: Callable[[str], bool] | None,
 ) -> None:
     """Add one agent to the report. A repaired agent is examined again, for the problems left."""
     problems = await _list_problems(doctor, agent)
@@ -118,6 +126,8 @@ async def _examine_agent(
         problems = await _list_problems(doctor, agent)
     report.agents += 1
     report.problems += problems
+    if can_read is None:
+        return
     texts = await doctor.list_last_texts(agent)
     unread = sum(not can_read(text) for text in texts)
     if unread >= FEWEST_UNREAD and unread > len(texts) / 2:

@@ -161,6 +161,39 @@ def test_beside_a_mere_ending_nothing_is_asked_about() -> None:
     assert silent == other
 
 
+def test_beside_an_ending_that_no_word_says_is_all_a_likely_one_is_asked_about() -> None:
+    acting, other = by_signals(number=1), by_signals(number=2)
+    [first, second] = weigh((acting, reading(retraction=0.97)), (other, reading(update=0.7)))
+    assert (first.relation, first.flag) == (Relation.RETRACTION, False)
+    assert (second.relation, second.flag) == (Relation.UPDATE, True)
+
+
+def test_what_holds_for_a_while_retracts_nothing_without_a_signal() -> None:
+    read = [reading(retraction=0.99)]
+    for signals, relation in (
+        (by_signals(), Relation.UPDATE),
+        (by_signals(Relation.RETRACTION), Relation.RETRACTION),
+    ):
+        stored = [ReadCandidate("I drink coffee", signals, 0.6)]
+        [judgment] = weigh_readings("No coffee for me", stored, read, THRESHOLDS, has_end=True)
+        assert judgment.relation is relation
+
+
+@pytest.mark.parametrize(
+    ("read", "relation"),
+    [
+        (reading(retraction=0.6, update=0.3), Relation.RETRACTION),
+        (reading(retraction=0.4, update=0.3, contradiction=0.2), Relation.UPDATE),
+        (reading(retraction=0.3, contradiction=0.5), Relation.CONTRADICTION),
+        (reading(), Relation.UPDATE),
+    ],
+)
+def test_a_fact_is_retracted_if_that_is_likelier_than_not(
+    read: Reading, relation: Relation
+) -> None:
+    assert read.ending_relation is relation
+
+
 def test_what_says_the_same_is_found() -> None:
     one, other = by_signals(number=1), by_signals(number=2)
     [first, second] = weigh((one, reading(duplicate=0.5)), (other, reading(duplicate=0.81)))
