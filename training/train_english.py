@@ -13,7 +13,7 @@ import torch
 from e5 import E5
 from export_languages import FOLDER
 from tokenizers import Tokenizer
-from train_languages import list_language_writers, read_lines
+from train_languages import MIXED, list_language_writers, read_lines
 
 from corpus import FOLDER as CORPUS
 from corpus import HELD_OUT, list_writers, read_scopes
@@ -26,7 +26,6 @@ DECAY = 3e-6  # of the squared weights
 CUT = 0.5  # of the texts, to a few words in a row
 HURRIED = 0.3  # of the texts, in lower case
 ENGLISH = 40_000  # texts
-MIXED = "mixed"  # a register with sentences of two languages
 
 
 def read_foreign() -> Iterator[str]:

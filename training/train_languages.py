@@ -8,7 +8,8 @@ puts behind it. Writers of `corpus/languages` whose names end in 2, 5 or 8 are h
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,7 @@ FAMILY_PAIRS = 3_000
 SAME = (*ENDINGS, "DUPLICATE")
 ASKED = ("asked1", "asked3")  # writers of English questions
 HELD_OUT_ASKED = ("relationships", "business")
+MIXED = "mixed"  # a register with sentences of two languages
 HELD_OUT_ENDINGS = ("2", "5", "8")  # of the names of the writers in other languages
 
 
@@ -182,6 +184,19 @@ def learn(
     return middle.detach(), matrix.detach()
 
 
+def remove_languages(texts: Texts, told: Mapping[str, Sequence[str]]) -> torch.Tensor:
+    """Return a matrix (384, 384) that leaves of vectors what does not tell the language.
+
+    `told` has texts by their language. The means of languages differ in as many directions as there
+    are other languages; these are taken out. So a question finds an answer in another language
+    among facts in its own.
+    """
+    means = torch.stack([texts.get(lines).mean(0) for lines in told.values()])
+    *_, directions = torch.linalg.svd(means - means.mean(0), full_matrices=False)
+    directions = directions[: len(told) - 1]
+    return torch.eye(DIMENSIONS) - directions.T @ directions
+
+
 def measure(
     texts: Texts, asked: Sequence[Asked], middle: torch.Tensor, matrix: torch.Tensor
 ) -> tuple[float, float]:
@@ -201,13 +216,18 @@ def measure(
 def main() -> None:
     torch.manual_seed(SEED)
     scopes, asked = [], list(read_english_questions(ASKED))
+    told: dict[str, list[str]] = defaultdict(list)
     for folder in list_language_writers("scopes.jsonl", is_held_out=False):
         lines = read_lines(folder / "scopes.jsonl")
         scopes += lines
+        for scope in lines:
+            if MIXED not in scope["register"]:
+                told[folder.name.rstrip("0123456789")] += (fact["text"] for fact in scope["facts"])
         for file in sorted(folder.glob("*questions.jsonl")):
             asked += read_questions(lines, file)
     scoped = [*draw_pairs_of_questions(asked), *draw_pairs_of_scopes(scopes)]
     families = draw_pairs_of_families(random.Random(SEED))
+    told["english"] = [pair.fact for pair in families]
     print(f"{len(asked)} questions, {len(scoped)} pairs of scopes", flush=True)
     held_out = {"english": list(read_english_questions(HELD_OUT_ASKED))}
     for folder in list_language_writers("questions.jsonl", is_held_out=True):
@@ -216,11 +236,14 @@ def main() -> None:
     texts = Texts()
     for pair in (*scoped, *families):
         texts.add([pair.text, pair.fact, *pair.others])
+    for own in told.values():
+        texts.add(own)
     for questions in held_out.values():
         for each in questions:
             texts.add([each.query, *each.facts])
     plain = torch.zeros(DIMENSIONS), torch.eye(DIMENSIONS)
-    learned = learn(texts, scoped, families)
+    middle, matrix = learn(texts, scoped, families)
+    learned = middle, remove_languages(texts, told) @ matrix
     for name, questions in held_out.items():
         for what, turning in (("before", plain), ("learned", learned)):
             first, among = measure(texts, questions, *turning)

@@ -65,6 +65,41 @@ def test_a_question_finds_its_fact_in_its_own_and_in_another_language(
     assert np.argmax(vectors[1:] @ vectors[0]) == 0
 
 
+FACTS = (
+    "Ich arbeite als Krankenschwester.",
+    "Mein Hund heißt Max.",
+    "Ich bin gegen Erdnüsse allergisch.",
+    "Meine Schwester Anna ist Lehrerin.",
+    "Ich trinke keinen Kaffee.",
+    "Ich lerne Klavier.",
+)
+QUESTIONS = (
+    "我做什么工作？",
+    "我的狗叫什么名字？",
+    "我对什么过敏？",
+    "我姐姐是做什么的？",
+    "我喝咖啡吗？",
+    "我在学什么乐器？",
+)
+IN_CHINESE = (
+    "我在医院当护士。",
+    "我的狗叫Max。",
+    "我对花生过敏。",
+    "我姐姐安娜是老师。",
+    "我不喝咖啡。",
+    "我在学钢琴。",
+)
+
+
+def test_an_answer_in_another_language_comes_before_other_facts(embedder: LocalEmbedder) -> None:
+    first = 0
+    for place, question in enumerate(QUESTIONS):
+        others = [fact for other, fact in enumerate(IN_CHINESE) if other != place]
+        vectors = encode(embedder, [question, FACTS[place], *others])
+        first += int(np.argmax(vectors[1:] @ vectors[0]) == 0)
+    assert first >= len(QUESTIONS) - 1
+
+
 @pytest.mark.parametrize(("writer", "least"), [("german2", 0.7), ("chinese2", 0.75)])
 def test_held_out_questions_have_a_right_fact_first(
     embedder: LocalEmbedder, writer: str, least: float
