@@ -151,6 +151,7 @@ def test_a_wrong_setting_stops_the_start_with_one_line(name: str, value: str, sa
     assert said in failed.stderr
 
 
+@pytest.mark.slow
 def test_an_external_database_that_is_behind_is_migrated_on_request_only(server_url: str) -> None:
     with fresh_database(server_url) as url:
         refused = palimpsest("serve", PALIMPSEST_DATABASE_URL=url)

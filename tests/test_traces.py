@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import psycopg
+import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
@@ -79,6 +80,7 @@ def attributes(span: Span) -> dict[str, str]:
     return {a.key: a.value.string_value for a in span.attributes}
 
 
+@pytest.mark.slow
 def test_a_store_is_a_span_with_its_statements_and_model_calls_beneath_and_no_words(
     tmp_path: Path, database_url: str
 ) -> None:
@@ -147,6 +149,7 @@ def test_a_store_is_a_span_with_its_statements_and_model_calls_beneath_and_no_wo
     assert [secret for secret in (*FACTS, KEY) if secret.encode() in sent] == []
 
 
+@pytest.mark.slow
 def test_the_name_of_the_service_and_the_callers_trace_are_taken(
     tmp_path: Path, database_url: str
 ) -> None:
@@ -170,6 +173,7 @@ def test_the_name_of_the_service_and_the_callers_trace_are_taken(
     assert trace_id in service.log.read_text(), "log lines name their trace"
 
 
+@pytest.mark.slow
 def test_without_its_variables_nothing_of_the_sdk_is_even_imported(
     tmp_path: Path, database_url: str
 ) -> None:

@@ -192,6 +192,7 @@ def test_callers_who_hang_up_give_their_places_back(database_url: str) -> None:
         assert [answer.result(30).status_code for answer in stored] == [201, 201]
 
 
+@pytest.mark.slow
 def test_fifty_stores_that_wait_for_a_slow_model_all_get_in_and_searches_pass_them(
     database_url: str,
 ) -> None:

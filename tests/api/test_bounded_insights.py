@@ -114,6 +114,7 @@ def test_a_window_is_answered_as_its_newest_part_would_be(
         assert drop_times(cut) == drop_times(exact)
 
 
+@pytest.mark.slow
 def test_the_newest_of_the_window_are_counted(client: httpx.Client) -> None:
     listed = {"limit": 1000, "include_superseded": True}
     times = [m["created_at"] for m in client.get("/v1/memories", params=listed).json()["items"]]

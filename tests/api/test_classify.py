@@ -560,6 +560,7 @@ def test_the_corpus_of_injections_is_large() -> None:
     assert len(INJECTIONS) >= 60
 
 
+@pytest.mark.slow
 def test_an_obedient_model_cannot_be_led_beyond_the_cap(database_url: str) -> None:
     """The model does whatever the texts say: at most the cap ends, never a constraint, never what is trusted more."""
     with with_model(

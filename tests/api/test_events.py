@@ -349,6 +349,7 @@ def test_a_standby_serves_events_too(database_url: str) -> None:
 AGENTS = ("ann", "ben", "cid")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_stream", [True, False])
 def test_readers_among_writers_of_several_agents_miss_and_repeat_nothing(
     database_url: str, by_stream: bool

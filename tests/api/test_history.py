@@ -245,6 +245,7 @@ def test_nothing_is_current_once_the_last_version_has_ended(client: httpx.Client
 # --- long lines and other agents -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_long_line_is_read_page_by_page_in_one_picture(client: httpx.Client) -> None:
     years = range(1000, 2010)
     facts = [{"content": f"Year {y}", "classify": "off", "valid_from": f"{y}-01-01"} for y in years]

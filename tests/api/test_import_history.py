@@ -130,6 +130,7 @@ def test_an_import_of_nothing_is_fine(client: httpx.Client) -> None:
     assert imported(client, ["", "  "]) == []
 
 
+@pytest.mark.slow
 def test_thousands_of_lines_over_few_slots_keep_every_belief(client: httpx.Client) -> None:
     start = datetime(2020, 1, 1, tzinfo=UTC)
     days = [(start + timedelta(days=i)).isoformat() for i in range(1300)]

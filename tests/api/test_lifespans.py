@@ -394,6 +394,7 @@ def test_erasing_takes_the_names_of_session_and_project_from_what_was_proposed(
 # --- many, and at once --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_session_of_thousands_ends_in_one_call(database_url: str) -> None:
     settings = load_settings(database_url=database_url)
     lines = [

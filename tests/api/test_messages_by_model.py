@@ -255,6 +255,7 @@ def build_session() -> list[Answer]:
     return messages
 
 
+@pytest.mark.slow
 def test_a_session_by_tens_costs_at_most_twice_the_session_at_once(database_url: str) -> None:
     messages = build_session()
     costs: dict[int, int] = {}

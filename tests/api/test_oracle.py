@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import httpx
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -543,6 +544,7 @@ class Blind:
         return np.tile(np.array([1, 0], dtype=np.float32), (len(texts), 1))
 
 
+@pytest.mark.slow
 def test_every_history_reads_as_the_oracle_tells_it(database_url: str) -> None:
     counted.clear()
     profile = settings(

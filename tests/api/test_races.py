@@ -8,6 +8,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from support.builders import editor, list_ended
 from support.races import Crowd, Race
 
@@ -131,6 +133,7 @@ def test_retracting_at_once_ends_a_memory_once(race: Race) -> None:
 # --- batches ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_batches_with_their_facts_in_opposite_order_all_go_through(race: Race) -> None:
     """Each writer tells the same slots from the other end, so that locks on anything smaller than the agent would meet."""
 
@@ -212,6 +215,7 @@ class Write:
     known_at: list[datetime]
 
 
+@pytest.mark.slow
 def test_known_times_are_unique_and_follow_the_order_of_the_writes(race: Race) -> None:
     writes: list[Write] = []
 
@@ -268,6 +272,7 @@ def test_known_times_are_unique_and_follow_the_order_of_the_writes(race: Race) -
 # --- readers ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_write_is_visible_to_the_very_next_read_of_any_service(race: Race) -> None:
     async def write(crowd: Crowd, writer: int) -> None:
         slot = {"category": "tooling", "key": f"tool {writer}"}
@@ -294,6 +299,7 @@ def test_a_write_is_visible_to_the_very_next_read_of_any_service(race: Race) -> 
     race(run)
 
 
+@pytest.mark.slow
 def test_a_reader_during_writes_always_sees_exactly_one_value_of_a_slot(race: Race) -> None:
     async def run(crowd: Crowd) -> None:
         first = await crowd.store(editor("Editor 0"))

@@ -183,6 +183,7 @@ class Life:
             self._add(self._client.post(f"/v1/reviews/{review['id']}/{verdict}", json={}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_numbers_of_a_large_agent_are_exact_whatever_happens(url: str, seed: int) -> None:
     with counted_agent(url) as client:

@@ -322,6 +322,7 @@ def test_a_correction_is_believed_more_than_it_was_said(client: httpx.Client) ->
     assert send(client, SENIOR)["memory"]["confidence"] == 0.7
 
 
+@pytest.mark.slow
 def test_the_demo_leaves_chains_that_outlive_a_restart(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         shown = palimpsest("demo", "--url", service.address)

@@ -429,6 +429,7 @@ def expected(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_histories_flag_what_the_rule_says_at_any_moment(
     database_url: str, seed: int

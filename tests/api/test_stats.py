@@ -90,6 +90,7 @@ def test_the_numbers_are_those_of_lists_and_log(client: httpx.Client) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_statuses_are_those_of_any_history(server_url: str, template_url: str) -> None:
     with telling(server_url, template_url) as (client, _):
         for agent in range(3):

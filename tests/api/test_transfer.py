@@ -30,6 +30,7 @@ def told(server_url: str, template_url: str) -> Iterator[tuple[httpx.Client, str
         yield client_and_url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_an_export_imported_and_exported_again_is_the_same_bytes(
     told: tuple[httpx.Client, str], seed: int
@@ -57,6 +58,7 @@ def test_every_operation_is_in_the_history_that_is_tried(told: tuple[httpx.Clien
     assert any(line["void"] for line in lines if line["type"] == "memory")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_agents_answer_the_same_on_both_axes(
     told: tuple[httpx.Client, str], seed: int

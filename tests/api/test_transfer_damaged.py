@@ -291,6 +291,7 @@ TOGETHER: list[tuple[str, Callable[[list[Any]], str]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [d[1] for d in TOGETHER], ids=[d[0] for d in TOGETHER])
 def test_lines_that_are_no_history_together_are_refused_by_id(
     told: tuple[httpx.Client, str], damage: Callable[[list[Any]], str]

@@ -59,6 +59,7 @@ def half_read(client: httpx.Client) -> Iterator[Iterator[bytes]]:
         yield blocks
 
 
+@pytest.mark.slow
 def test_the_planner_hears_at_once_of_what_came(large: tuple[httpx.Client, str]) -> None:
     client, url = large
     with (
@@ -79,6 +80,7 @@ def test_the_planner_hears_at_once_of_what_came(large: tuple[httpx.Client, str])
         assert connection.execute(KNOWN_MEMORIES).fetchone() == (3_000,)
 
 
+@pytest.mark.slow
 @needs_one_server
 def test_an_import_tells_the_planner_of_the_columns_of_indexes(
     large: tuple[httpx.Client, str],
@@ -92,6 +94,7 @@ def test_an_import_tells_the_planner_of_the_columns_of_indexes(
         assert not {"embedding", "details", "tags"} & columns
 
 
+@pytest.mark.slow
 def test_an_import_stands_where_the_planner_cannot_be_told(large: tuple[httpx.Client, str]) -> None:
     client, url = large
     with psycopg.connect(url) as connection, other(client) as second:
@@ -101,6 +104,7 @@ def test_an_import_stands_where_the_planner_cannot_be_told(large: tuple[httpx.Cl
         assert brought_back(second, exported(client))["memory"] == 1_000
 
 
+@pytest.mark.slow
 def test_an_export_is_one_moment_whatever_is_stored_meanwhile(
     large: tuple[httpx.Client, str],
 ) -> None:
@@ -114,6 +118,7 @@ def test_an_export_is_one_moment_whatever_is_stored_meanwhile(
     assert exported(client) != before
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_gives_the_connection_back(large: tuple[httpx.Client, str]) -> None:
     client, url = large
     for _ in range(3):
@@ -123,6 +128,7 @@ def test_a_reader_that_leaves_gives_the_connection_back(large: tuple[httpx.Clien
     assert lines_of(exported(client))[-1]["type"] == "end", "the connection is as good as before"
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_reading_gives_the_connection_back(
     large: tuple[httpx.Client, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +140,7 @@ def test_a_reader_that_stops_reading_gives_the_connection_back(
             list(rest)
 
 
+@pytest.mark.slow
 def test_exports_leave_connections_to_others(large: tuple[httpx.Client, str]) -> None:
     client, _ = large
     with other(client, "default") as reader, half_read(reader):
@@ -142,6 +149,7 @@ def test_exports_leave_connections_to_others(large: tuple[httpx.Client, str]) ->
         assert client.get("/v1/memories").status_code == 200
 
 
+@pytest.mark.slow
 def test_an_export_that_breaks_does_not_look_complete(large: tuple[httpx.Client, str]) -> None:
     client, url = large
     with other(client, "default") as reader, half_read(reader) as rest:
@@ -156,6 +164,7 @@ def test_an_export_that_breaks_does_not_look_complete(large: tuple[httpx.Client,
     assert b'"type":"end"' not in b"".join(read)
 
 
+@pytest.mark.slow
 def test_a_caller_that_leaves_in_the_middle_of_an_import_leaves_nothing(
     large: tuple[httpx.Client, str],
 ) -> None:

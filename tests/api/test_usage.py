@@ -209,6 +209,7 @@ def test_where_a_write_holds_the_counters_it_gives_way_and_counts_later(own: Own
     assert own.get(stored)["use_count"] == 1
 
 
+@pytest.mark.slow
 def test_writes_that_confirm_the_same_memories_are_not_disturbed(own: Own) -> None:
     texts = [f"Fact number {number}" for number in range(60)]
     ids = [store(own.client, text)["memory"]["id"] for text in texts]

@@ -193,6 +193,7 @@ def test_all_pages_have_what_the_exact_list_has_in_its_order(
         assert len({(page["known_at"], page["as_of"]) for page in pages}) == 1, name
 
 
+@pytest.mark.slow
 @everywhere
 def test_all_pages_by_strength_have_each_memory_of_the_exact_list_once(
     client: httpx.Client, point: dict[str, Any]

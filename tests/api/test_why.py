@@ -345,6 +345,7 @@ def test_an_unknown_or_foreign_memory_has_no_story(client: Client) -> None:
     problem(client.get(f"/v1/memories/{stored}/why", params={"nonsense": "1"}), 422)
 
 
+@pytest.mark.slow
 def test_the_operations_of_a_story_are_those_of_the_log_on_its_chain_as_known_then(
     own: tuple[Client, str],
 ) -> None:

@@ -405,7 +405,6 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_turns_of_sixteen_thousand_characters_are_read(unit: str) -> None:
     """Were one of the patterns quadratic, this would take minutes."""

@@ -191,6 +191,7 @@ def test_pages_follow_each_other_by_their_cursors(mem0: httpx.Client, ann: str) 
     assert "cursor" in refused(wrong)
 
 
+@pytest.mark.slow
 def test_no_answer_is_larger_than_an_answer_may_be(database_url: str) -> None:
     settings = load_settings(database_url=database_url, max_answer_bytes=20_000)
     with running(settings) as address, httpx.Client(base_url=f"{address}/mem0") as mem0:

@@ -68,6 +68,7 @@ def told(service: Served, agent: str, method: str, path: str, body: Any = None) 
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_killed_between_judge_and_apply(kill: int, tmp_path: Path, database_url: str) -> None:
     """The model answers at a random moment around the kill."""
@@ -108,6 +109,7 @@ def test_killed_between_judge_and_apply(kill: int, tmp_path: Path, database_url:
     assert_healthy(database_url)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_killed_in_the_middle_of_a_batch(kill: int, tmp_path: Path, database_url: str) -> None:
     pick, agent = random.Random(kill), f"kill-{uuid4().hex}"
@@ -127,6 +129,7 @@ def test_killed_in_the_middle_of_a_batch(kill: int, tmp_path: Path, database_url
     assert_healthy(database_url)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_killed_in_the_middle_of_a_cascade_revert(
     kill: int, tmp_path: Path, database_url: str

@@ -71,6 +71,7 @@ def deparse(statement: str) -> str:
 # --- statements ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_read_at_a_node_names_parts_and_is_the_same_otherwise() -> None:
     rewritten = 0
     for statement in RECORDED:

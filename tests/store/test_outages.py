@@ -91,6 +91,7 @@ def test_a_call_whose_connection_is_cut_can_be_repeated(database_url: str) -> No
         store(client, "Has a cat")
 
 
+@pytest.mark.slow
 def test_a_database_that_is_stopped_is_told_and_one_that_is_back_is_used(tmp_path: Path) -> None:
     with embedded_postgres(tmp_path) as url:
         schema.migrate_database(url, build_service_url(url))

@@ -441,6 +441,7 @@ def remote(url: str, server: ScriptedModel) -> Settings:
     )
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_resumes_and_ends(database_url: str) -> None:
     def slow(request: Request) -> Answer:
         return Answer(embeds(12)(request).body, delay=0.05)
@@ -490,6 +491,7 @@ def _wait_for_more(url: str, than: int) -> int:
     raise AssertionError("no progress")
 
 
+@pytest.mark.slow
 def test_an_embedder_that_fails_stops_it_with_one_line_and_keeps_what_is_done(
     database_url: str,
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_missing_login_is_created_with_its_password(server_url: str, new_login
         assert granted == [(role, False, True) for role in sorted(Role)]
 
 
+@pytest.mark.slow
 def test_databases_of_one_server_are_migrated_at_once(server_url: str, new_login: str) -> None:
     """Roles belong to the whole server: each migration finds those that another one just made."""
     processes = ProcessPoolExecutor(4, multiprocessing.get_context("spawn"))

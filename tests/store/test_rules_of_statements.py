@@ -93,6 +93,7 @@ def test_every_statement_keeps_the_rules(database: Database) -> None:
     assert not broken, "\n\n".join(f"{rules}\n{text}" for text, rules in broken.items())
 
 
+@pytest.mark.slow
 def test_a_condition_less_breaks_a_rule(database: Database) -> None:
     """Each condition of each statement is needed: no other one hides that it is gone."""
     unnoticed = []

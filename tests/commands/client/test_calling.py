@@ -206,6 +206,7 @@ def test_the_shell_completes_commands() -> None:
     assert completed.stdout.split() == ["context"]
 
 
+@pytest.mark.slow
 def test_links_are_made_and_listed_and_what_is_stale_shows(words: tuple[str, ...]) -> None:
     street, trams = stored(words, "The street is wet"), stored(words, "Trams are late")
     made = palimpsest("link", street, "causes", trams, *words)

@@ -32,6 +32,7 @@ def test_the_story_runs_over_a_service_and_erases_its_agent(tmp_path: Path) -> N
     assert "5 memories are erased everywhere, with a receipt." in lines
 
 
+@pytest.mark.slow
 def test_without_yes_and_without_a_terminal_the_agent_stays(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         shown = palimpsest("demo", "--url", service.address)

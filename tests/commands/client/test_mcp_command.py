@@ -22,6 +22,7 @@ def wait_for(look: Callable[[], object], log: Path) -> str:
     raise AssertionError(log.read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell of a parent's end")
 def test_a_killed_command_leaves_no_service(tmp_path: Path) -> None:
     log = tmp_path / "mcp.log"

@@ -34,6 +34,7 @@ def worker_of(service: Served) -> psutil.Process:
     return worker
 
 
+@pytest.mark.slow
 def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         words = ("--url", service.address, "--agent", "swept")
@@ -62,6 +63,7 @@ def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path)
         )
 
 
+@pytest.mark.slow
 def test_the_worker_goes_with_its_service_even_when_that_is_killed(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         worker = worker_of(service)
@@ -75,6 +77,7 @@ def test_the_worker_goes_with_its_service_even_when_that_is_killed(tmp_path: Pat
         assert not worker.is_running()
 
 
+@pytest.mark.slow
 def test_a_worker_that_died_is_followed_by_another(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         first = worker_of(service)

@@ -17,6 +17,7 @@ def keys(url: str, *words: str, **environment: str) -> "subprocess.CompletedProc
     return palimpsest("keys", *words, **(settings | environment))
 
 
+@pytest.mark.slow
 def test_a_key_from_the_command_line_lives_as_one_of_the_service(database_url: str) -> None:
     wanted = ("create", "Ann", "--scope", "read", "--agent", "ann", "--trust", "7", "--json")
     created = keys(database_url, *wanted)

@@ -136,6 +136,7 @@ def test_old_operations_move_to_a_file_with_every_column(database_url: str, fold
     assert (unknown["type"], foreign["type"]) == ("urn:palimpsest:problem:unknown-operation",) * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4 if DEEP else 2))
 def test_any_history_replays_from_its_checkpoints(
     database_url: str, folder: Path, seed: int
@@ -442,6 +443,7 @@ def test_an_agents_name_is_no_path(database_url: str, folder: Path) -> None:
     assert {path.name for path in folder.parent.iterdir()} == {"archives"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["missing", "read only", "a file"])
 def test_without_its_folder_nothing_is_archived(
     database_url: str, tmp_path: Path, trouble: str
@@ -521,6 +523,7 @@ def palimpsest(
     )
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_did_and_first_what_it_would_do(
     database_url: str, folder: Path
 ) -> None:
@@ -547,6 +550,7 @@ def test_the_command_says_what_it_did_and_first_what_it_would_do(
     assert palimpsest(database_url, folder, "doctor").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_replayed_is_left_alone(
     unchecked_database_url: str, folder: Path
 ) -> None:
@@ -585,6 +589,7 @@ def test_a_folder_that_cannot_even_be_looked_up_is_missing(tmp_path: Path, may_m
         Archives(tmp_path / ("x" * 300), may_make=may_make).require_writable()
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_nothing_is_lost_or_doubled(database_url: str, folder: Path) -> None:
     pick = random.Random(7)
     with (
