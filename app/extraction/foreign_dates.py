@@ -77,7 +77,7 @@ class ForeignDates:
                 break  # the rest of the phrase was not read
             start, end = tokens[0][1][0], _end_word(text, tokens[-1][1][1])
             if start < done:
-                continue  # it begins in the last word of the phrase before it
+                continue  # the phrase before it has the whole word
             words += _split(text, done, start)
             done = end
             weighed = choices[[place for place, _ in tokens]].mean(axis=0)
@@ -96,7 +96,7 @@ class ForeignDates:
 
 
 def _end_word(text: str, end: int) -> int:
-    """Return the place where the word ends in which a phrase ends."""
+    """Return the end of the word that a phrase ends in."""
     rest = REST_OF_WORD.match(text, end)
     return rest.end() if rest else end
 

@@ -116,7 +116,8 @@ def weigh_readings(
 ) -> list[Judgment]:
     """Return a judgment on each candidate, from the signals' judgment and the reading of it.
 
-    `dated_by` are the words that date the incoming text. It `has_end` if it holds for a while only.
+    `dated_by` are the words that date the incoming text. `has_end` is True if that text holds for a
+    while only.
     """
     if not candidates:
         return []
@@ -132,7 +133,7 @@ def weigh_readings(
 class _Weighing:
     """The candidates of an incoming text with their readings.
 
-    `only_ends` is True if the text says no more than what is no longer so. It `has_end` if it holds
+    `only_ends` is True if the text says no more than what is no longer so, and `has_end` if it holds
     for a while only.
     """
 
@@ -184,14 +185,16 @@ class _Weighing:
     def _choose_ending(self, signal: Judgment, reading: Reading) -> Relation:
         """Return how the stored fact ends.
 
-        What holds for a while takes the place of the stored fact meanwhile. It retracts only what a
-        signal reads as retracted.
+        A text that holds for a while takes the place of the stored fact meanwhile, so it is no
+        retraction unless a signal reads one.
         """
         if self.only_ends:
             return Relation.RETRACTION
         relation = reading.ending_relation
-        is_read = signal.relation is Relation.RETRACTION or not self.has_end
-        return relation if is_read or relation is not Relation.RETRACTION else Relation.UPDATE
+        is_signalled = signal.relation is Relation.RETRACTION
+        if relation is Relation.RETRACTION and self.has_end and not is_signalled:
+            return Relation.UPDATE
+        return relation
 
     def _check_value(self, signal: Judgment, reading: Reading) -> Judgment:
         """Return the judgment of signals that decide, or a question if both values may be one.
@@ -206,8 +209,8 @@ class _Weighing:
     def _keep_likely_questions(self, judgments: Sequence[Judgment]) -> list[Judgment]:
         """Return the judgments without questions about what the text has likely left alone.
 
-        What only ends something, by its words, has ended what it names, and nothing is asked about
-        the rest.
+        If signals read the text as a mere ending, it has ended what it names, and nothing is asked
+        about the rest.
         """
         names_all = self.only_ends or all(
             candidate.judgment.relation is Relation.RETRACTION

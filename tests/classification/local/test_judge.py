@@ -161,7 +161,7 @@ def test_beside_a_mere_ending_nothing_is_asked_about() -> None:
     assert silent == other
 
 
-def test_beside_an_ending_that_no_word_says_is_all_a_likely_one_is_asked_about() -> None:
+def test_beside_a_retraction_without_a_signal_a_likely_ending_is_asked_about() -> None:
     acting, other = by_signals(number=1), by_signals(number=2)
     [first, second] = weigh((acting, reading(retraction=0.97)), (other, reading(update=0.7)))
     assert (first.relation, first.flag) == (Relation.RETRACTION, False)
