@@ -133,8 +133,8 @@ def weigh_readings(
 class _Weighing:
     """The candidates of an incoming text with their readings.
 
-    `only_ends` is True if the text says no more than what is no longer so, and `has_end` if it holds
-    for a while only.
+    `only_ends` is True if the text says no more than what is no longer so. `has_end` is True if it
+    holds for a while only.
     """
 
     incoming: str
