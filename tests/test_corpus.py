@@ -145,7 +145,7 @@ def _is_form_of_one(word: str, words: set[str]) -> bool:
 
 def test_what_is_written_in_other_languages_is_well_formed() -> None:
     files = list((CORPUS / "languages").glob("*/scopes.jsonl"))
-    assert len(files) == 32
+    assert len(files) == 35
     for file in files:
         for line in file.read_text("utf-8").splitlines():
             facts = json.loads(line)["facts"]
@@ -170,7 +170,7 @@ def test_pieces_of_messages_in_other_languages_lie_in_their_order() -> None:
 
 def test_dates_in_other_languages_are_well_formed() -> None:
     files = list((CORPUS / "languages").glob("*/dates.jsonl"))
-    assert len(files) == 46
+    assert len(files) == 49
     ids = Counter[str]()
     for file in files:
         for line in map(json.loads, file.read_text("utf-8").splitlines()):

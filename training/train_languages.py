@@ -154,6 +154,8 @@ def learn(
     middle = texts.get([pair.fact for pair in (*scoped, *families)]).mean(0).requires_grad_()
     matrix = torch.eye(DIMENSIONS, requires_grad=True)
     optimizer = torch.optim.Adam([middle, matrix], lr=RATE)
+    # The rate falls to nothing, so that the last steps are as good as any.
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, STEPS)
 
     def turn(lines: Sequence[str]) -> torch.Tensor:
         return torch.nn.functional.normalize((texts.get(lines) - middle) @ matrix, dim=-1)
@@ -179,6 +181,7 @@ def learn(
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        falling.step()
         if step % 100 == 0:
             print(f"step {step}: loss {loss.item():.3f}", flush=True)
     return middle.detach(), matrix.detach()
