@@ -33,7 +33,6 @@ from app.store.engine import (
 )
 from app.store.index_scope import list_choice_values
 from app.store.memories import Point
-from app.store.ranking import ANY_SCORE
 from bench.client import Client
 from bench.figures import p95
 from bench.scale import INDEXED_FROM, MODES, build_index, grow
@@ -165,7 +164,7 @@ async def _print_planning(url: str, agent: str) -> None:
     [vector] = await KnownVectors(known_texts()).encode([text])
     values: dict[str, Any] = {"agent": agent, "as_of": None, "known_at": None, "used_by": None}
     values |= {"query": text, "language": "english", "encoder": KnownVectors.name}
-    values |= {"limit": 10, "min_score": ANY_SCORE, "max_bytes": 10**7, **list_choice_values()}
+    values |= {"limit": 10, "min_score": 0.0, "max_bytes": 10**7, **list_choice_values()}
     engine = create_engine(url, pool_size=1, patience=Patience())
     for mode in MODES:
         values["vector"] = None if mode == "text" else vector

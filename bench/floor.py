@@ -28,7 +28,6 @@ from app.main import create_app as create_service
 from app.networks import FairThreads
 from app.settings import load_settings
 from app.store import columns, memories, search
-from app.store.ranking import ANY_SCORE
 from bench.vectors import KnownVectors, Vectors
 from bench.world import known_texts
 
@@ -92,7 +91,7 @@ class _Floor:
             "encoder": ENGLISH_ENCODER,
             "language": "english",
             "limit": asked["limit"],
-            "min_score": ANY_SCORE,
+            "min_score": 0.0,
         }
         self._reader.execute(self._searches[asked["mode"]], bound, prepare=True).fetchall()
         return self._answer()

@@ -95,8 +95,7 @@ WORDS = {
     "messages": "The messages, each with the facts read from it and what became none.",
     "min_confidence": "Only those whose judge was at least so sure, 0 to 1.",
     "min_importance": "Only memories of at least this importance, 0 to 1.",
-    "min_score": "Leave out results that score lower. Without it, a search by `text` leaves out "
-    "what shares no word with the query.",
+    "min_score": "Leave out results that score lower, 0 to 1.",
     "mode": "How to search: by meaning (`vector`), by words (`text`), or by both.",
     "model": "The language model that was asked; null: none.",
     "ms": "Milliseconds that the judges took.",
@@ -133,7 +132,7 @@ WORDS = {
     "role": "Who spoke.",
     "said_until": "The end that its words or its caller stated; null: none.",
     "scopes": "The kinds of calls that the key allows.",
-    "score": "How well it matches. It orders this answer; it is no probability.",
+    "score": "The chance that it answers the question, 0 to 1, beside the others that may.",
     "sentence": "It in words, for people.",
     "session_id": "The session (conversation) in which it was said.",
     "signals": "The reasons that rules found, each with a confidence.",

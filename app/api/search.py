@@ -28,7 +28,8 @@ router = APIRouter(prefix="/v1", tags=["recall"])
     response_model=None,
     description=(
         "The memories nearest to the query, best first: min(limit, live) of them, unless "
-        "`min_score` cuts some off. Mode `text` has those that share a word with the query."
+        "`min_score` cuts some off. Mode `text` has those that share a word with the query. A "
+        "`score` is the chance that the memory answers, beside the others that may."
     ),
 )
 async def search(
@@ -37,7 +38,7 @@ async def search(
     body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)],
     view: ViewDep = View.FULL,
 ) -> Response:
-    question = Question(body.query, body.mode, body.limit, body.min_score, body.exact)
+    question = Question(body.query, body.mode, body.limit, body.min_score, body.exact, body.focus)
     hits = await services.search.search(agent, question, body.to_filters(), body.to_point())
     answer = SearchAnswer.from_hits(hits, body.sort, services.half_lives)
     return respond_with_answer(answer, view=view)
@@ -53,7 +54,7 @@ async def search_by_get(
     services: ServicesDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
 ) -> Response:
     """The memories nearest to `q`, best first, now or at any point on both axes of time."""
-    question = Question(query.q, query.mode, query.limit, query.min_score, query.exact)
+    question = Question(query.q, query.mode, query.limit, query.min_score, query.exact, query.focus)
     hits = await services.search.search(agent, question, query.to_filters(), query.to_point())
     answer = SearchAnswer.from_hits(hits, query.sort, services.half_lives)
     return respond_with_answer(answer, view=query.view)

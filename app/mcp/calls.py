@@ -17,7 +17,7 @@ class Answer(NamedTuple):
 
 
 Arguments = dict[str, Any]
-SEARCH_DEFAULTS: Arguments = {"limit": 8}
+SEARCH_DEFAULTS: Arguments = {"limit": 8, "focus": True}
 CONTEXT_DEFAULTS: Arguments = {"budget_tokens": 800}
 Call = Callable[[AsyncClient, Arguments], Awaitable[Answer]]
 

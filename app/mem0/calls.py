@@ -135,10 +135,10 @@ async def search(client: AsyncClient, wanted: Filter, question: Question) -> lis
     if question.reference_date:
         fields["as_of"] = question.reference_date
     if question.threshold:
-        # Only the score of a search by meaning is a similarity.
-        fields |= {"mode": "vector", "min_score": question.threshold}
+        fields["mode"] = "vector"
     answer = await client.search(question.query, **fields)
     hits = [shape_hit(wanted.owner.agent, {**hit}) for hit in answer["results"]]
+    hits = [hit for hit in hits if hit["score"] >= (question.threshold or -1)]
     names = question.fields
     return [{name: hit.get(name) for name in ("id", *names)} for hit in hits] if names else hits
 

@@ -27,7 +27,7 @@ def shape_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, Any]
 
 
 def shape_hit(agent: str | None, hit: Mapping[str, Any]) -> dict[str, Any]:
-    return shape_memory(agent, hit["memory"]) | {"score": hit["score"]}
+    return shape_memory(agent, hit["memory"]) | {"score": hit["scores"]["vector"]}
 
 
 def shape_event(agent: str | None, answer: Mapping[str, Any], content: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.agent import AgentId
-from app.store.ranking import RANK, RANK_OF_CHOSEN, SAME_ENCODER
+from app.store.ranking import CHOSEN_LEXEMES, RANK, RANK_OF_CHOSEN, SAME_ENCODER
 
 # How many memories the index is asked for, by vector and by words, to rank so many of them.
 _REACH_FACTOR = 2
@@ -67,7 +67,7 @@ def choose_next_reach(row: Mapping[str, Any], mode: str, reach: int, needed: int
 
     `row` is any row of a statement with the `counts` of a scope.
     """
-    if not row["is_indexed"] or (mode == "text" and row["passed"] < needed):
+    if not row["is_indexed"]:
         return None
     vectors = Yield(row["near_found"], row["near_passed"])
     words = Yield(row["worded_found"], row["worded_passed"])
@@ -79,28 +79,31 @@ def choose_next_reach(row: Mapping[str, Any], mode: str, reach: int, needed: int
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The memories that a statement ranks: the FROM and the WHERE of them, and their rank by words.
+    """The memories that a statement ranks: the FROM and the WHERE of them.
 
-    `ctes` stand before what uses them, each with a comma behind it.
+    A fact is compared by `rank`, their rank by words, and a question by `lexemes`, their words by
+    which they may be found. `ctes` stand before what uses them, each with a comma behind it.
     """
 
     ctes: str
     source: str
     where: str
     rank: str
+    lexemes: str
     columns: str = ""
     counts: str = ""
 
 
 def rank_all(source: str, where: str, *, chooses: bool = False) -> Scope:
     """Rank every memory of the agent. `chooses` is as in `build_query_words_cte`."""
-    return Scope("", source, where, RANK_OF_CHOSEN if chooses else RANK)
+    if chooses:
+        return Scope("", source, where, RANK_OF_CHOSEN, CHOSEN_LEXEMES)
+    return Scope("", source, where, RANK, "m.lexemes")
 
 
 # How many memories were found, and how many of them pass the conditions. `live` has those.
 _COUNTS = """,
     EXISTS (SELECT FROM agent_indexes i WHERE i.agent_id = :agent) AS is_indexed,
-    (SELECT count(*) FROM live) AS passed,
     (SELECT count(*) FROM found WHERE is_near) AS near_found,
     (SELECT count(*) FROM live WHERE is_near) AS near_passed,
     (SELECT count(*) FROM found WHERE is_worded) AS worded_found,
@@ -128,7 +131,8 @@ def rank_found(
         ctes=named,
         source=f"found CROSS JOIN {source}",
         where=f"{where} AND m.id = found.id",
-        rank=RANK_OF_CHOSEN if has_words else "CAST(NULL AS float8)",
+        rank=RANK_OF_CHOSEN,
+        lexemes=CHOSEN_LEXEMES if has_words else "CAST(NULL AS tsvector)",
         columns=", found.is_near, found.is_worded",
         counts=_COUNTS,
     )

@@ -13,9 +13,6 @@ from app.store.engine import fetch_rows
 from app.store.fragments import MOMENT_COLUMNS
 from app.store.memories import Point, memories_from, memory_from_row
 
-# Lower than every score, cosines included.
-ANY_SCORE = -2.0
-
 # A hybrid search by an index reads at least so many memories of either ranking.
 MIN_DEPTH = 50
 
@@ -58,9 +55,11 @@ def build_distance(vector: str) -> str:
 RANK = "ts_rank(m.lexemes, (SELECT words FROM query_words))"
 
 # The rank of a memory that has the words by which memories are found; 0 for others.
-RANK_OF_CHOSEN = f"""
-    CASE WHEN m.lexemes @@ (SELECT chosen FROM query_words) THEN {RANK} ELSE 0 END
-"""
+_IS_CHOSEN = "m.lexemes @@ (SELECT chosen FROM query_words)"
+RANK_OF_CHOSEN = f"CASE WHEN {_IS_CHOSEN} THEN {RANK} ELSE 0 END"
+
+# The words of a memory that has those by which memories are found; NULL for others.
+CHOSEN_LEXEMES = f"CASE WHEN {_IS_CHOSEN} THEN m.lexemes END"
 
 
 def build_query_words_cte(text: str, *, chooses: bool) -> str:
@@ -95,29 +94,6 @@ def build_query_words_cte(text: str, *, chooses: bool) -> str:
             ) AS words {chosen}
         )
     """
-
-
-# How much the rank by words adds to the cosine: .3 if a memory has every word of a text, once.
-# For the candidates of a fact it was chosen by the recall of what the fact ends, which hardly
-# changes from 3 to 7. Reciprocal ranks put the nearest behind all that share any word, and have a
-# right fact first for .63 of 1,087 English questions, this for .66.
-WORDS_WEIGHT = 5.0
-
-# The `live` memories by both rankings.
-BEST_BY_BOTH = f"""
-    SELECT id, score, vector, text
-    FROM (
-        SELECT
-            id,
-            1 - distance + {WORDS_WEIGHT} * rank AS score,
-            1 - distance AS vector,
-            rank AS text
-        FROM live
-    ) AS scored
-    WHERE score >= :min_score
-    ORDER BY score DESC, vector DESC
-    LIMIT :limit
-"""
 
 
 _ENDINGS = ", ".join(f"'{relation}'" for relation in Relation if relation.effect.ends_stored)

@@ -242,7 +242,7 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
                     "vector": str(vector),
                     "language": "english",
                     "limit": 10,
-                    "min_score": -2.0,
+                    "min_score": 0.0,
                     "depth": 50,
                     "max_bytes": 2**20,
                 }

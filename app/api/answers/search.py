@@ -21,7 +21,9 @@ class ResultOut(AnswerBase):
 
     memory: MemoryOut
     score: float
-    scores: dict[str, float] = Field(description="`vector`: cosine; `text`: rank of the words.")
+    scores: dict[str, float] = Field(
+        description="`vector`: cosine; `text`: how much the rare words in common say."
+    )
     why: str
     in_question: list[UUID] = Field(
         description="The reviews that wait and ask whether it ended, or whether it ends another."

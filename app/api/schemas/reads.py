@@ -158,6 +158,7 @@ Sort = Annotated[
 ]
 
 
+FOCUS = "Leave out what hardly answers: results below a score of 0.03."
 EXACT = (
     "Look at every memory, even if the agent has an index. An agent without one is always searched "
     "like that."
@@ -172,9 +173,8 @@ class SearchRequest(FilterFields):
     min_importance: Annotated[Fraction, Number] | None = None
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Number] = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
-    min_score: Annotated[float, Field(allow_inf_nan=False), Number] | None = Field(
-        None, description="Leave out results that score lower."
-    )
+    min_score: Annotated[Fraction, Number] = 0.0
+    focus: StrictBool = Field(default=False, description=FOCUS)
     sort: Sort = "score"
     as_of: Time | None = Field(
         None,
@@ -202,7 +202,8 @@ class SearchQuery(FilterQuery):
     ]
     limit: PageSize = 10
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
-    min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    min_score: Fraction = 0.0
+    focus: bool = Field(default=False, description=FOCUS)
     sort: Sort = "score"
     exact: bool = Field(default=False, description=EXACT)
 

@@ -105,7 +105,7 @@ def _search(op: SearchOp) -> Steps[tuple[list[Any], list[SearchItem]]]:
     if op.query and op.query.strip():
         hits = yield from _rank(op)
         shown = hits[op.offset : op.offset + op.limit]
-        found = [build_search_item(hit["memory"], hit["score"]) for hit in shown]
+        found = [build_search_item(hit["memory"], _get_similarity(hit)) for hit in shown]
         return [hit["memory"] for hit in shown], found
     memories = yield from _list_newest(op)
     return memories, [build_search_item(memory) for memory in memories]
@@ -146,7 +146,13 @@ def _rank(op: SearchOp) -> Steps[list[Any]]:
     hits: list[Any] = []
     for filters in _list_filters(op):
         hits += yield from _rank_under(filters, op)
-    return sorted(hits, key=lambda hit: -hit["score"])
+    return sorted(hits, key=_get_similarity, reverse=True)
+
+
+def _get_similarity(hit: Any) -> float:
+    """Return the cosine of a hit, which can be compared with those of other searches."""
+    similarity: float = hit["scores"]["vector"]
+    return similarity
 
 
 def _rank_under(filters: dict[str, Any], op: SearchOp) -> Steps[list[Any]]:

@@ -806,6 +806,7 @@ class AsyncOperations:
         limit: int | None = None,
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
+        focus: bool | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
@@ -813,7 +814,8 @@ class AsyncOperations:
         exact: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to the query, best first: min(limit, live) of them, unless
-        `min_score` cuts some off. Mode `text` has those that share a word with the query.
+        `min_score` cuts some off. Mode `text` has those that share a word with the query. A
+        `score` is the chance that the memory answers, beside the others that may.
 
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
@@ -837,7 +839,8 @@ class AsyncOperations:
             limit: How many entries at most. Default: 10.
             mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
                 hybrid.
-            min_score: Leave out results that score lower.
+            min_score: Leave out results that score lower, 0 to 1.
+            focus: Leave out what hardly answers: results below a score of 0.03.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             as_of: What was true at that time.
@@ -867,6 +870,7 @@ class AsyncOperations:
                     "limit": limit,
                     "mode": mode,
                     "min_score": min_score,
+                    "focus": focus,
                     "sort": sort,
                     "as_of": as_of,
                     "known_at": known_at,
@@ -900,6 +904,7 @@ class AsyncOperations:
         limit: int | None = None,
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
+        focus: bool | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         exact: bool | None = None,
     ) -> SearchAnswer:
@@ -930,8 +935,8 @@ class AsyncOperations:
             limit: How many items a page has.
             mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
                 hybrid.
-            min_score: Leave out results that score lower. Without it, a search by `text` leaves
-                out what shares no word with the query.
+            min_score: Leave out results that score lower, 0 to 1.
+            focus: Leave out what hardly answers: results below a score of 0.03.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             exact: Look at every memory, even if the agent has an index. An agent without one is
@@ -961,6 +966,7 @@ class AsyncOperations:
                     "limit": limit,
                     "mode": mode,
                     "min_score": min_score,
+                    "focus": focus,
                     "sort": sort,
                     "exact": exact,
                 },

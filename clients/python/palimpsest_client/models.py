@@ -762,7 +762,7 @@ class BriefResult(TypedDict):
     stale: NotRequired[bool]
     """What it rests on has ended: look whether it is still right."""
     score: float
-    """How well it matches. It orders this answer; it is no probability."""
+    """The chance that it answers the question, 0 to 1, beside the others that may."""
     in_question: NotRequired[list[str]]
     """The reviews that wait and concern it."""
 
@@ -2217,9 +2217,9 @@ class ResultOut(TypedDict):
     memory: "MemoryOut"
     """The memory concerned; null where there is none to show."""
     score: float
-    """How well it matches. It orders this answer; it is no probability."""
+    """The chance that it answers the question, 0 to 1, beside the others that may."""
     scores: dict[str, float]
-    """`vector`: cosine; `text`: rank of the words."""
+    """`vector`: cosine; `text`: how much the rare words in common say."""
     why: str
     """Since when it holds and what it replaced, in a sentence."""
     in_question: list[str]
@@ -2507,8 +2507,10 @@ class SearchRequest(TypedDict):
     """How many entries at most."""
     mode: NotRequired[Literal["hybrid", "vector", "text"] | str]
     """How to search: by meaning (`vector`), by words (`text`), or by both."""
-    min_score: NotRequired[float | None]
-    """Leave out results that score lower."""
+    min_score: NotRequired[float]
+    """Leave out results that score lower, 0 to 1."""
+    focus: NotRequired[bool]
+    """Leave out what hardly answers: results below a score of 0.03."""
     sort: NotRequired[Literal["score", "strength"] | str]
     """Order of the memories found: best match first, or strongest first. It never hides one."""
     as_of: NotRequired[Time | None]

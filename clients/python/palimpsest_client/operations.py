@@ -804,6 +804,7 @@ class Operations:
         limit: int | None = None,
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
+        focus: bool | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
@@ -811,7 +812,8 @@ class Operations:
         exact: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to the query, best first: min(limit, live) of them, unless
-        `min_score` cuts some off. Mode `text` has those that share a word with the query.
+        `min_score` cuts some off. Mode `text` has those that share a word with the query. A
+        `score` is the chance that the memory answers, beside the others that may.
 
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
@@ -835,7 +837,8 @@ class Operations:
             limit: How many entries at most. Default: 10.
             mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
                 hybrid.
-            min_score: Leave out results that score lower.
+            min_score: Leave out results that score lower, 0 to 1.
+            focus: Leave out what hardly answers: results below a score of 0.03.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             as_of: What was true at that time.
@@ -865,6 +868,7 @@ class Operations:
                     "limit": limit,
                     "mode": mode,
                     "min_score": min_score,
+                    "focus": focus,
                     "sort": sort,
                     "as_of": as_of,
                     "known_at": known_at,
@@ -898,6 +902,7 @@ class Operations:
         limit: int | None = None,
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
+        focus: bool | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         exact: bool | None = None,
     ) -> SearchAnswer:
@@ -928,8 +933,8 @@ class Operations:
             limit: How many items a page has.
             mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
                 hybrid.
-            min_score: Leave out results that score lower. Without it, a search by `text` leaves
-                out what shares no word with the query.
+            min_score: Leave out results that score lower, 0 to 1.
+            focus: Leave out what hardly answers: results below a score of 0.03.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             exact: Look at every memory, even if the agent has an index. An agent without one is
@@ -959,6 +964,7 @@ class Operations:
                     "limit": limit,
                     "mode": mode,
                     "min_score": min_score,
+                    "focus": focus,
                     "sort": sort,
                     "exact": exact,
                 },

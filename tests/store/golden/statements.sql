@@ -1482,22 +1482,9 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
-query_words AS MATERIALIZED (
-    SELECT CAST(
-        replace(
-            CAST(
-                plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query, false)
-                ) AS text
-            ),
-            ' & ',
-            ' | '
-        ) AS tsquery
-    ) AS words
-),
 live AS MATERIALIZED (
-    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank, b.valid_from
+    SELECT
+        m.id, (m.embedding <=> :vector) + 0 AS distance, m.lexemes AS lexemes, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -1509,19 +1496,39 @@ live AS MATERIALIZED (
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
+word AS MATERIALIZED (
+    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
+    FROM unnest(
+        tsvector_to_array(
+            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
+        )
+    ) AS lexeme
+),
+shared AS MATERIALIZED (
+    SELECT live.id, live.lexemes, word.lexeme
+    FROM word JOIN live ON live.lexemes @@ word.query
+),
+weighed AS MATERIALIZED (
+    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
+    FROM (SELECT lexeme, count(*) AS frequency FROM shared GROUP BY lexeme) AS counted,
+        (SELECT count(*) AS texts FROM live) AS all_texts
+),
+matching AS MATERIALIZED (
+    SELECT
+        shared.id,
+        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
+        AS rank
+    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
+    GROUP BY shared.id
+),
 best AS MATERIALIZED (
-    SELECT id, score, vector, text
+    SELECT id, vector + 0.03 * text AS score, vector, text
     FROM (
-        SELECT
-            id,
-            1 - distance + 5.0 * rank AS score,
-            1 - distance AS vector,
-            rank AS text
-        FROM live
+        SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
+        FROM live LEFT JOIN matching ON matching.id = live.id
     ) AS scored
-    WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
-    LIMIT :limit
+    LIMIT greatest(:limit, 10)
 ),
 outranked AS (
     SELECT
@@ -1567,144 +1574,180 @@ LEFT JOIN (
                 ), 0
             ) AS bytes_before
         FROM (
-            SELECT *, coalesce(
-                vector_score >= first_value(vector_score) OVER (
-                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-                ) - 0.03,
-                true
-            ) AS is_alike
+            SELECT *
             FROM (
-                SELECT *, floor(
-                    (max(score) OVER () - score)
-                    / greatest(0.03 * max(score) OVER (), 1e-9)
-                ) AS band
-                FROM (
-                    SELECT
-                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                            is_outranked,
-                        best.vector AS vector_score,
-                        best.text AS text_score,
-                        m.id, m.created_at, m.revision, m.erased_at,
-                        m.derived_entity, m.derived_key, m.derived_value,
-                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.said_in, m.dated_by, m.merged_from,
-                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
-                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
-                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
-                            b.known_from,
-                        (
-                            SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS access_count, (
-                            SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS last_reinforced_at, (
-                            SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS use_count, (
-                            SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS last_accessed_at,
-                        (
-                            SELECT o.id FROM memories o
-                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
-                            ORDER BY o.valid_from DESC, o.id DESC
-                            LIMIT 1
-                        )
-                        AS supersedes_id,
-                        (
-                            CASE WHEN
-                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
-                                :agent AND type IN ('merged_into', 'expands', 'sequential',
-                                'causes', 'enables', 'references')))
-                            AND m.erased_at IS NULL AND
-                            b.valid_from <= (SELECT as_of FROM moment)
-                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
-                                moment))
-                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
-                                b.covered) % 2 = 0)
-                            THEN (
+                SELECT *,
+                    exp(11.0 * score) / (
+                        SELECT exp(4.5) + sum(exp(11.0 * competing.score))
+                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                    )
+                    AS chance FROM (
+                        SELECT *, coalesce(
+                            vector_score >= first_value(vector_score) OVER (
+                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
+                                    DESC
+                            ) - 0.03,
+                            true
+                        ) AS is_alike
+                        FROM (
+                            SELECT *, floor(
+                                (max(score) OVER () - score)
+                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                            ) AS band
+                            FROM (
                                 SELECT
-                                    jsonb_agg(
-                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
-                                            tie.type, 'as_of', (SELECT as_of FROM moment))
-                                    )
-                                FROM (
-                                    SELECT source_id AS memory_id, target_id AS other_id, type,
-                                        created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                    UNION ALL
-                                    SELECT target_id, source_id, type, created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                ) AS tie
-                                CROSS JOIN LATERAL (
-                                    SELECT
-                                        o.id,
-                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                            o.erased_at END AS erased_at,
-                                        b.*
-                                    FROM
-                                        memories o
-                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
-                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
-                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
-                                        o.tier, o.covered, o.valid_until, o.superseded_by,
-                                        o.superseded_at, o.known_from) AS b
-                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                                ) AS e
-                                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                                    AND (
-                                        e.erased_at > tie.created_at
-                                        OR (
-                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                                moment), false))
-                                            AND (
-                                                (NOT e.void AND e.valid_until > tie.created_at)
-                                                OR EXISTS (
-                                                    SELECT FROM memory_beliefs x
-                                                    WHERE x.agent_id = :agent
-                                                        AND x.memory_id = e.id
-                                                        AND x.known_until > tie.created_at
-                                                        AND x.known_until <= e.known_from
-                                                        AND NOT x.void
-                                                        AND (e.void OR x.valid_until IS NULL OR
-                                                            x.valid_until > tie.created_at)
-                                                )
+                                    least(best.score, outranked.score) AS score, outranked.id IS
+                                        NOT NULL AS is_outranked,
+                                    best.vector AS vector_score,
+                                    best.text AS text_score,
+                                    m.id, m.created_at, m.revision, m.erased_at,
+                                    m.derived_entity, m.derived_key, m.derived_value,
+                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
+                                        m.single_valued, m.details, m.importance, m.confidence,
+                                        m.tags, m.entities, m.sources, m.source, m.session_id,
+                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
+                                        m.dated_by, m.merged_from,
+                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
+                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
+                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                                        b.superseded_by, b.superseded_at, b.known_from,
+                                    (
+                                        SELECT u.access_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS access_count, (
+                                        SELECT u.last_reinforced_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS last_reinforced_at, (
+                                        SELECT u.use_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
                                             )
-                                        )
+                                    ) AS use_count, (
+                                        SELECT u.last_accessed_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS last_accessed_at,
+                                    (
+                                        SELECT o.id FROM memories o
+                                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                                        ORDER BY o.valid_from DESC, o.id DESC
+                                        LIMIT 1
                                     )
-                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                                    AND tie.memory_id = m.id
-                            ) END
-                        )
-                        AS stale_because
-                    FROM best
-                    JOIN
-                        memories m
-                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
-                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
-                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
-                        m.superseded_at, m.known_from) AS b
-                        ON m.agent_id = :agent AND m.id = best.id
-                    LEFT JOIN outranked ON outranked.id = best.id
-                ) AS scored
-            ) AS banded
+                                    AS supersedes_id,
+                                    (
+                                        CASE WHEN
+                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
+                                            agent_id = :agent AND type IN ('merged_into',
+                                            'expands', 'sequential', 'causes', 'enables',
+                                            'references')))
+                                        AND m.erased_at IS NULL AND
+                                        b.valid_from <= (SELECT as_of FROM moment)
+                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
+                                            FROM moment))
+                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
+                                            moment), b.covered) % 2 = 0)
+                                        THEN (
+                                            SELECT
+                                                jsonb_agg(
+                                                    DISTINCT to_jsonb(e) ||
+                                                        jsonb_build_object('type', tie.type,
+                                                        'as_of', (SELECT as_of FROM moment))
+                                                )
+                                            FROM (
+                                                SELECT source_id AS memory_id, target_id AS
+                                                    other_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                                UNION ALL
+                                                SELECT target_id, source_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                            ) AS tie
+                                            CROSS JOIN LATERAL (
+                                                SELECT
+                                                    o.id,
+                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
+                                                        moment) THEN o.erased_at END AS erased_at,
+                                                    b.*
+                                                FROM
+                                                    memories o
+                                                CROSS JOIN LATERAL (SELECT o.chain_id,
+                                                    o.valid_from, o.asserted_at, o.said_until,
+                                                    o.retracted_at, o.void, o.ended_by,
+                                                    o.contradicted_by, o.merged, o.temporary,
+                                                    o.tier, o.covered, o.valid_until,
+                                                    o.superseded_by, o.superseded_at, o.known_from)
+                                                    AS b
+                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                            ) AS e
+                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                                AND (
+                                                    e.erased_at > tie.created_at
+                                                    OR (
+                                                        (e.void OR coalesce(e.valid_until <=
+                                                            (SELECT as_of FROM moment), false))
+                                                        AND (
+                                                            (NOT e.void AND e.valid_until >
+                                                                tie.created_at)
+                                                            OR EXISTS (
+                                                                SELECT FROM memory_beliefs x
+                                                                WHERE x.agent_id = :agent
+                                                                    AND x.memory_id = e.id
+                                                                    AND x.known_until >
+                                                                        tie.created_at
+                                                                    AND x.known_until <=
+                                                                        e.known_from
+                                                                    AND NOT x.void
+                                                                    AND (e.void OR x.valid_until IS
+                                                                        NULL OR x.valid_until >
+                                                                        tie.created_at)
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
+                                                    tie.memory_id)
+                                                AND tie.memory_id = m.id
+                                        ) END
+                                    )
+                                    AS stale_because
+                                FROM best
+                                JOIN
+                                    memories m
+                                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                                    m.said_until, m.retracted_at, m.void, m.ended_by,
+                                    m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                                    AS b
+                                    ON m.agent_id = :agent AND m.id = best.id
+                                LEFT JOIN outranked ON outranked.id = best.id
+                            ) AS scored
+                        ) AS banded
+                    ) AS ranked
+            ) AS weighed
+            WHERE chance >= :min_score
+            ORDER BY
+                band,
+                is_outranked,
+                is_alike DESC,
+                CASE WHEN is_alike THEN created_at END DESC,
+                score DESC NULLS LAST,
+                valid_from DESC,
+                id DESC
+            LIMIT :limit
         ) AS page
     ) AS sized
     WHERE bytes_before < :max_bytes
@@ -1732,28 +1775,26 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
+live AS MATERIALIZED (
+    SELECT
+        m.id, (m.embedding <=> :vector) + 0 AS distance, m.lexemes AS lexemes, b.valid_from
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+),
 best AS MATERIALIZED (
     SELECT
-        id,
-        1 - distance AS score,
-        1 - distance AS vector,
-        CAST(NULL AS float8) AS text
-    FROM (
-        SELECT m.id, (m.embedding <=> :vector) + 0 AS distance
-        FROM
-            memories m
-        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
-        WHERE m.agent_id = :agent AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-            AND NOT m.cold AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
-        ORDER BY distance
-        LIMIT :limit
-    ) AS near
-    WHERE 1 - distance >= :min_score
+        id, 1 - distance AS score, 1 - distance AS vector, CAST(NULL AS float8) AS text
+    FROM live
+    ORDER BY distance
+    LIMIT greatest(:limit, 10)
 ),
 outranked AS (
     SELECT
@@ -1799,144 +1840,180 @@ LEFT JOIN (
                 ), 0
             ) AS bytes_before
         FROM (
-            SELECT *, coalesce(
-                vector_score >= first_value(vector_score) OVER (
-                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-                ) - 0.03,
-                true
-            ) AS is_alike
+            SELECT *
             FROM (
-                SELECT *, floor(
-                    (max(score) OVER () - score)
-                    / greatest(0.03 * max(score) OVER (), 1e-9)
-                ) AS band
-                FROM (
-                    SELECT
-                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                            is_outranked,
-                        best.vector AS vector_score,
-                        best.text AS text_score,
-                        m.id, m.created_at, m.revision, m.erased_at,
-                        m.derived_entity, m.derived_key, m.derived_value,
-                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.said_in, m.dated_by, m.merged_from,
-                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
-                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
-                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
-                            b.known_from,
-                        (
-                            SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS access_count, (
-                            SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS last_reinforced_at, (
-                            SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS use_count, (
-                            SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS last_accessed_at,
-                        (
-                            SELECT o.id FROM memories o
-                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
-                            ORDER BY o.valid_from DESC, o.id DESC
-                            LIMIT 1
-                        )
-                        AS supersedes_id,
-                        (
-                            CASE WHEN
-                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
-                                :agent AND type IN ('merged_into', 'expands', 'sequential',
-                                'causes', 'enables', 'references')))
-                            AND m.erased_at IS NULL AND
-                            b.valid_from <= (SELECT as_of FROM moment)
-                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
-                                moment))
-                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
-                                b.covered) % 2 = 0)
-                            THEN (
+                SELECT *,
+                    exp(12.8 * score) / (
+                        SELECT exp(4.8) + sum(exp(12.8 * competing.score))
+                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                    )
+                    AS chance FROM (
+                        SELECT *, coalesce(
+                            vector_score >= first_value(vector_score) OVER (
+                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
+                                    DESC
+                            ) - 0.03,
+                            true
+                        ) AS is_alike
+                        FROM (
+                            SELECT *, floor(
+                                (max(score) OVER () - score)
+                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                            ) AS band
+                            FROM (
                                 SELECT
-                                    jsonb_agg(
-                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
-                                            tie.type, 'as_of', (SELECT as_of FROM moment))
-                                    )
-                                FROM (
-                                    SELECT source_id AS memory_id, target_id AS other_id, type,
-                                        created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                    UNION ALL
-                                    SELECT target_id, source_id, type, created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                ) AS tie
-                                CROSS JOIN LATERAL (
-                                    SELECT
-                                        o.id,
-                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                            o.erased_at END AS erased_at,
-                                        b.*
-                                    FROM
-                                        memories o
-                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
-                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
-                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
-                                        o.tier, o.covered, o.valid_until, o.superseded_by,
-                                        o.superseded_at, o.known_from) AS b
-                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                                ) AS e
-                                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                                    AND (
-                                        e.erased_at > tie.created_at
-                                        OR (
-                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                                moment), false))
-                                            AND (
-                                                (NOT e.void AND e.valid_until > tie.created_at)
-                                                OR EXISTS (
-                                                    SELECT FROM memory_beliefs x
-                                                    WHERE x.agent_id = :agent
-                                                        AND x.memory_id = e.id
-                                                        AND x.known_until > tie.created_at
-                                                        AND x.known_until <= e.known_from
-                                                        AND NOT x.void
-                                                        AND (e.void OR x.valid_until IS NULL OR
-                                                            x.valid_until > tie.created_at)
-                                                )
+                                    least(best.score, outranked.score) AS score, outranked.id IS
+                                        NOT NULL AS is_outranked,
+                                    best.vector AS vector_score,
+                                    best.text AS text_score,
+                                    m.id, m.created_at, m.revision, m.erased_at,
+                                    m.derived_entity, m.derived_key, m.derived_value,
+                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
+                                        m.single_valued, m.details, m.importance, m.confidence,
+                                        m.tags, m.entities, m.sources, m.source, m.session_id,
+                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
+                                        m.dated_by, m.merged_from,
+                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
+                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
+                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                                        b.superseded_by, b.superseded_at, b.known_from,
+                                    (
+                                        SELECT u.access_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS access_count, (
+                                        SELECT u.last_reinforced_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS last_reinforced_at, (
+                                        SELECT u.use_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
                                             )
-                                        )
+                                    ) AS use_count, (
+                                        SELECT u.last_accessed_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS last_accessed_at,
+                                    (
+                                        SELECT o.id FROM memories o
+                                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                                        ORDER BY o.valid_from DESC, o.id DESC
+                                        LIMIT 1
                                     )
-                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                                    AND tie.memory_id = m.id
-                            ) END
-                        )
-                        AS stale_because
-                    FROM best
-                    JOIN
-                        memories m
-                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
-                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
-                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
-                        m.superseded_at, m.known_from) AS b
-                        ON m.agent_id = :agent AND m.id = best.id
-                    LEFT JOIN outranked ON outranked.id = best.id
-                ) AS scored
-            ) AS banded
+                                    AS supersedes_id,
+                                    (
+                                        CASE WHEN
+                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
+                                            agent_id = :agent AND type IN ('merged_into',
+                                            'expands', 'sequential', 'causes', 'enables',
+                                            'references')))
+                                        AND m.erased_at IS NULL AND
+                                        b.valid_from <= (SELECT as_of FROM moment)
+                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
+                                            FROM moment))
+                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
+                                            moment), b.covered) % 2 = 0)
+                                        THEN (
+                                            SELECT
+                                                jsonb_agg(
+                                                    DISTINCT to_jsonb(e) ||
+                                                        jsonb_build_object('type', tie.type,
+                                                        'as_of', (SELECT as_of FROM moment))
+                                                )
+                                            FROM (
+                                                SELECT source_id AS memory_id, target_id AS
+                                                    other_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                                UNION ALL
+                                                SELECT target_id, source_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                            ) AS tie
+                                            CROSS JOIN LATERAL (
+                                                SELECT
+                                                    o.id,
+                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
+                                                        moment) THEN o.erased_at END AS erased_at,
+                                                    b.*
+                                                FROM
+                                                    memories o
+                                                CROSS JOIN LATERAL (SELECT o.chain_id,
+                                                    o.valid_from, o.asserted_at, o.said_until,
+                                                    o.retracted_at, o.void, o.ended_by,
+                                                    o.contradicted_by, o.merged, o.temporary,
+                                                    o.tier, o.covered, o.valid_until,
+                                                    o.superseded_by, o.superseded_at, o.known_from)
+                                                    AS b
+                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                            ) AS e
+                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                                AND (
+                                                    e.erased_at > tie.created_at
+                                                    OR (
+                                                        (e.void OR coalesce(e.valid_until <=
+                                                            (SELECT as_of FROM moment), false))
+                                                        AND (
+                                                            (NOT e.void AND e.valid_until >
+                                                                tie.created_at)
+                                                            OR EXISTS (
+                                                                SELECT FROM memory_beliefs x
+                                                                WHERE x.agent_id = :agent
+                                                                    AND x.memory_id = e.id
+                                                                    AND x.known_until >
+                                                                        tie.created_at
+                                                                    AND x.known_until <=
+                                                                        e.known_from
+                                                                    AND NOT x.void
+                                                                    AND (e.void OR x.valid_until IS
+                                                                        NULL OR x.valid_until >
+                                                                        tie.created_at)
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
+                                                    tie.memory_id)
+                                                AND tie.memory_id = m.id
+                                        ) END
+                                    )
+                                    AS stale_because
+                                FROM best
+                                JOIN
+                                    memories m
+                                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                                    m.said_until, m.retracted_at, m.void, m.ended_by,
+                                    m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                                    AS b
+                                    ON m.agent_id = :agent AND m.id = best.id
+                                LEFT JOIN outranked ON outranked.id = best.id
+                            ) AS scored
+                        ) AS banded
+                    ) AS ranked
+            ) AS weighed
+            WHERE chance >= :min_score
+            ORDER BY
+                band,
+                is_outranked,
+                is_alike DESC,
+                CASE WHEN is_alike THEN created_at END DESC,
+                score DESC NULLS LAST,
+                valid_from DESC,
+                id DESC
+            LIMIT :limit
         ) AS page
     ) AS sized
     WHERE bytes_before < :max_bytes
@@ -1964,37 +2041,50 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
-query_words AS MATERIALIZED (
-    SELECT CAST(
-        replace(
-            CAST(
-                plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query, false)
-                ) AS text
-            ),
-            ' & ',
-            ' | '
-        ) AS tsquery
-    ) AS words
+live AS MATERIALIZED (
+    SELECT
+        m.id, CAST(NULL AS float8) AS distance, m.lexemes AS lexemes, b.valid_from
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        AND NOT m.cold AND m.erased_at IS NULL
+),
+word AS MATERIALIZED (
+    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
+    FROM unnest(
+        tsvector_to_array(
+            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
+        )
+    ) AS lexeme
+),
+shared AS MATERIALIZED (
+    SELECT live.id, live.lexemes, word.lexeme
+    FROM word JOIN live ON live.lexemes @@ word.query
+),
+weighed AS MATERIALIZED (
+    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
+    FROM (SELECT lexeme, count(*) AS frequency FROM shared GROUP BY lexeme) AS counted,
+        (SELECT count(*) AS texts FROM live) AS all_texts
+),
+matching AS MATERIALIZED (
+    SELECT
+        shared.id,
+        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
+        AS rank
+    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
+    GROUP BY shared.id
 ),
 best AS MATERIALIZED (
     SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text
-    FROM (
-        SELECT m.id, ts_rank(m.lexemes, (SELECT words FROM query_words)) AS rank
-        FROM
-            memories m
-        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
-        WHERE m.agent_id = :agent AND
-            b.valid_from <= (SELECT as_of FROM moment)
-            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-            AND NOT m.cold AND m.erased_at IS NULL
-        ORDER BY rank DESC, b.valid_from DESC
-        LIMIT :limit
-    ) AS near
-    WHERE rank >= :min_score
+    FROM matching JOIN live USING (id)
+    ORDER BY rank DESC, valid_from DESC
+    LIMIT greatest(:limit, 10)
 ),
 outranked AS (
     SELECT
@@ -2040,144 +2130,180 @@ LEFT JOIN (
                 ), 0
             ) AS bytes_before
         FROM (
-            SELECT *, coalesce(
-                vector_score >= first_value(vector_score) OVER (
-                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-                ) - 0.03,
-                true
-            ) AS is_alike
+            SELECT *
             FROM (
-                SELECT *, floor(
-                    (max(score) OVER () - score)
-                    / greatest(0.03 * max(score) OVER (), 1e-9)
-                ) AS band
-                FROM (
-                    SELECT
-                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                            is_outranked,
-                        best.vector AS vector_score,
-                        best.text AS text_score,
-                        m.id, m.created_at, m.revision, m.erased_at,
-                        m.derived_entity, m.derived_key, m.derived_value,
-                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.said_in, m.dated_by, m.merged_from,
-                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
-                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
-                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
-                            b.known_from,
-                        (
-                            SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS access_count, (
-                            SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS last_reinforced_at, (
-                            SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS use_count, (
-                            SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS last_accessed_at,
-                        (
-                            SELECT o.id FROM memories o
-                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
-                            ORDER BY o.valid_from DESC, o.id DESC
-                            LIMIT 1
-                        )
-                        AS supersedes_id,
-                        (
-                            CASE WHEN
-                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
-                                :agent AND type IN ('merged_into', 'expands', 'sequential',
-                                'causes', 'enables', 'references')))
-                            AND m.erased_at IS NULL AND
-                            b.valid_from <= (SELECT as_of FROM moment)
-                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
-                                moment))
-                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
-                                b.covered) % 2 = 0)
-                            THEN (
+                SELECT *,
+                    exp(0.9 * score) / (
+                        SELECT exp(2.0) + sum(exp(0.9 * competing.score))
+                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                    )
+                    AS chance FROM (
+                        SELECT *, coalesce(
+                            vector_score >= first_value(vector_score) OVER (
+                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
+                                    DESC
+                            ) - 0.03,
+                            true
+                        ) AS is_alike
+                        FROM (
+                            SELECT *, floor(
+                                (max(score) OVER () - score)
+                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                            ) AS band
+                            FROM (
                                 SELECT
-                                    jsonb_agg(
-                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
-                                            tie.type, 'as_of', (SELECT as_of FROM moment))
-                                    )
-                                FROM (
-                                    SELECT source_id AS memory_id, target_id AS other_id, type,
-                                        created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                    UNION ALL
-                                    SELECT target_id, source_id, type, created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                ) AS tie
-                                CROSS JOIN LATERAL (
-                                    SELECT
-                                        o.id,
-                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                            o.erased_at END AS erased_at,
-                                        b.*
-                                    FROM
-                                        memories o
-                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
-                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
-                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
-                                        o.tier, o.covered, o.valid_until, o.superseded_by,
-                                        o.superseded_at, o.known_from) AS b
-                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                                ) AS e
-                                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                                    AND (
-                                        e.erased_at > tie.created_at
-                                        OR (
-                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                                moment), false))
-                                            AND (
-                                                (NOT e.void AND e.valid_until > tie.created_at)
-                                                OR EXISTS (
-                                                    SELECT FROM memory_beliefs x
-                                                    WHERE x.agent_id = :agent
-                                                        AND x.memory_id = e.id
-                                                        AND x.known_until > tie.created_at
-                                                        AND x.known_until <= e.known_from
-                                                        AND NOT x.void
-                                                        AND (e.void OR x.valid_until IS NULL OR
-                                                            x.valid_until > tie.created_at)
-                                                )
+                                    least(best.score, outranked.score) AS score, outranked.id IS
+                                        NOT NULL AS is_outranked,
+                                    best.vector AS vector_score,
+                                    best.text AS text_score,
+                                    m.id, m.created_at, m.revision, m.erased_at,
+                                    m.derived_entity, m.derived_key, m.derived_value,
+                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
+                                        m.single_valued, m.details, m.importance, m.confidence,
+                                        m.tags, m.entities, m.sources, m.source, m.session_id,
+                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
+                                        m.dated_by, m.merged_from,
+                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
+                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
+                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                                        b.superseded_by, b.superseded_at, b.known_from,
+                                    (
+                                        SELECT u.access_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS access_count, (
+                                        SELECT u.last_reinforced_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS last_reinforced_at, (
+                                        SELECT u.use_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
                                             )
-                                        )
+                                    ) AS use_count, (
+                                        SELECT u.last_accessed_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS last_accessed_at,
+                                    (
+                                        SELECT o.id FROM memories o
+                                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                                        ORDER BY o.valid_from DESC, o.id DESC
+                                        LIMIT 1
                                     )
-                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                                    AND tie.memory_id = m.id
-                            ) END
-                        )
-                        AS stale_because
-                    FROM best
-                    JOIN
-                        memories m
-                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
-                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
-                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
-                        m.superseded_at, m.known_from) AS b
-                        ON m.agent_id = :agent AND m.id = best.id
-                    LEFT JOIN outranked ON outranked.id = best.id
-                ) AS scored
-            ) AS banded
+                                    AS supersedes_id,
+                                    (
+                                        CASE WHEN
+                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
+                                            agent_id = :agent AND type IN ('merged_into',
+                                            'expands', 'sequential', 'causes', 'enables',
+                                            'references')))
+                                        AND m.erased_at IS NULL AND
+                                        b.valid_from <= (SELECT as_of FROM moment)
+                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
+                                            FROM moment))
+                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
+                                            moment), b.covered) % 2 = 0)
+                                        THEN (
+                                            SELECT
+                                                jsonb_agg(
+                                                    DISTINCT to_jsonb(e) ||
+                                                        jsonb_build_object('type', tie.type,
+                                                        'as_of', (SELECT as_of FROM moment))
+                                                )
+                                            FROM (
+                                                SELECT source_id AS memory_id, target_id AS
+                                                    other_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                                UNION ALL
+                                                SELECT target_id, source_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                            ) AS tie
+                                            CROSS JOIN LATERAL (
+                                                SELECT
+                                                    o.id,
+                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
+                                                        moment) THEN o.erased_at END AS erased_at,
+                                                    b.*
+                                                FROM
+                                                    memories o
+                                                CROSS JOIN LATERAL (SELECT o.chain_id,
+                                                    o.valid_from, o.asserted_at, o.said_until,
+                                                    o.retracted_at, o.void, o.ended_by,
+                                                    o.contradicted_by, o.merged, o.temporary,
+                                                    o.tier, o.covered, o.valid_until,
+                                                    o.superseded_by, o.superseded_at, o.known_from)
+                                                    AS b
+                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                            ) AS e
+                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                                AND (
+                                                    e.erased_at > tie.created_at
+                                                    OR (
+                                                        (e.void OR coalesce(e.valid_until <=
+                                                            (SELECT as_of FROM moment), false))
+                                                        AND (
+                                                            (NOT e.void AND e.valid_until >
+                                                                tie.created_at)
+                                                            OR EXISTS (
+                                                                SELECT FROM memory_beliefs x
+                                                                WHERE x.agent_id = :agent
+                                                                    AND x.memory_id = e.id
+                                                                    AND x.known_until >
+                                                                        tie.created_at
+                                                                    AND x.known_until <=
+                                                                        e.known_from
+                                                                    AND NOT x.void
+                                                                    AND (e.void OR x.valid_until IS
+                                                                        NULL OR x.valid_until >
+                                                                        tie.created_at)
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
+                                                    tie.memory_id)
+                                                AND tie.memory_id = m.id
+                                        ) END
+                                    )
+                                    AS stale_because
+                                FROM best
+                                JOIN
+                                    memories m
+                                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                                    m.said_until, m.retracted_at, m.void, m.ended_by,
+                                    m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                                    AS b
+                                    ON m.agent_id = :agent AND m.id = best.id
+                                LEFT JOIN outranked ON outranked.id = best.id
+                            ) AS scored
+                        ) AS banded
+                    ) AS ranked
+            ) AS weighed
+            WHERE chance >= :min_score
+            ORDER BY
+                band,
+                is_outranked,
+                is_alike DESC,
+                CASE WHEN is_alike THEN created_at END DESC,
+                score DESC NULLS LAST,
+                valid_from DESC,
+                id DESC
+            LIMIT :limit
         ) AS page
     ) AS sized
     WHERE bytes_before < :max_bytes
@@ -2212,22 +2338,9 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
-query_words AS MATERIALIZED (
-    SELECT CAST(
-        replace(
-            CAST(
-                plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query, false)
-                ) AS text
-            ),
-            ' & ',
-            ' | '
-        ) AS tsquery
-    ) AS words
-),
 live AS MATERIALIZED (
-    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank, b.valid_from
+    SELECT
+        m.id, (m.embedding <=> :vector) + 0 AS distance, m.lexemes AS lexemes, b.valid_from
     FROM
         memories m
     JOIN LATERAL (
@@ -2252,19 +2365,39 @@ live AS MATERIALIZED (
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
+word AS MATERIALIZED (
+    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
+    FROM unnest(
+        tsvector_to_array(
+            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
+        )
+    ) AS lexeme
+),
+shared AS MATERIALIZED (
+    SELECT live.id, live.lexemes, word.lexeme
+    FROM word JOIN live ON live.lexemes @@ word.query
+),
+weighed AS MATERIALIZED (
+    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
+    FROM (SELECT lexeme, count(*) AS frequency FROM shared GROUP BY lexeme) AS counted,
+        (SELECT count(*) AS texts FROM live) AS all_texts
+),
+matching AS MATERIALIZED (
+    SELECT
+        shared.id,
+        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
+        AS rank
+    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
+    GROUP BY shared.id
+),
 best AS MATERIALIZED (
-    SELECT id, score, vector, text
+    SELECT id, vector + 0.03 * text AS score, vector, text
     FROM (
-        SELECT
-            id,
-            1 - distance + 5.0 * rank AS score,
-            1 - distance AS vector,
-            rank AS text
-        FROM live
+        SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
+        FROM live LEFT JOIN matching ON matching.id = live.id
     ) AS scored
-    WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
-    LIMIT :limit
+    LIMIT greatest(:limit, 10)
 ),
 outranked AS (
     SELECT
@@ -2310,183 +2443,222 @@ LEFT JOIN (
                 ), 0
             ) AS bytes_before
         FROM (
-            SELECT *, coalesce(
-                vector_score >= first_value(vector_score) OVER (
-                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-                ) - 0.03,
-                true
-            ) AS is_alike
+            SELECT *
             FROM (
-                SELECT *, floor(
-                    (max(score) OVER () - score)
-                    / greatest(0.03 * max(score) OVER (), 1e-9)
-                ) AS band
-                FROM (
-                    SELECT
-                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                            is_outranked,
-                        best.vector AS vector_score,
-                        best.text AS text_score,
-                        m.id, m.created_at, m.revision, m.erased_at,
-                        m.derived_entity, m.derived_key, m.derived_value,
-                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.said_in, m.dated_by, m.merged_from,
-                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
-                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
-                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
-                            b.known_from,
-                        (
-                            SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS access_count, (
-                            SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS last_reinforced_at, (
-                            SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS use_count, (
-                            SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS last_accessed_at,
-                        (
-                            SELECT o.id FROM (
-                                SELECT y.id, y.valid_from FROM memories y
-                                WHERE y.agent_id = :agent
-                                    AND y.superseded_by = m.id
-                                    AND y.known_from <= (SELECT known_at FROM moment)
-                                UNION ALL
-                                SELECT y.memory_id, y.valid_from FROM memory_beliefs y
-                                WHERE y.agent_id = :agent
-                                    AND y.superseded_by = m.id
-                                    AND y.known_from <= (SELECT known_at FROM moment)
-                                    AND y.known_until > (SELECT known_at FROM moment)
-                            ) AS o
-                            ORDER BY o.valid_from DESC, o.id DESC
-                            LIMIT 1
-                        )
-                        AS supersedes_id,
-                        (
-                            CASE WHEN
-                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
-                                :agent AND type IN ('merged_into', 'expands', 'sequential',
-                                'causes', 'enables', 'references')))
-                            AND m.erased_at IS NULL AND
-                            b.valid_from <= (SELECT as_of FROM moment)
-                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
-                                moment))
-                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
-                                b.covered) % 2 = 0)
-                            THEN (
+                SELECT *,
+                    exp(11.0 * score) / (
+                        SELECT exp(4.5) + sum(exp(11.0 * competing.score))
+                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                    )
+                    AS chance FROM (
+                        SELECT *, coalesce(
+                            vector_score >= first_value(vector_score) OVER (
+                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
+                                    DESC
+                            ) - 0.03,
+                            true
+                        ) AS is_alike
+                        FROM (
+                            SELECT *, floor(
+                                (max(score) OVER () - score)
+                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                            ) AS band
+                            FROM (
                                 SELECT
-                                    jsonb_agg(
-                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
-                                            tie.type, 'as_of', (SELECT as_of FROM moment))
-                                    )
-                                FROM (
-                                    SELECT source_id AS memory_id, target_id AS other_id, type,
-                                        created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                    UNION ALL
-                                    SELECT target_id, source_id, type, created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                ) AS tie
-                                CROSS JOIN LATERAL (
-                                    SELECT
-                                        o.id,
-                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                            o.erased_at END AS erased_at,
-                                        b.*
-                                    FROM
-                                        memories o
-                                    JOIN LATERAL (
-                                        SELECT o.chain_id, o.valid_from, o.asserted_at,
-                                            o.said_until, o.retracted_at, o.void, o.ended_by,
-                                            o.contradicted_by, o.merged, o.temporary, o.tier,
-                                            o.covered, o.valid_until, o.superseded_by,
-                                            o.superseded_at, o.known_from
-                                        WHERE o.known_from <= (SELECT known_at FROM moment)
-                                        UNION ALL
-                                        SELECT x.chain_id, x.valid_from, x.asserted_at,
-                                            x.said_until, x.retracted_at, x.void, x.ended_by,
-                                            x.contradicted_by, x.merged, x.temporary, x.tier,
-                                            x.covered, x.valid_until, x.superseded_by,
-                                            x.superseded_at, x.known_from
-                                        FROM memory_beliefs x
-                                        WHERE o.known_from > (SELECT known_at FROM moment)
-                                            AND x.agent_id = :agent
-                                            AND x.memory_id = o.id
-                                            AND x.known_from <= (SELECT known_at FROM moment)
-                                            AND x.known_until > (SELECT known_at FROM moment)
-                                    ) AS b ON true
-                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                                ) AS e
-                                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                                    AND (
-                                        e.erased_at > tie.created_at
-                                        OR (
-                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                                moment), false))
-                                            AND (
-                                                (NOT e.void AND e.valid_until > tie.created_at)
-                                                OR EXISTS (
-                                                    SELECT FROM memory_beliefs x
-                                                    WHERE x.agent_id = :agent
-                                                        AND x.memory_id = e.id
-                                                        AND x.known_until > tie.created_at
-                                                        AND x.known_until <= e.known_from
-                                                        AND NOT x.void
-                                                        AND (e.void OR x.valid_until IS NULL OR
-                                                            x.valid_until > tie.created_at)
-                                                )
+                                    least(best.score, outranked.score) AS score, outranked.id IS
+                                        NOT NULL AS is_outranked,
+                                    best.vector AS vector_score,
+                                    best.text AS text_score,
+                                    m.id, m.created_at, m.revision, m.erased_at,
+                                    m.derived_entity, m.derived_key, m.derived_value,
+                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
+                                        m.single_valued, m.details, m.importance, m.confidence,
+                                        m.tags, m.entities, m.sources, m.source, m.session_id,
+                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
+                                        m.dated_by, m.merged_from,
+                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
+                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
+                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                                        b.superseded_by, b.superseded_at, b.known_from,
+                                    (
+                                        SELECT u.access_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS access_count, (
+                                        SELECT u.last_reinforced_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS last_reinforced_at, (
+                                        SELECT u.use_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
                                             )
-                                        )
+                                    ) AS use_count, (
+                                        SELECT u.last_accessed_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS last_accessed_at,
+                                    (
+                                        SELECT o.id FROM (
+                                            SELECT y.id, y.valid_from FROM memories y
+                                            WHERE y.agent_id = :agent
+                                                AND y.superseded_by = m.id
+                                                AND y.known_from <= (SELECT known_at FROM moment)
+                                            UNION ALL
+                                            SELECT y.memory_id, y.valid_from FROM memory_beliefs y
+                                            WHERE y.agent_id = :agent
+                                                AND y.superseded_by = m.id
+                                                AND y.known_from <= (SELECT known_at FROM moment)
+                                                AND y.known_until > (SELECT known_at FROM moment)
+                                        ) AS o
+                                        ORDER BY o.valid_from DESC, o.id DESC
+                                        LIMIT 1
                                     )
-                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                                    AND tie.memory_id = m.id
-                            ) END
-                        )
-                        AS stale_because
-                    FROM best
-                    JOIN
-                        memories m
-                    JOIN LATERAL (
-                        SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-                            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged,
-                            m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
-                            m.superseded_at, m.known_from
-                        WHERE m.known_from <= (SELECT known_at FROM moment)
-                        UNION ALL
-                        SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
-                            x.retracted_at, x.void, x.ended_by, x.contradicted_by, x.merged,
-                            x.temporary, x.tier, x.covered, x.valid_until, x.superseded_by,
-                            x.superseded_at, x.known_from
-                        FROM memory_beliefs x
-                        WHERE m.known_from > (SELECT known_at FROM moment)
-                            AND x.agent_id = :agent
-                            AND x.memory_id = m.id
-                            AND x.known_from <= (SELECT known_at FROM moment)
-                            AND x.known_until > (SELECT known_at FROM moment)
-                    ) AS b ON true
-                        ON m.agent_id = :agent AND m.id = best.id
-                    LEFT JOIN outranked ON outranked.id = best.id
-                ) AS scored
-            ) AS banded
+                                    AS supersedes_id,
+                                    (
+                                        CASE WHEN
+                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
+                                            agent_id = :agent AND type IN ('merged_into',
+                                            'expands', 'sequential', 'causes', 'enables',
+                                            'references')))
+                                        AND m.erased_at IS NULL AND
+                                        b.valid_from <= (SELECT as_of FROM moment)
+                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
+                                            FROM moment))
+                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
+                                            moment), b.covered) % 2 = 0)
+                                        THEN (
+                                            SELECT
+                                                jsonb_agg(
+                                                    DISTINCT to_jsonb(e) ||
+                                                        jsonb_build_object('type', tie.type,
+                                                        'as_of', (SELECT as_of FROM moment))
+                                                )
+                                            FROM (
+                                                SELECT source_id AS memory_id, target_id AS
+                                                    other_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                                UNION ALL
+                                                SELECT target_id, source_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                            ) AS tie
+                                            CROSS JOIN LATERAL (
+                                                SELECT
+                                                    o.id,
+                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
+                                                        moment) THEN o.erased_at END AS erased_at,
+                                                    b.*
+                                                FROM
+                                                    memories o
+                                                JOIN LATERAL (
+                                                    SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                                        o.said_until, o.retracted_at, o.void,
+                                                        o.ended_by, o.contradicted_by, o.merged,
+                                                        o.temporary, o.tier, o.covered,
+                                                        o.valid_until, o.superseded_by,
+                                                        o.superseded_at, o.known_from
+                                                    WHERE o.known_from <= (SELECT known_at FROM
+                                                        moment)
+                                                    UNION ALL
+                                                    SELECT x.chain_id, x.valid_from, x.asserted_at,
+                                                        x.said_until, x.retracted_at, x.void,
+                                                        x.ended_by, x.contradicted_by, x.merged,
+                                                        x.temporary, x.tier, x.covered,
+                                                        x.valid_until, x.superseded_by,
+                                                        x.superseded_at, x.known_from
+                                                    FROM memory_beliefs x
+                                                    WHERE o.known_from > (SELECT known_at FROM
+                                                        moment)
+                                                        AND x.agent_id = :agent
+                                                        AND x.memory_id = o.id
+                                                        AND x.known_from <= (SELECT known_at FROM
+                                                            moment)
+                                                        AND x.known_until > (SELECT known_at FROM
+                                                            moment)
+                                                ) AS b ON true
+                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                            ) AS e
+                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                                AND (
+                                                    e.erased_at > tie.created_at
+                                                    OR (
+                                                        (e.void OR coalesce(e.valid_until <=
+                                                            (SELECT as_of FROM moment), false))
+                                                        AND (
+                                                            (NOT e.void AND e.valid_until >
+                                                                tie.created_at)
+                                                            OR EXISTS (
+                                                                SELECT FROM memory_beliefs x
+                                                                WHERE x.agent_id = :agent
+                                                                    AND x.memory_id = e.id
+                                                                    AND x.known_until >
+                                                                        tie.created_at
+                                                                    AND x.known_until <=
+                                                                        e.known_from
+                                                                    AND NOT x.void
+                                                                    AND (e.void OR x.valid_until IS
+                                                                        NULL OR x.valid_until >
+                                                                        tie.created_at)
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
+                                                    tie.memory_id)
+                                                AND tie.memory_id = m.id
+                                        ) END
+                                    )
+                                    AS stale_because
+                                FROM best
+                                JOIN
+                                    memories m
+                                JOIN LATERAL (
+                                    SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                                        m.retracted_at, m.void, m.ended_by, m.contradicted_by,
+                                        m.merged, m.temporary, m.tier, m.covered, m.valid_until,
+                                        m.superseded_by, m.superseded_at, m.known_from
+                                    WHERE m.known_from <= (SELECT known_at FROM moment)
+                                    UNION ALL
+                                    SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until,
+                                        x.retracted_at, x.void, x.ended_by, x.contradicted_by,
+                                        x.merged, x.temporary, x.tier, x.covered, x.valid_until,
+                                        x.superseded_by, x.superseded_at, x.known_from
+                                    FROM memory_beliefs x
+                                    WHERE m.known_from > (SELECT known_at FROM moment)
+                                        AND x.agent_id = :agent
+                                        AND x.memory_id = m.id
+                                        AND x.known_from <= (SELECT known_at FROM moment)
+                                        AND x.known_until > (SELECT known_at FROM moment)
+                                ) AS b ON true
+                                    ON m.agent_id = :agent AND m.id = best.id
+                                LEFT JOIN outranked ON outranked.id = best.id
+                            ) AS scored
+                        ) AS banded
+                    ) AS ranked
+            ) AS weighed
+            WHERE chance >= :min_score
+            ORDER BY
+                band,
+                is_outranked,
+                is_alike DESC,
+                CASE WHEN is_alike THEN created_at END DESC,
+                score DESC NULLS LAST,
+                valid_from DESC,
+                id DESC
+            LIMIT :limit
         ) AS page
     ) AS sized
     WHERE bytes_before < :max_bytes
@@ -3708,22 +3880,9 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
-query_words AS MATERIALIZED (
-    SELECT CAST(
-        replace(
-            CAST(
-                plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query, false)
-                ) AS text
-            ),
-            ' & ',
-            ' | '
-        ) AS tsquery
-    ) AS words
-),
 live AS MATERIALIZED (
-    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance, ts_rank(m.lexemes, (SELECT words FROM
-        query_words)) AS rank, b.valid_from
+    SELECT
+        m.id, (m.embedding <=> :vector) + 0 AS distance, m.lexemes AS lexemes, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -3735,19 +3894,39 @@ live AS MATERIALIZED (
         AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
         AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
 ),
+word AS MATERIALIZED (
+    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
+    FROM unnest(
+        tsvector_to_array(
+            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
+        )
+    ) AS lexeme
+),
+shared AS MATERIALIZED (
+    SELECT live.id, live.lexemes, word.lexeme
+    FROM word JOIN live ON live.lexemes @@ word.query
+),
+weighed AS MATERIALIZED (
+    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
+    FROM (SELECT lexeme, count(*) AS frequency FROM shared GROUP BY lexeme) AS counted,
+        (SELECT count(*) AS texts FROM live) AS all_texts
+),
+matching AS MATERIALIZED (
+    SELECT
+        shared.id,
+        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
+        AS rank
+    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
+    GROUP BY shared.id
+),
 best AS MATERIALIZED (
-    SELECT id, score, vector, text
+    SELECT id, vector + 0.03 * text AS score, vector, text
     FROM (
-        SELECT
-            id,
-            1 - distance + 5.0 * rank AS score,
-            1 - distance AS vector,
-            rank AS text
-        FROM live
+        SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
+        FROM live LEFT JOIN matching ON matching.id = live.id
     ) AS scored
-    WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
-    LIMIT :limit
+    LIMIT greatest(:limit, 10)
 ),
 outranked AS (
     SELECT
@@ -3793,144 +3972,180 @@ LEFT JOIN (
                 ), 0
             ) AS bytes_before
         FROM (
-            SELECT *, coalesce(
-                vector_score >= first_value(vector_score) OVER (
-                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-                ) - 0.03,
-                true
-            ) AS is_alike
+            SELECT *
             FROM (
-                SELECT *, floor(
-                    (max(score) OVER () - score)
-                    / greatest(0.03 * max(score) OVER (), 1e-9)
-                ) AS band
-                FROM (
-                    SELECT
-                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                            is_outranked,
-                        best.vector AS vector_score,
-                        best.text AS text_score,
-                        m.id, m.created_at, m.revision, m.erased_at,
-                        m.derived_entity, m.derived_key, m.derived_value,
-                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.said_in, m.dated_by, m.merged_from,
-                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
-                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
-                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
-                            b.known_from,
-                        (
-                            SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS access_count, (
-                            SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS last_reinforced_at, (
-                            SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS use_count, (
-                            SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS last_accessed_at,
-                        (
-                            SELECT o.id FROM memories o
-                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
-                            ORDER BY o.valid_from DESC, o.id DESC
-                            LIMIT 1
-                        )
-                        AS supersedes_id,
-                        (
-                            CASE WHEN
-                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
-                                :agent AND type IN ('merged_into', 'expands', 'sequential',
-                                'causes', 'enables', 'references')))
-                            AND m.erased_at IS NULL AND
-                            b.valid_from <= (SELECT as_of FROM moment)
-                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
-                                moment))
-                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
-                                b.covered) % 2 = 0)
-                            THEN (
+                SELECT *,
+                    exp(11.0 * score) / (
+                        SELECT exp(4.5) + sum(exp(11.0 * competing.score))
+                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                    )
+                    AS chance FROM (
+                        SELECT *, coalesce(
+                            vector_score >= first_value(vector_score) OVER (
+                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
+                                    DESC
+                            ) - 0.03,
+                            true
+                        ) AS is_alike
+                        FROM (
+                            SELECT *, floor(
+                                (max(score) OVER () - score)
+                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                            ) AS band
+                            FROM (
                                 SELECT
-                                    jsonb_agg(
-                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
-                                            tie.type, 'as_of', (SELECT as_of FROM moment))
-                                    )
-                                FROM (
-                                    SELECT source_id AS memory_id, target_id AS other_id, type,
-                                        created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                    UNION ALL
-                                    SELECT target_id, source_id, type, created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                ) AS tie
-                                CROSS JOIN LATERAL (
-                                    SELECT
-                                        o.id,
-                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                            o.erased_at END AS erased_at,
-                                        b.*
-                                    FROM
-                                        memories o
-                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
-                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
-                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
-                                        o.tier, o.covered, o.valid_until, o.superseded_by,
-                                        o.superseded_at, o.known_from) AS b
-                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                                ) AS e
-                                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                                    AND (
-                                        e.erased_at > tie.created_at
-                                        OR (
-                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                                moment), false))
-                                            AND (
-                                                (NOT e.void AND e.valid_until > tie.created_at)
-                                                OR EXISTS (
-                                                    SELECT FROM memory_beliefs x
-                                                    WHERE x.agent_id = :agent
-                                                        AND x.memory_id = e.id
-                                                        AND x.known_until > tie.created_at
-                                                        AND x.known_until <= e.known_from
-                                                        AND NOT x.void
-                                                        AND (e.void OR x.valid_until IS NULL OR
-                                                            x.valid_until > tie.created_at)
-                                                )
+                                    least(best.score, outranked.score) AS score, outranked.id IS
+                                        NOT NULL AS is_outranked,
+                                    best.vector AS vector_score,
+                                    best.text AS text_score,
+                                    m.id, m.created_at, m.revision, m.erased_at,
+                                    m.derived_entity, m.derived_key, m.derived_value,
+                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
+                                        m.single_valued, m.details, m.importance, m.confidence,
+                                        m.tags, m.entities, m.sources, m.source, m.session_id,
+                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
+                                        m.dated_by, m.merged_from,
+                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
+                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
+                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                                        b.superseded_by, b.superseded_at, b.known_from,
+                                    (
+                                        SELECT u.access_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS access_count, (
+                                        SELECT u.last_reinforced_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS last_reinforced_at, (
+                                        SELECT u.use_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
                                             )
-                                        )
+                                    ) AS use_count, (
+                                        SELECT u.last_accessed_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS last_accessed_at,
+                                    (
+                                        SELECT o.id FROM memories o
+                                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                                        ORDER BY o.valid_from DESC, o.id DESC
+                                        LIMIT 1
                                     )
-                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                                    AND tie.memory_id = m.id
-                            ) END
-                        )
-                        AS stale_because
-                    FROM best
-                    JOIN
-                        memories m
-                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
-                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
-                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
-                        m.superseded_at, m.known_from) AS b
-                        ON m.agent_id = :agent AND m.id = best.id
-                    LEFT JOIN outranked ON outranked.id = best.id
-                ) AS scored
-            ) AS banded
+                                    AS supersedes_id,
+                                    (
+                                        CASE WHEN
+                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
+                                            agent_id = :agent AND type IN ('merged_into',
+                                            'expands', 'sequential', 'causes', 'enables',
+                                            'references')))
+                                        AND m.erased_at IS NULL AND
+                                        b.valid_from <= (SELECT as_of FROM moment)
+                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
+                                            FROM moment))
+                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
+                                            moment), b.covered) % 2 = 0)
+                                        THEN (
+                                            SELECT
+                                                jsonb_agg(
+                                                    DISTINCT to_jsonb(e) ||
+                                                        jsonb_build_object('type', tie.type,
+                                                        'as_of', (SELECT as_of FROM moment))
+                                                )
+                                            FROM (
+                                                SELECT source_id AS memory_id, target_id AS
+                                                    other_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                                UNION ALL
+                                                SELECT target_id, source_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                            ) AS tie
+                                            CROSS JOIN LATERAL (
+                                                SELECT
+                                                    o.id,
+                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
+                                                        moment) THEN o.erased_at END AS erased_at,
+                                                    b.*
+                                                FROM
+                                                    memories o
+                                                CROSS JOIN LATERAL (SELECT o.chain_id,
+                                                    o.valid_from, o.asserted_at, o.said_until,
+                                                    o.retracted_at, o.void, o.ended_by,
+                                                    o.contradicted_by, o.merged, o.temporary,
+                                                    o.tier, o.covered, o.valid_until,
+                                                    o.superseded_by, o.superseded_at, o.known_from)
+                                                    AS b
+                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                            ) AS e
+                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                                AND (
+                                                    e.erased_at > tie.created_at
+                                                    OR (
+                                                        (e.void OR coalesce(e.valid_until <=
+                                                            (SELECT as_of FROM moment), false))
+                                                        AND (
+                                                            (NOT e.void AND e.valid_until >
+                                                                tie.created_at)
+                                                            OR EXISTS (
+                                                                SELECT FROM memory_beliefs x
+                                                                WHERE x.agent_id = :agent
+                                                                    AND x.memory_id = e.id
+                                                                    AND x.known_until >
+                                                                        tie.created_at
+                                                                    AND x.known_until <=
+                                                                        e.known_from
+                                                                    AND NOT x.void
+                                                                    AND (e.void OR x.valid_until IS
+                                                                        NULL OR x.valid_until >
+                                                                        tie.created_at)
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
+                                                    tie.memory_id)
+                                                AND tie.memory_id = m.id
+                                        ) END
+                                    )
+                                    AS stale_because
+                                FROM best
+                                JOIN
+                                    memories m
+                                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                                    m.said_until, m.retracted_at, m.void, m.ended_by,
+                                    m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                                    AS b
+                                    ON m.agent_id = :agent AND m.id = best.id
+                                LEFT JOIN outranked ON outranked.id = best.id
+                            ) AS scored
+                        ) AS banded
+                    ) AS ranked
+            ) AS weighed
+            WHERE chance >= :min_score
+            ORDER BY
+                band,
+                is_outranked,
+                is_alike DESC,
+                CASE WHEN is_alike THEN created_at END DESC,
+                score DESC NULLS LAST,
+                valid_from DESC,
+                id DESC
+            LIMIT :limit
         ) AS page
     ) AS sized
     WHERE bytes_before < :max_bytes
@@ -9217,10 +9432,10 @@ found AS MATERIALIZED (
     GROUP BY id
 ),
 live AS MATERIALIZED (
-    SELECT m.id, (m.embedding <=> :vector) + 0 AS distance,
-        CASE WHEN m.lexemes @@ (SELECT chosen FROM query_words) THEN ts_rank(m.lexemes, (SELECT
-            words FROM query_words)) ELSE 0 END
-        AS rank, b.valid_from, found.is_near, found.is_worded
+    SELECT
+        m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT chosen FROM
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+        , found.is_near, found.is_worded
     FROM found CROSS JOIN
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -9233,19 +9448,48 @@ live AS MATERIALIZED (
         AND NOT m.cold AND m.erased_at IS NULL AND m.id = found.id AND (SELECT name FROM encoder) =
             :encoder
 ),
-best AS MATERIALIZED (
-    SELECT id, score, vector, text
+word AS MATERIALIZED (
+    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
+    FROM unnest(
+        tsvector_to_array(
+            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
+        )
+    ) AS lexeme
+),
+shared AS MATERIALIZED (
+    SELECT live.id, live.lexemes, word.lexeme
+    FROM word JOIN live ON live.lexemes @@ word.query
+),
+weighed AS MATERIALIZED (
+    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
     FROM (
         SELECT
-            id,
-            1 - distance + 5.0 * rank AS score,
-            1 - distance AS vector,
-            rank AS text
-        FROM live
+            word.lexeme,
+            coalesce(f.memories, 20) AS frequency,
+            greatest(f.memories, 20, (
+                SELECT i.memories FROM agent_indexes i WHERE i.agent_id = :agent
+            )) AS texts
+        FROM word
+        LEFT JOIN frequent_words f
+            ON f.agent_id = :agent AND f.word = hashtextextended(word.lexeme, 0)
+    ) AS counted
+),
+matching AS MATERIALIZED (
+    SELECT
+        shared.id,
+        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
+        AS rank
+    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
+    GROUP BY shared.id
+),
+best AS MATERIALIZED (
+    SELECT id, vector + 0.03 * text AS score, vector, text
+    FROM (
+        SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
+        FROM live LEFT JOIN matching ON matching.id = live.id
     ) AS scored
-    WHERE score >= :min_score
     ORDER BY score DESC, vector DESC
-    LIMIT :limit
+    LIMIT greatest(:limit, 10)
 ),
 outranked AS (
     SELECT
@@ -9264,7 +9508,6 @@ outranked AS (
 SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
     AS encoder,
     EXISTS (SELECT FROM agent_indexes i WHERE i.agent_id = :agent) AS is_indexed,
-    (SELECT count(*) FROM live) AS passed,
     (SELECT count(*) FROM found WHERE is_near) AS near_found,
     (SELECT count(*) FROM live WHERE is_near) AS near_passed,
     (SELECT count(*) FROM found WHERE is_worded) AS worded_found,
@@ -9297,144 +9540,180 @@ LEFT JOIN (
                 ), 0
             ) AS bytes_before
         FROM (
-            SELECT *, coalesce(
-                vector_score >= first_value(vector_score) OVER (
-                    PARTITION BY band ORDER BY is_outranked, score DESC, vector_score DESC
-                ) - 0.03,
-                true
-            ) AS is_alike
+            SELECT *
             FROM (
-                SELECT *, floor(
-                    (max(score) OVER () - score)
-                    / greatest(0.03 * max(score) OVER (), 1e-9)
-                ) AS band
-                FROM (
-                    SELECT
-                        least(best.score, outranked.score) AS score, outranked.id IS NOT NULL AS
-                            is_outranked,
-                        best.vector AS vector_score,
-                        best.text AS text_score,
-                        m.id, m.created_at, m.revision, m.erased_at,
-                        m.derived_entity, m.derived_key, m.derived_value,
-                        m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
-                            m.details, m.importance, m.confidence, m.tags, m.entities, m.sources,
-                            m.source, m.session_id, m.project, m.trust, m.lifespan, m.said_at,
-                            m.said_in, m.dated_by, m.merged_from,
-                        b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at,
-                            b.void, b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier,
-                            b.covered, b.valid_until, b.superseded_by, b.superseded_at,
-                            b.known_from,
-                        (
-                            SELECT u.access_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS access_count, (
-                            SELECT u.last_reinforced_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                u.last_reinforced_at <= (SELECT known_at FROM moment)
-                        ) AS last_reinforced_at, (
-                            SELECT u.use_count FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS use_count, (
-                            SELECT u.last_accessed_at FROM memory_usage u
-                            WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                (
-                                    CAST(:used_by AS timestamptz) IS NULL
-                                    OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
-                                )
-                        ) AS last_accessed_at,
-                        (
-                            SELECT o.id FROM memories o
-                            WHERE o.agent_id = :agent AND o.superseded_by = m.id
-                            ORDER BY o.valid_from DESC, o.id DESC
-                            LIMIT 1
-                        )
-                        AS supersedes_id,
-                        (
-                            CASE WHEN
-                            (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id =
-                                :agent AND type IN ('merged_into', 'expands', 'sequential',
-                                'causes', 'enables', 'references')))
-                            AND m.erased_at IS NULL AND
-                            b.valid_from <= (SELECT as_of FROM moment)
-                            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM
-                                moment))
-                            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment),
-                                b.covered) % 2 = 0)
-                            THEN (
+                SELECT *,
+                    exp(11.0 * score) / (
+                        SELECT exp(4.5) + sum(exp(11.0 * competing.score))
+                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                    )
+                    AS chance FROM (
+                        SELECT *, coalesce(
+                            vector_score >= first_value(vector_score) OVER (
+                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
+                                    DESC
+                            ) - 0.03,
+                            true
+                        ) AS is_alike
+                        FROM (
+                            SELECT *, floor(
+                                (max(score) OVER () - score)
+                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                            ) AS band
+                            FROM (
                                 SELECT
-                                    jsonb_agg(
-                                        DISTINCT to_jsonb(e) || jsonb_build_object('type',
-                                            tie.type, 'as_of', (SELECT as_of FROM moment))
-                                    )
-                                FROM (
-                                    SELECT source_id AS memory_id, target_id AS other_id, type,
-                                        created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                    UNION ALL
-                                    SELECT target_id, source_id, type, created_at
-                                    FROM memory_relationships
-                                    WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
-                                        'sequential', 'causes', 'enables', 'references')
-                                ) AS tie
-                                CROSS JOIN LATERAL (
-                                    SELECT
-                                        o.id,
-                                        CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
-                                            o.erased_at END AS erased_at,
-                                        b.*
-                                    FROM
-                                        memories o
-                                    CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from,
-                                        o.asserted_at, o.said_until, o.retracted_at, o.void,
-                                        o.ended_by, o.contradicted_by, o.merged, o.temporary,
-                                        o.tier, o.covered, o.valid_until, o.superseded_by,
-                                        o.superseded_at, o.known_from) AS b
-                                    WHERE o.agent_id = :agent AND o.id = tie.other_id
-                                ) AS e
-                                WHERE tie.created_at <= (SELECT known_at FROM moment)
-                                    AND (
-                                        e.erased_at > tie.created_at
-                                        OR (
-                                            (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
-                                                moment), false))
-                                            AND (
-                                                (NOT e.void AND e.valid_until > tie.created_at)
-                                                OR EXISTS (
-                                                    SELECT FROM memory_beliefs x
-                                                    WHERE x.agent_id = :agent
-                                                        AND x.memory_id = e.id
-                                                        AND x.known_until > tie.created_at
-                                                        AND x.known_until <= e.known_from
-                                                        AND NOT x.void
-                                                        AND (e.void OR x.valid_until IS NULL OR
-                                                            x.valid_until > tie.created_at)
-                                                )
+                                    least(best.score, outranked.score) AS score, outranked.id IS
+                                        NOT NULL AS is_outranked,
+                                    best.vector AS vector_score,
+                                    best.text AS text_score,
+                                    m.id, m.created_at, m.revision, m.erased_at,
+                                    m.derived_entity, m.derived_key, m.derived_value,
+                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
+                                        m.single_valued, m.details, m.importance, m.confidence,
+                                        m.tags, m.entities, m.sources, m.source, m.session_id,
+                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
+                                        m.dated_by, m.merged_from,
+                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
+                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
+                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                                        b.superseded_by, b.superseded_at, b.known_from,
+                                    (
+                                        SELECT u.access_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS access_count, (
+                                        SELECT u.last_reinforced_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS last_reinforced_at, (
+                                        SELECT u.use_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
                                             )
-                                        )
+                                    ) AS use_count, (
+                                        SELECT u.last_accessed_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS last_accessed_at,
+                                    (
+                                        SELECT o.id FROM memories o
+                                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                                        ORDER BY o.valid_from DESC, o.id DESC
+                                        LIMIT 1
                                     )
-                                    AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
-                                    AND tie.memory_id = m.id
-                            ) END
-                        )
-                        AS stale_because
-                    FROM best
-                    JOIN
-                        memories m
-                    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
-                        m.said_until, m.retracted_at, m.void, m.ended_by, m.contradicted_by,
-                        m.merged, m.temporary, m.tier, m.covered, m.valid_until, m.superseded_by,
-                        m.superseded_at, m.known_from) AS b
-                        ON m.agent_id = :agent AND m.id = best.id
-                    LEFT JOIN outranked ON outranked.id = best.id
-                ) AS scored
-            ) AS banded
+                                    AS supersedes_id,
+                                    (
+                                        CASE WHEN
+                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
+                                            agent_id = :agent AND type IN ('merged_into',
+                                            'expands', 'sequential', 'causes', 'enables',
+                                            'references')))
+                                        AND m.erased_at IS NULL AND
+                                        b.valid_from <= (SELECT as_of FROM moment)
+                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
+                                            FROM moment))
+                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
+                                            moment), b.covered) % 2 = 0)
+                                        THEN (
+                                            SELECT
+                                                jsonb_agg(
+                                                    DISTINCT to_jsonb(e) ||
+                                                        jsonb_build_object('type', tie.type,
+                                                        'as_of', (SELECT as_of FROM moment))
+                                                )
+                                            FROM (
+                                                SELECT source_id AS memory_id, target_id AS
+                                                    other_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                                UNION ALL
+                                                SELECT target_id, source_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                            ) AS tie
+                                            CROSS JOIN LATERAL (
+                                                SELECT
+                                                    o.id,
+                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
+                                                        moment) THEN o.erased_at END AS erased_at,
+                                                    b.*
+                                                FROM
+                                                    memories o
+                                                CROSS JOIN LATERAL (SELECT o.chain_id,
+                                                    o.valid_from, o.asserted_at, o.said_until,
+                                                    o.retracted_at, o.void, o.ended_by,
+                                                    o.contradicted_by, o.merged, o.temporary,
+                                                    o.tier, o.covered, o.valid_until,
+                                                    o.superseded_by, o.superseded_at, o.known_from)
+                                                    AS b
+                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                            ) AS e
+                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                                AND (
+                                                    e.erased_at > tie.created_at
+                                                    OR (
+                                                        (e.void OR coalesce(e.valid_until <=
+                                                            (SELECT as_of FROM moment), false))
+                                                        AND (
+                                                            (NOT e.void AND e.valid_until >
+                                                                tie.created_at)
+                                                            OR EXISTS (
+                                                                SELECT FROM memory_beliefs x
+                                                                WHERE x.agent_id = :agent
+                                                                    AND x.memory_id = e.id
+                                                                    AND x.known_until >
+                                                                        tie.created_at
+                                                                    AND x.known_until <=
+                                                                        e.known_from
+                                                                    AND NOT x.void
+                                                                    AND (e.void OR x.valid_until IS
+                                                                        NULL OR x.valid_until >
+                                                                        tie.created_at)
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
+                                                    tie.memory_id)
+                                                AND tie.memory_id = m.id
+                                        ) END
+                                    )
+                                    AS stale_because
+                                FROM best
+                                JOIN
+                                    memories m
+                                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                                    m.said_until, m.retracted_at, m.void, m.ended_by,
+                                    m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                                    AS b
+                                    ON m.agent_id = :agent AND m.id = best.id
+                                LEFT JOIN outranked ON outranked.id = best.id
+                            ) AS scored
+                        ) AS banded
+                    ) AS ranked
+            ) AS weighed
+            WHERE chance >= :min_score
+            ORDER BY
+                band,
+                is_outranked,
+                is_alike DESC,
+                CASE WHEN is_alike THEN created_at END DESC,
+                score DESC NULLS LAST,
+                valid_from DESC,
+                id DESC
+            LIMIT :limit
         ) AS page
     ) AS sized
     WHERE bytes_before < :max_bytes
@@ -9518,8 +9797,7 @@ live AS MATERIALIZED (
         m.id,
         (m.embedding <=> :vector) + 0 AS distance,
         CASE WHEN m.lexemes @@ (SELECT chosen FROM query_words) THEN ts_rank(m.lexemes, (SELECT
-            words FROM query_words)) ELSE 0 END
-        AS rank,
+            words FROM query_words)) ELSE 0 END AS rank,
         b.valid_from,
         coalesce(m.derived_hash = :derived, false)
         OR coalesce(m.slot_category = :category, false) AS alike
@@ -9580,7 +9858,6 @@ LEFT JOIN (
         )
         AS supersedes_id,
         EXISTS (SELECT FROM agent_indexes i WHERE i.agent_id = :agent) AS is_indexed,
-        (SELECT count(*) FROM live) AS passed,
         (SELECT count(*) FROM found WHERE is_near) AS near_found,
         (SELECT count(*) FROM live WHERE is_near) AS near_passed,
         (SELECT count(*) FROM found WHERE is_worded) AS worded_found,

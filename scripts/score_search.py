@@ -1,0 +1,204 @@
+"""Asks the service questions, and prints how often a right fact comes first and among three.
+
+    python scripts/score_search.py            questions of writers from whom nothing was learned
+    python scripts/score_search.py --odds     learns the odds of app/store/search.py, and tries them
+    PALIMPSEST_LANGUAGES=many python scripts/score_search.py
+
+The facts of a scope that hold at its end are those of one agent. The odds are learned from other
+writers (`LEARNED`). Each question counts as it is, and, for a third, with its answers taken away.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from app.store.embedded import embedded_postgres
+from bench.servers import SERVICE, serving
+
+ROOT = Path(__file__).parent.parent
+
+CORPUS = ROOT / "corpus"
+ENDINGS = {"UPDATE", "CONTRADICTION", "RETRACTION"}
+HELD_OUT = ("relationships", "business")
+HELD_OUT_ENDING = "2"  # of the names of writers in other languages
+LEARNED = ("asked1", "asked3")
+MODES = ("hybrid", "vector", "text")
+RARE_WORDS_WEIGHT = 0.03  # as in app/store/search.py, like the next
+COMPETING = 10
+UNANSWERED = 0.35  # of the questions
+STEPS, RATE = 2_000, 0.03
+BANDS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.01)
+
+Line = dict[str, Any]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What a search in one mode ranks: the scores before they are chances, and what is right."""
+
+    scores: Floats
+    right: Floats
+
+    def compete(self) -> Iterator[tuple[Floats, Floats, float]]:
+        """Yield the best scores, whether each is right, and a weight: with answers and without."""
+        for left, weight in (
+            (np.ones(len(self.right), bool), 1 - UNANSWERED),
+            (self.right == 0, UNANSWERED),
+        ):
+            scores, right = self.scores[left][:COMPETING], self.right[left][:COMPETING]
+            missing = COMPETING - len(scores)
+            yield (
+                np.pad(scores, (0, missing), constant_values=-9),
+                np.pad(right, (0, missing)),
+                weight,
+            )
+
+
+def read_lines(file: Path) -> list[Line]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def list_questions(names: Sequence[str]) -> Iterator[tuple[str, list[Line], list[Line]]]:
+    """Yield the scopes and the questions of English writers by name, or of a language with ''."""
+    every = [
+        line for file in sorted((CORPUS / "scopes").glob("*.jsonl")) for line in read_lines(file)
+    ]
+    for name in filter(None, names):
+        yield name, every, read_lines(CORPUS / "questions" / f"{name}.jsonl")
+    if "" in names:
+        for folder in sorted((CORPUS / "languages").glob(f"*{HELD_OUT_ENDING}")):
+            if (folder / "questions.jsonl").exists():
+                scopes = read_lines(folder / "scopes.jsonl")
+                yield folder.name, scopes, read_lines(folder / "questions.jsonl")
+
+
+def list_holding(scope: Line) -> dict[str, int]:
+    """Return the numbers of the facts that hold at the end of a scope, by text."""
+    ended = {
+        relation["to"]
+        for fact in scope["facts"]
+        for relation in fact["relations"]
+        if relation["relation"] in ENDINGS
+    }
+    return {fact["text"]: fact["n"] for fact in scope["facts"] if fact["n"] not in ended}
+
+
+def ask(
+    client: httpx.Client, scopes: Sequence[Line], questions: Sequence[Line]
+) -> dict[str, list[Ranked]]:
+    """Return what is ranked for each question that something answers, by mode."""
+    ranked: dict[str, list[Ranked]] = {mode: [] for mode in MODES}
+    asked = {question["scope"] for question in questions}
+    for scope in (scope for scope in scopes if scope["id"] in asked):
+        numbers = list_holding(scope)
+        agent = {"X-Agent-Id": scope["id"]}
+        items = [{"content": text, "classify": False} for text in numbers]
+        client.post("/v1/memories/batch", json={"items": items}, headers=agent).raise_for_status()
+        for question in questions:
+            answers = set(question["answers"]) & set(numbers.values())
+            if question["scope"] != scope["id"] or not answers:
+                continue
+            for mode in MODES:
+                sent = {"query": question["query"], "mode": mode, "limit": 1000}
+                answer = client.post("/v1/search", json=sent, headers=agent).raise_for_status()
+                hits = answer.json()["results"]
+                right = [numbers.get(hit["memory"]["content"]) in answers for hit in hits]
+                scores = [combine(hit["scores"]) for hit in hits]
+                ranked[mode].append(Ranked(np.array(scores), np.array(right, float)))
+    return ranked
+
+
+def combine(scores: Mapping[str, float]) -> float:
+    """Return the score of a hit in its mode before it is a chance."""
+    if "vector" not in scores:
+        return scores["text"]
+    return scores["vector"] + RARE_WORDS_WEIGHT * scores.get("text", 0.0)
+
+
+def weigh(scores: Floats, sharpness: float, none: float) -> Floats:
+    """Return the chances of the scores, (questions, competing)."""
+    powers = np.exp(sharpness * scores)
+    chances: Floats = powers / (np.exp(none) + powers.sum(axis=1, keepdims=True))
+    return chances
+
+
+def collect(ranked: Sequence[Ranked]) -> tuple[Floats, Floats, Floats]:
+    scores, right, weights = zip(*(one for each in ranked for one in each.compete()), strict=True)
+    return np.array(scores), np.array(right), np.array(weights)
+
+
+def learn_odds(ranked: Sequence[Ranked], start: float) -> tuple[float, float]:
+    """Return the sharpness and the odds of none under which what is right was likeliest."""
+    scores, right, weights = collect(ranked)
+    odds, mean, square = np.array([start, 3.0]), np.zeros(2), np.zeros(2)
+    for step in range(1, STEPS + 1):
+        chances = weigh(scores, *odds)
+        # The slope of the log-likelihood of independent hits, by the derivatives of the chances.
+        wrong = (right - chances) / np.maximum(1 - chances, 1e-6) / np.maximum(chances, 1e-9)
+        middle = (chances * scores).sum(axis=1, keepdims=True)
+        nothing = 1 - chances.sum(axis=1, keepdims=True)
+        by_sharpness = wrong * chances * (scores - middle)
+        by_none = wrong * chances * -nothing
+        slope = np.array([(by * weights[:, None]).sum() for by in (by_sharpness, by_none)])
+        slope /= len(scores)
+        mean, square = 0.9 * mean + 0.1 * slope, 0.99 * square + 0.01 * slope**2
+        odds = odds + RATE * mean / (1 - 0.9**step) / np.sqrt(square / (1 - 0.99**step) + 1e-12)
+    return float(odds[0]), float(odds[1])
+
+
+def describe_calibration(ranked: Sequence[Ranked], sharpness: float, none: float) -> str:
+    """Return, by bands of the chance, how often what has it is right."""
+    scores, right, weights = collect(ranked)
+    chances = weigh(scores, sharpness, none)
+    told = []
+    for low, high in itertools.pairwise(BANDS):
+        band = ((low <= chances) & (chances < high)) * weights[:, None]
+        if band.sum() > 3:
+            told.append(f"from {low}: {(right * band).sum() / band.sum():.2f}")
+    return ", ".join(told)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the search of the service.")
+    parser.add_argument("--odds", action="store_true")
+    arguments = parser.parse_args()
+    others = [""] if os.environ.get("PALIMPSEST_LANGUAGES") == "many" else []
+    learned = LEARNED if arguments.odds else ()
+    asked: dict[str, dict[str, list[Ranked]]] = {}
+    with tempfile.TemporaryDirectory() as folder, embedded_postgres(Path(folder)) as url:
+        migrate = [sys.executable, "-m", "app.cli", "migrate"]
+        environment = os.environ | {"PALIMPSEST_DATABASE_URL": url}
+        subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+        with serving(SERVICE, PALIMPSEST_DATABASE_URL=url) as port:
+            client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+            for name, scopes, questions in list_questions([*learned, *HELD_OUT, *others]):
+                asked[name] = ask(client, scopes, questions)
+                for mode, ranked in asked[name].items():
+                    first = np.mean([each.right[:1].any() for each in ranked])
+                    among = np.mean([each.right[:3].any() for each in ranked])
+                    print(
+                        f"{name:14} {mode:7} first {first:.3f} among three {among:.3f}", flush=True
+                    )
+    if arguments.odds:
+        for mode, start in zip(MODES, (11.0, 13.0, 1.5), strict=True):
+            odds = learn_odds([one for name in learned for one in asked[name][mode]], start)
+            print(f"{mode}: sharpness {odds[0]:.2f}, none {odds[1]:.2f}")
+            for name in (name for name in asked if name not in learned):
+                print(f"  {name}: {describe_calibration(asked[name][mode], *odds)}")
+
+
+if __name__ == "__main__":
+    main()
