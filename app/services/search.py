@@ -19,8 +19,8 @@ from app.store.reads import Reads
 from app.store.reviews.reviews import find_waiting_reviews
 from app.store.search import Hits, Query
 
-# A focused search leaves out what answers with a smaller chance. Of ten results about four are left,
-# and eight or nine of ten answers.
+# A focused search leaves out what answers with a smaller chance. Of ten results about four stay,
+# and of ten answers eight or nine.
 FOCUS = 0.03
 
 

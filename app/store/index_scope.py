@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.agent import AgentId
-from app.store.ranking import CHOSEN_LEXEMES, RANK, RANK_OF_CHOSEN, SAME_ENCODER
+from app.store.ranking import CHOSEN_LEXEMES, MATCHED_LEXEMES, RANK, RANK_OF_CHOSEN, SAME_ENCODER
 
 # How many memories the index is asked for, by vector and by words, to rank so many of them.
 _REACH_FACTOR = 2
@@ -81,8 +81,8 @@ def choose_next_reach(row: Mapping[str, Any], mode: str, reach: int, needed: int
 class Scope:
     """The memories that a statement ranks: the FROM and the WHERE of them.
 
-    A fact is compared by `rank`, their rank by words, and a question by `lexemes`, their words by
-    which they may be found. `ctes` stand before what uses them, each with a comma behind it.
+    A fact is compared by `rank`, their rank by words, and a question by `lexemes`, their words if
+    these may find them. `ctes` stand before what uses them, each with a comma behind it.
     """
 
     ctes: str
@@ -98,7 +98,7 @@ def rank_all(source: str, where: str, *, chooses: bool = False) -> Scope:
     """Rank every memory of the agent. `chooses` is as in `build_query_words_cte`."""
     if chooses:
         return Scope("", source, where, RANK_OF_CHOSEN, CHOSEN_LEXEMES)
-    return Scope("", source, where, RANK, "m.lexemes")
+    return Scope("", source, where, RANK, MATCHED_LEXEMES)
 
 
 # How many memories were found, and how many of them pass the conditions. `live` has those.
@@ -132,7 +132,7 @@ def rank_found(
         source=f"found CROSS JOIN {source}",
         where=f"{where} AND m.id = found.id",
         rank=RANK_OF_CHOSEN,
-        lexemes=CHOSEN_LEXEMES if has_words else "CAST(NULL AS tsvector)",
+        lexemes=CHOSEN_LEXEMES,
         columns=", found.is_near, found.is_worded",
         counts=_COUNTS,
     )

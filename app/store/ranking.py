@@ -58,6 +58,9 @@ RANK = "ts_rank(m.lexemes, (SELECT words FROM query_words))"
 _IS_CHOSEN = "m.lexemes @@ (SELECT chosen FROM query_words)"
 RANK_OF_CHOSEN = f"CASE WHEN {_IS_CHOSEN} THEN {RANK} ELSE 0 END"
 
+# The words of a memory that has one of the text; NULL for others.
+MATCHED_LEXEMES = "CASE WHEN m.lexemes @@ (SELECT words FROM query_words) THEN m.lexemes END"
+
 # The words of a memory that has those by which memories are found; NULL for others.
 CHOSEN_LEXEMES = f"CASE WHEN {_IS_CHOSEN} THEN m.lexemes END"
 

@@ -48,24 +48,25 @@ _WEIGH_BY_INDEX = f"""
 
 
 def build_matching_ctes(*, is_indexed: bool = False) -> str:
-    """Return the CTE `matching`: the `id` and the `rank` of texts in `live` that share a word.
+    """Return the CTE `matching`: those in `live` that share a word, with their `rank`.
 
-    `live` has `id` and `lexemes`. Of a large agent that `is_indexed`, its index says how rare words
-    are, so that texts have the same ranks in an answer by the index and in an exact one.
+    `live` has `id`, `distance`, `valid_from` and `lexemes`. Of a large agent that `is_indexed`, its
+    index says how rare words are, so that texts have the same ranks in an answer by the index and
+    in an exact one.
     """
     return f"""
         {_WORD},
         shared AS MATERIALIZED (
-            SELECT live.id, live.lexemes, word.lexeme
-            FROM word JOIN live ON live.lexemes @@ word.query
+            SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
         ),
         weighed AS MATERIALIZED ({_WEIGH_BY_INDEX if is_indexed else _WEIGH_BY_LIVE}),
         matching AS MATERIALIZED (
             SELECT
-                shared.id,
-                sum(weighed.weight) / (1 + max(length(shared.lexemes)) / {_HALVING_LENGTH}.0)
-                    AS rank
-            FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
-            GROUP BY shared.id
+                id,
+                min(distance) AS distance,
+                max(valid_from) AS valid_from,
+                sum(weight) / (1 + max(length(lexemes)) / {_HALVING_LENGTH}.0) AS rank
+            FROM shared JOIN weighed USING (lexeme)
+            GROUP BY id
         )
     """

@@ -200,16 +200,17 @@ def _rank_ctes(mode: str, scope: Scope, *, chooses: bool) -> str:
     distance, where = "CAST(NULL AS float8)", scope.where
     if mode != "text":
         distance, where = build_distance(":vector"), f"{where} AND {SAME_ENCODER}"
-    chosen, matching = "", ""
+    words, lexemes, matching = "", "NULL", ""
     if mode != "vector":
+        words = f"{build_query_words_cte(':query', chooses=chooses)},"
+        lexemes = scope.lexemes
         matching = f"{build_matching_ctes(is_indexed=chooses)},"
-        chosen = f"{build_query_words_cte(':query', chooses=True)}," if chooses else ""
     return f"""
-        {chosen}
+        {words}
         {scope.ctes}
         live AS MATERIALIZED (
             SELECT
-                m.id, {distance} AS distance, {scope.lexemes} AS lexemes, b.valid_from
+                m.id, {distance} AS distance, {lexemes} AS lexemes, b.valid_from
                 {scope.columns}
             FROM {scope.source}
             WHERE {where}
@@ -228,11 +229,19 @@ _COMPETING = 10
 
 _BEST_OF_LIVE = {
     "hybrid": f"""
-        SELECT id, vector + {_RARE_WORDS_WEIGHT} * text AS score, vector, text
+        SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
         FROM (
-            SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
-            FROM live LEFT JOIN matching ON matching.id = live.id
+            (
+                SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+                FROM live
+                ORDER BY distance
+                LIMIT greatest(:limit, {_COMPETING})
+            )
+            UNION ALL
+            SELECT id, 1 - distance + {_RARE_WORDS_WEIGHT} * rank, 1 - distance, rank
+            FROM matching
         ) AS scored
+        GROUP BY id
         ORDER BY score DESC, vector DESC
         LIMIT greatest(:limit, {_COMPETING})
     """,
@@ -245,7 +254,7 @@ _BEST_OF_LIVE = {
     """,
     "text": f"""
         SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text
-        FROM matching JOIN live USING (id)
+        FROM matching
         ORDER BY rank DESC, valid_from DESC
         LIMIT greatest(:limit, {_COMPETING})
     """,

@@ -1482,9 +1482,23 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query, false)
+                ) AS text
+            ),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
 live AS MATERIALIZED (
     SELECT
-        m.id, (m.embedding <=> :vector) + 0 AS distance, m.lexemes AS lexemes, b.valid_from
+        m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -1505,8 +1519,7 @@ word AS MATERIALIZED (
     ) AS lexeme
 ),
 shared AS MATERIALIZED (
-    SELECT live.id, live.lexemes, word.lexeme
-    FROM word JOIN live ON live.lexemes @@ word.query
+    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
 ),
 weighed AS MATERIALIZED (
     SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
@@ -1515,18 +1528,27 @@ weighed AS MATERIALIZED (
 ),
 matching AS MATERIALIZED (
     SELECT
-        shared.id,
-        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
-        AS rank
-    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
-    GROUP BY shared.id
+        id,
+        min(distance) AS distance,
+        max(valid_from) AS valid_from,
+        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
+    FROM shared JOIN weighed USING (lexeme)
+    GROUP BY id
 ),
 best AS MATERIALIZED (
-    SELECT id, vector + 0.03 * text AS score, vector, text
+    SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
-        SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
-        FROM live LEFT JOIN matching ON matching.id = live.id
+        (
+            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            FROM live
+            ORDER BY distance
+            LIMIT greatest(:limit, 10)
+        )
+        UNION ALL
+        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        FROM matching
     ) AS scored
+    GROUP BY id
     ORDER BY score DESC, vector DESC
     LIMIT greatest(:limit, 10)
 ),
@@ -1777,7 +1799,7 @@ moment AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT
-        m.id, (m.embedding <=> :vector) + 0 AS distance, m.lexemes AS lexemes, b.valid_from
+        m.id, (m.embedding <=> :vector) + 0 AS distance, NULL AS lexemes, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -2041,9 +2063,23 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query, false)
+                ) AS text
+            ),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
 live AS MATERIALIZED (
     SELECT
-        m.id, CAST(NULL AS float8) AS distance, m.lexemes AS lexemes, b.valid_from
+        m.id, CAST(NULL AS float8) AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -2064,8 +2100,7 @@ word AS MATERIALIZED (
     ) AS lexeme
 ),
 shared AS MATERIALIZED (
-    SELECT live.id, live.lexemes, word.lexeme
-    FROM word JOIN live ON live.lexemes @@ word.query
+    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
 ),
 weighed AS MATERIALIZED (
     SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
@@ -2074,15 +2109,16 @@ weighed AS MATERIALIZED (
 ),
 matching AS MATERIALIZED (
     SELECT
-        shared.id,
-        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
-        AS rank
-    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
-    GROUP BY shared.id
+        id,
+        min(distance) AS distance,
+        max(valid_from) AS valid_from,
+        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
+    FROM shared JOIN weighed USING (lexeme)
+    GROUP BY id
 ),
 best AS MATERIALIZED (
     SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text
-    FROM matching JOIN live USING (id)
+    FROM matching
     ORDER BY rank DESC, valid_from DESC
     LIMIT greatest(:limit, 10)
 ),
@@ -2338,9 +2374,23 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query, false)
+                ) AS text
+            ),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
 live AS MATERIALIZED (
     SELECT
-        m.id, (m.embedding <=> :vector) + 0 AS distance, m.lexemes AS lexemes, b.valid_from
+        m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from
     FROM
         memories m
     JOIN LATERAL (
@@ -2374,8 +2424,7 @@ word AS MATERIALIZED (
     ) AS lexeme
 ),
 shared AS MATERIALIZED (
-    SELECT live.id, live.lexemes, word.lexeme
-    FROM word JOIN live ON live.lexemes @@ word.query
+    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
 ),
 weighed AS MATERIALIZED (
     SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
@@ -2384,18 +2433,27 @@ weighed AS MATERIALIZED (
 ),
 matching AS MATERIALIZED (
     SELECT
-        shared.id,
-        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
-        AS rank
-    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
-    GROUP BY shared.id
+        id,
+        min(distance) AS distance,
+        max(valid_from) AS valid_from,
+        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
+    FROM shared JOIN weighed USING (lexeme)
+    GROUP BY id
 ),
 best AS MATERIALIZED (
-    SELECT id, vector + 0.03 * text AS score, vector, text
+    SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
-        SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
-        FROM live LEFT JOIN matching ON matching.id = live.id
+        (
+            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            FROM live
+            ORDER BY distance
+            LIMIT greatest(:limit, 10)
+        )
+        UNION ALL
+        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        FROM matching
     ) AS scored
+    GROUP BY id
     ORDER BY score DESC, vector DESC
     LIMIT greatest(:limit, 10)
 ),
@@ -3880,9 +3938,23 @@ moment AS MATERIALIZED (
     FROM (SELECT clock_timestamp() AS now) AS clock,
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query, false)
+                ) AS text
+            ),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
 live AS MATERIALIZED (
     SELECT
-        m.id, (m.embedding <=> :vector) + 0 AS distance, m.lexemes AS lexemes, b.valid_from
+        m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -3903,8 +3975,7 @@ word AS MATERIALIZED (
     ) AS lexeme
 ),
 shared AS MATERIALIZED (
-    SELECT live.id, live.lexemes, word.lexeme
-    FROM word JOIN live ON live.lexemes @@ word.query
+    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
 ),
 weighed AS MATERIALIZED (
     SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
@@ -3913,18 +3984,27 @@ weighed AS MATERIALIZED (
 ),
 matching AS MATERIALIZED (
     SELECT
-        shared.id,
-        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
-        AS rank
-    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
-    GROUP BY shared.id
+        id,
+        min(distance) AS distance,
+        max(valid_from) AS valid_from,
+        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
+    FROM shared JOIN weighed USING (lexeme)
+    GROUP BY id
 ),
 best AS MATERIALIZED (
-    SELECT id, vector + 0.03 * text AS score, vector, text
+    SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
-        SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
-        FROM live LEFT JOIN matching ON matching.id = live.id
+        (
+            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            FROM live
+            ORDER BY distance
+            LIMIT greatest(:limit, 10)
+        )
+        UNION ALL
+        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        FROM matching
     ) AS scored
+    GROUP BY id
     ORDER BY score DESC, vector DESC
     LIMIT greatest(:limit, 10)
 ),
@@ -9457,8 +9537,7 @@ word AS MATERIALIZED (
     ) AS lexeme
 ),
 shared AS MATERIALIZED (
-    SELECT live.id, live.lexemes, word.lexeme
-    FROM word JOIN live ON live.lexemes @@ word.query
+    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
 ),
 weighed AS MATERIALIZED (
     SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
@@ -9476,18 +9555,27 @@ weighed AS MATERIALIZED (
 ),
 matching AS MATERIALIZED (
     SELECT
-        shared.id,
-        sum(weighed.weight) / (1 + max(length(shared.lexemes)) / 20.0)
-        AS rank
-    FROM shared JOIN weighed ON weighed.lexeme = shared.lexeme
-    GROUP BY shared.id
+        id,
+        min(distance) AS distance,
+        max(valid_from) AS valid_from,
+        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
+    FROM shared JOIN weighed USING (lexeme)
+    GROUP BY id
 ),
 best AS MATERIALIZED (
-    SELECT id, vector + 0.03 * text AS score, vector, text
+    SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
-        SELECT live.id, 1 - live.distance AS vector, coalesce(matching.rank, 0) AS text
-        FROM live LEFT JOIN matching ON matching.id = live.id
+        (
+            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            FROM live
+            ORDER BY distance
+            LIMIT greatest(:limit, 10)
+        )
+        UNION ALL
+        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        FROM matching
     ) AS scored
+    GROUP BY id
     ORDER BY score DESC, vector DESC
     LIMIT greatest(:limit, 10)
 ),
