@@ -358,6 +358,7 @@ def _build_services(
         reverts,
         TurnReader(engine, messages, splitter),
         quiet=timedelta(seconds=settings.capture_quiet_seconds),
+        language_oid=language_oid,
     )
     archives = Archives(settings.archive_folder, may_make=settings.archive_dir is None)
     return Services(

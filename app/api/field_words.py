@@ -130,6 +130,7 @@ WORDS = {
     "reviews": "How many reviews there are, by status.",
     "revoked_at": "When it was revoked; null: it was not.",
     "role": "Who spoke.",
+    "said_at": "When it was said.",
     "said_until": "The end that its words or its caller stated; null: none.",
     "scopes": "The kinds of calls that the key allows.",
     "score": "The chance that it answers the question, 0 to 1, beside the others that may.",

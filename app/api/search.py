@@ -38,7 +38,15 @@ async def search(
     body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)],
     view: ViewDep = View.FULL,
 ) -> Response:
-    question = Question(body.query, body.mode, body.limit, body.min_score, body.exact, body.focus)
+    question = Question(
+        body.query,
+        body.mode,
+        body.limit,
+        body.min_score,
+        body.exact,
+        body.focus,
+        "turns" in body.include,
+    )
     hits = await services.search.search(agent, question, body.to_filters(), body.to_point())
     answer = SearchAnswer.from_hits(hits, body.sort, services.half_lives)
     return respond_with_answer(answer, view=view)
@@ -54,7 +62,15 @@ async def search_by_get(
     services: ServicesDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
 ) -> Response:
     """The memories nearest to `q`, best first, now or at any point on both axes of time."""
-    question = Question(query.q, query.mode, query.limit, query.min_score, query.exact, query.focus)
+    question = Question(
+        query.q,
+        query.mode,
+        query.limit,
+        query.min_score,
+        query.exact,
+        query.focus,
+        "turns" in query.include,
+    )
     hits = await services.search.search(agent, question, query.to_filters(), query.to_point())
     answer = SearchAnswer.from_hits(hits, query.sort, services.half_lives)
     return respond_with_answer(answer, view=query.view)

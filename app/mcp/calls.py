@@ -17,7 +17,10 @@ class Answer(NamedTuple):
 
 
 Arguments = dict[str, Any]
-SEARCH_DEFAULTS: Arguments = {"limit": 8, "focus": True}
+SEARCH_DEFAULTS: Arguments = {"limit": 8, "focus": True, "include": ["turns"]}
+# What was said is longer than a fact, and may not be so.
+MOST_TURNS = 3
+LONGEST_TURN = 300
 CONTEXT_DEFAULTS: Arguments = {"budget_tokens": 800}
 Call = Callable[[AsyncClient, Arguments], Awaitable[Answer]]
 
@@ -51,9 +54,13 @@ async def search(client: AsyncClient, arguments: Arguments) -> Answer:
         | {"score": result["score"], "in_question": bool(result["in_question"])}
         for result in answer["results"]
     ]
-    text = "\n".join(map(_write_line, hits)) or "Nothing is known about it."
-    fields = {"results": hits, "as_of": answer["as_of"], "known_at": answer["known_at"]}
-    return Answer(text, fields)
+    turns = answer["turns"][:MOST_TURNS]
+    lines = list(map(_write_line, hits)) or ["Nothing is known about it."]
+    for turn in turns:
+        turn["content"] = turn["content"][:LONGEST_TURN]
+        lines.append(f"Said on {turn['said_at'][:10]} by {turn['role']}: {turn['content']}")
+    times = {"as_of": answer["as_of"], "known_at": answer["known_at"]}
+    return Answer("\n".join(lines), {"results": hits, "turns": turns, **times})
 
 
 async def compose_context(client: AsyncClient, arguments: Arguments) -> Answer:

@@ -103,6 +103,7 @@ SEARCH = _build_tool(
         "results": _describe(
             _OBJECTS, "id, content, valid_from, valid_until, status, score, stale, in_question"
         ),
+        "turns": _OBJECTS,
         "as_of": _TEXT,
         "known_at": _TEXT,
     },

@@ -74,13 +74,18 @@ class Capturer:
         reader: TurnReader,
         *,
         quiet: timedelta,
+        language_oid: int,
     ) -> None:
-        """`quiet` is how long a session is to be silent before messages that wait are read."""
+        """`quiet` is how long a session is to be silent before messages that wait are read.
+
+        `language_oid` is the text search configuration in the database.
+        """
         self._engine = engine
         self._remember = remember
         self._reverts = reverts
         self._reader = reader
         self._quiet = quiet
+        self._language_oid = language_oid
 
     # --- a call ----------------------------------------------------------------------------------
 
@@ -137,7 +142,9 @@ class Capturer:
                 capture, turns = await _plan_capture(connection, call, request, capture_id, now=now)
                 if not request.waits:
                     capture = replace(capture, due_at=now + self._quiet)
-                capture_id = await _write_capture(connection, agent, capture, turns)
+                capture_id = await _write_capture(
+                    connection, agent, capture, turns, self._language_oid
+                )
                 if not capture.reads_facts:
                     await _save_batch(
                         connection, agent, capture_id, Batch.without_facts(turns), facts=[]
@@ -378,6 +385,7 @@ async def _write_capture(
     agent: AgentId,
     capture: StoredCapture,
     turns: Sequence[StoredTurn],
+    language_oid: int,
 ) -> UUID:
     """Write a planned capture and its turns, and return the id of the capture that has them.
 
@@ -389,13 +397,13 @@ async def _write_capture(
     if capture.turns + (others.turns if others else 0) >= ENOUGH_TURNS:
         capture = replace(capture, due_at=None)
     if others is None:
-        await captures.create_capture(connection, agent, capture, turns)
+        await captures.create_capture(connection, agent, capture, turns, language_oid)
         return capture.id
     first = others.turns + others.repeated
     joining = [
         replace(turn, capture_id=others.id, position=first + turn.position) for turn in turns
     ]
-    await captures.join_capture(connection, agent, others.id, capture, joining)
+    await captures.join_capture(connection, agent, others.id, capture, joining, language_oid)
     return others.id
 
 

@@ -158,8 +158,9 @@ class AgentImporter:
             kind = chunk[0].type
             async for row in iterate_in_turns(chunk):
                 _check_row(row, header, state)
+                _number_language(row, state.languages)
             if kind == "memory":
-                await self._complete_memories(chunk, state.languages, anew=not fits)
+                await self._complete_memories(chunk, anew=not fits)
             block = bytearray()
             async for row in iterate_in_turns(chunk):
                 block += formatter.format_row(kind, row.values)
@@ -167,13 +168,11 @@ class AgentImporter:
             spool.add(FormattedRows(kind, bytes(block)))
         return counts
 
-    async def _complete_memories(
-        self, rows: Sequence[ExportRow], languages: Mapping[str, int], *, anew: bool
-    ) -> None:
+    async def _complete_memories(self, rows: Sequence[ExportRow], *, anew: bool) -> None:
         """Give each memory what a file may lack or cannot know."""
         vectors = await self._encode_memories(rows, anew=anew)
         async for row in iterate_in_turns(rows):
-            _complete_memory(row, vectors.get(row.number), languages)
+            _complete_memory(row, vectors.get(row.number))
 
     async def _encode_memories(
         self, memories: Sequence[ExportRow], *, anew: bool
@@ -225,7 +224,7 @@ def _check_row(row: ExportRow, header: ExportHeader, state: ImportTarget) -> Non
             row.number, "superseded_by and superseded_at are given together or not at all."
         )
     if row.type == "memory":
-        _check_memory(row, header, state.languages)
+        _check_memory(row, header)
 
 
 def _check_times(row: ExportRow, last_known_at: datetime, *, latest: datetime) -> None:
@@ -249,14 +248,22 @@ def _check_times(row: ExportRow, last_known_at: datetime, *, latest: datetime) -
         )
 
 
-def _check_memory(row: ExportRow, header: ExportHeader, languages: Mapping[str, int]) -> None:
-    values = row.values
-    if values["language"] not in languages:
+def _number_language(row: ExportRow, languages: Mapping[str, int]) -> None:
+    """Replace the name of the row's language, if it has one, by this server's number."""
+    name = row.values.get("language")
+    if name is None:
+        return
+    if name not in languages:
         raise BadImportLine(
             row.number,
-            f"This Postgres has no text search configuration {values['language']!r}. Create it, "
-            "then import again.",
+            f"This Postgres has no text search configuration {name!r}. Create it, then import "
+            "again.",
         )
+    row.values["language"] = languages[name]
+
+
+def _check_memory(row: ExportRow, header: ExportHeader) -> None:
+    values = row.values
     if len({values[name] is None for name in DERIVED}) > 1:
         raise BadImportLine(row.number, f"{', '.join(DERIVED)} are given together or not at all.")
     vector = values["embedding"]
@@ -293,13 +300,12 @@ async def _write_rows(
         _check_chain(chain)
 
 
-def _complete_memory(row: ExportRow, vector: Vector | None, languages: Mapping[str, int]) -> None:
-    """Replace the name of the language by this server's number, and compute the hashes.
+def _complete_memory(row: ExportRow, vector: Vector | None) -> None:
+    """Set the vector, if there is a new one, and compute the hashes.
 
     The hashes of a file are not trusted. Those of an erased text cannot be computed, so they stay.
     """
     values = row.values
-    values["language"] = languages[values["language"]]
     if vector is not None:
         values["embedding"] = vector
     if not _is_erased(row):

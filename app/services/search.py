@@ -13,6 +13,7 @@ from app.embedding import Embedder
 from app.services.agent_indexes import AgentIndexDirectory
 from app.services.usage import UsageCounter
 from app.store import memories, search
+from app.store.captures.search import FoundTurn, search_turns
 from app.store.columns import Filters
 from app.store.memories import Point
 from app.store.reads import Reads
@@ -30,7 +31,7 @@ class Question:
 
     There are `limit` results at most, each with a score of `min_score` or more: the chance that it
     answers, between 0 and 1. `exact`: every memory is looked at, even if the agent has an index.
-    `focus`: what hardly answers is left out.
+    `focus`: what hardly answers is left out. `with_turns`: messages are searched, too.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Question:
     min_score: float = 0.0
     exact: bool = False
     focus: bool = False
+    with_turns: bool = False
 
     @property
     def floor(self) -> float:
@@ -75,6 +77,9 @@ class Searcher:
     ) -> Hits:
         """Return the nearest memories, best first, and count them as used."""
         hits = await self.find_nearest(agent, question, filters, point)
+        if question.with_turns:
+            turns = await self._find_turns(agent, question, filters, point)
+            hits = replace(hits, turns=turns)
         self._usage.note_uses(agent, [hit.memory.id for hit in hits.hits])
         return hits
 
@@ -115,6 +120,26 @@ class Searcher:
             return replace(hits, in_question=waiting)
 
         return await self._reads.run(agent, read, known_at=point.known_at)
+
+    async def _find_turns(
+        self, agent: AgentId, question: Question, filters: Filters, point: Point
+    ) -> list[FoundTurn]:
+        """Return the messages that answer best. Of the filters, that of the session counts."""
+
+        async def read(connection: AsyncConnection) -> list[FoundTurn]:
+            return await search_turns(
+                connection,
+                agent,
+                question.text,
+                point,
+                language=self._language,
+                session_id=filters.session_id,
+                limit=question.limit,
+                max_bytes=self._max_answer_bytes,
+            )
+
+        turns = await self._reads.run(agent, read, known_at=point.known_at)
+        return [turn for turn in turns if turn.score >= question.floor]
 
     async def get_memory(
         self,

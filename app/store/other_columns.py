@@ -319,9 +319,10 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("session_id", Erasure.REMOVED),
         OtherColumn("message_id", Erasure.REMOVED),
         *_list_plain("id", "capture_id", "position", "role", "said_at", "received_at", "done"),
-        *_list_plain("offset_minutes"),
+        *_list_plain("offset_minutes", "language"),
         OtherColumn("name", Erasure.REMOVED),
         OtherColumn("content", Erasure.REMOVED),
+        OtherColumn("lexemes", Erasure.REMOVED, exported=False),
         OtherColumn("skipped", Erasure.BY_FIELD, _list_fields("[].", "start", "end", "reason")),
     ),
     "captured_facts": (

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.version import Moment
 from app.store.bounded import bound_page, is_cut
+from app.store.captures.search import FoundTurn
 from app.store.columns import Filters
 from app.store.fragments import MOMENT
 from app.store.index_scope import (
@@ -35,6 +36,7 @@ from app.store.memories import (
     run_read,
     where_searchable,
 )
+from app.store.odds import COMPETING, build_chance
 from app.store.ranking import (
     MIN_DEPTH,
     OUTRANKED,
@@ -54,7 +56,8 @@ class Hits:
     """Memories found, best first. `is_cut`: others were found, for which no bytes were left.
 
     `is_approximate`: they were found by an index, which may have missed one. `has_waiting`: the
-    agent has reviews that wait. `in_question` holds these, by the memory that they concern.
+    agent has reviews that wait. `in_question` holds these, by the memory that they concern. `turns`
+    are messages that were found, if they were searched.
     """
 
     moment: Moment
@@ -63,6 +66,7 @@ class Hits:
     is_approximate: bool = False
     has_waiting: bool = False
     in_question: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
+    turns: Sequence[FoundTurn] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ def _build_statement(mode: str, point: Point, ctes: str, scope: Scope) -> str:
     page = f"""
         SELECT *
         FROM (
-            SELECT *, {_chance_sql(mode)} AS chance FROM ({_rank_alike_sql(point)}) AS ranked
+            SELECT *, {build_chance(mode)} AS chance FROM ({_rank_alike_sql(point)}) AS ranked
         ) AS weighed
         WHERE chance >= :min_score
         ORDER BY {_FOUND_FIRST}
@@ -224,9 +228,6 @@ def _rank_ctes(mode: str, scope: Scope, *, chooses: bool) -> str:
 # own in nine languages, from .02 to .04 make no difference.
 _RARE_WORDS_WEIGHT = 0.03
 
-# So many are weighed against one another, whatever the limit is.
-_COMPETING = 10
-
 _BEST_OF_LIVE = {
     "hybrid": f"""
         SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
@@ -235,7 +236,7 @@ _BEST_OF_LIVE = {
                 SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
                 FROM live
                 ORDER BY distance
-                LIMIT greatest(:limit, {_COMPETING})
+                LIMIT greatest(:limit, {COMPETING})
             )
             UNION ALL
             SELECT id, 1 - distance + {_RARE_WORDS_WEIGHT} * rank, 1 - distance, rank
@@ -243,50 +244,22 @@ _BEST_OF_LIVE = {
         ) AS scored
         GROUP BY id
         ORDER BY score DESC, vector DESC
-        LIMIT greatest(:limit, {_COMPETING})
+        LIMIT greatest(:limit, {COMPETING})
     """,
     "vector": f"""
         SELECT
             id, 1 - distance AS score, 1 - distance AS vector, CAST(NULL AS float8) AS text
         FROM live
         ORDER BY distance
-        LIMIT greatest(:limit, {_COMPETING})
+        LIMIT greatest(:limit, {COMPETING})
     """,
     "text": f"""
         SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text
         FROM matching
         ORDER BY rank DESC, valid_from DESC
-        LIMIT greatest(:limit, {_COMPETING})
+        LIMIT greatest(:limit, {COMPETING})
     """,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Odds:
-    """How the score of a mode becomes the chance that a memory answers the question.
-
-    The best memories compete with one another and with `none`, that nothing stored answers. What is
-    ahead by 1 is `sharpness` times e as likely.
-    """
-
-    sharpness: float
-    none: float
-
-
-# `scripts/score_search.py --odds` learns them from 600 questions, and from the same ones with their
-# answers taken away, which count for a third.
-_ODDS = {"hybrid": _Odds(11.0, 4.5), "vector": _Odds(12.8, 4.8), "text": _Odds(0.9, 2.0)}
-
-
-def _chance_sql(mode: str) -> str:
-    """Return the chance of a memory with this `score`, beside the best ones."""
-    odds = _ODDS[mode]
-    return f"""
-        exp({odds.sharpness} * score) / (
-            SELECT exp({odds.none}) + sum(exp({odds.sharpness} * competing.score))
-            FROM (SELECT score FROM best ORDER BY score DESC LIMIT {_COMPETING}) AS competing
-        )
-    """
 
 
 # --- search --------------------------------------------------------------------------------------

@@ -5,7 +5,15 @@ A test compares them with a migrated database.
 
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TIMESTAMP, TSVECTOR, UUID
+from sqlalchemy.dialects.postgresql import (
+    ARRAY,
+    BYTEA,
+    JSONB,
+    REGCONFIG,
+    TIMESTAMP,
+    TSVECTOR,
+    UUID,
+)
 
 from app.domain.relation import Relation
 from app.domain.relationship import BINDING
@@ -526,6 +534,14 @@ turns = sa.Table(
     sa.Column("received_at", _TIME, nullable=False),
     sa.Column("done", sa.Boolean, nullable=False),
     sa.Column("skipped", JSONB, nullable=False),
+    sa.Column("language", REGCONFIG, nullable=False),
+    sa.Column(
+        "lexemes",
+        TSVECTOR,
+        sa.Computed(
+            "to_tsvector(language, pair_characters(coalesce(name || ' ', '') || content, true))"
+        ),
+    ),
     sa.ForeignKeyConstraint(
         ["agent_id", "capture_id"],
         ["captures.agent_id", "captures.id"],

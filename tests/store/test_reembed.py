@@ -95,7 +95,7 @@ def found(
     )
     assert response.status_code == 200, response.text
     return [
-        (result["memory"]["content"], round(result["score"], 5))
+        (result["memory"]["content"], round(result["scores"].get("vector", result["score"]), 5))
         for result in response.json()["results"]
     ]
 

@@ -10,7 +10,7 @@ from app.api.answers.context import ContextAnswer, ContextQuestionOut
 from app.api.answers.log import OperationOut
 from app.api.answers.memories import HistoryAnswer, JointOut, ListAnswer, MemoryOut
 from app.api.answers.problem import Problem
-from app.api.answers.search import ResultOut, SearchAnswer
+from app.api.answers.search import ResultOut, SearchAnswer, TurnOut
 from app.api.answers.writes import (
     BatchAnswer,
     PartOut,
@@ -20,6 +20,7 @@ from app.api.answers.writes import (
 )
 from app.api.times import Time
 from app.domain.relation import Operation
+from app.domain.talk import Role
 from app.domain.version import Status
 from app.planning.plan import ReviewSource
 
@@ -71,16 +72,38 @@ class BriefResult(BriefMemory):
         )
 
 
+class BriefTurn(BriefAnswer):
+    """A message that was found."""
+
+    role: Role
+    name: str | None = None
+    content: str
+    said_at: Time
+    score: float
+
+    @classmethod
+    def from_turn(cls, turn: TurnOut) -> Self:
+        return cls.model_construct(
+            role=turn.role,
+            name=turn.name,
+            content=turn.content,
+            said_at=turn.said_at,
+            score=round(turn.score, 4),
+        )
+
+
 class BriefSearchAnswer(BriefAnswer):
     """Best first."""
 
     results: list[BriefResult]
+    turns: list[BriefTurn] = Field([], description="Messages, if they were to be searched.")
     truncated: bool = Field(default=False, description="Others were found: narrow the search.")
 
     @classmethod
     def from_answer(cls, answer: SearchAnswer) -> Self:
         results = [BriefResult.from_result(result) for result in answer.results]
-        return cls.model_construct(results=results, truncated=answer.truncated)
+        turns = list(map(BriefTurn.from_turn, answer.turns))
+        return cls.model_construct(results=results, turns=turns, truncated=answer.truncated)
 
 
 class BriefListAnswer(BriefAnswer):

@@ -1,6 +1,7 @@
 """Answers of searches."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Literal, Self
 from uuid import UUID
@@ -11,7 +12,9 @@ from app.api.answers.base import AnswerBase
 from app.api.answers.memories import MemoryOut
 from app.api.times import Time
 from app.domain.strength import HalfLives
+from app.domain.talk import Role
 from app.domain.version import Memory, Status
+from app.store.captures.search import FoundTurn
 from app.store.ranking import Hit
 from app.store.search import Hits
 
@@ -66,10 +69,28 @@ def _format_minute(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M} UTC"
 
 
+class TurnOut(AnswerBase):
+    """A message that was found: what was said, which need not be so."""
+
+    id: UUID
+    capture_id: UUID = Field(description="The capture that has the message.")
+    session_id: str | None
+    role: Role
+    name: str | None
+    content: str
+    said_at: Time
+    score: float
+
+    @classmethod
+    def from_turn(cls, turn: FoundTurn) -> Self:
+        return cls.model_construct(**asdict(turn))
+
+
 class SearchAnswer(AnswerBase):
     """Best first."""
 
     results: list[ResultOut]
+    turns: list[TurnOut] = Field(description="Messages, if they were to be searched.")
     truncated: bool = Field(
         description=(
             "True if others were found, but the answer is as large as one may be "
@@ -99,6 +120,7 @@ class SearchAnswer(AnswerBase):
             results.sort(key=lambda result: result.memory.strength, reverse=True)
         return cls.model_construct(
             results=results,
+            turns=list(map(TurnOut.from_turn, hits.turns)),
             truncated=hits.is_cut,
             approximate=hits.is_approximate,
             as_of=moment.as_of,

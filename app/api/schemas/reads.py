@@ -159,6 +159,8 @@ Sort = Annotated[
 
 
 FOCUS = "Leave out what hardly answers: results below a score of 0.03."
+Included = Literal["turns"]
+INCLUDE = "`turns`: search messages, too, by their words. They are answered beside the results."
 EXACT = (
     "Look at every memory, even if the agent has an index. An agent without one is always searched "
     "like that."
@@ -175,6 +177,7 @@ class SearchRequest(FilterFields):
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Annotated[Fraction, Number] = 0.0
     focus: StrictBool = Field(default=False, description=FOCUS)
+    include: list[Included] = Field([], description=INCLUDE)
     sort: Sort = "score"
     as_of: Time | None = Field(
         None,
@@ -204,6 +207,7 @@ class SearchQuery(FilterQuery):
     mode: Literal["hybrid", "vector", "text"] = "hybrid"
     min_score: Fraction = 0.0
     focus: bool = Field(default=False, description=FOCUS)
+    include: list[Included] = Field([], description=INCLUDE)
     sort: Sort = "score"
     exact: bool = Field(default=False, description=EXACT)
 

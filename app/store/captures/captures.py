@@ -135,7 +135,9 @@ _CAPTURE_TYPES = {
     for column in captures.columns
     if column.name not in _SET_BY_RUNNERS
 }
-_TURN_TYPES = {column.name: find_copy_type(column) for column in turns.columns}
+_TURN_TYPES = {
+    column.name: find_copy_type(column) for column in turns.columns if column.computed is None
+}
 
 
 async def create_capture(
@@ -143,12 +145,16 @@ async def create_capture(
     agent: AgentId,
     capture: StoredCapture,
     stored_turns: Sequence[StoredTurn],
+    language: int,
 ) -> None:
-    """Write a capture and its turns. No runner has it yet."""
+    """Write a capture and its turns. No runner has it yet.
+
+    `language` is the oid of the text search configuration by which the turns are found.
+    """
     row = {name: getattr(capture, name, None) for name in _CAPTURE_TYPES}
     row |= {"agent_id": agent, "failures": 0}
     await insert_rows(connection, "captures", _CAPTURE_TYPES, [row])
-    rows = [_build_turn_row(agent, capture, turn) for turn in stored_turns]
+    rows = [_build_turn_row(agent, capture, turn, language) for turn in stored_turns]
     await insert_rows(connection, "turns", _TURN_TYPES, rows)
 
 
@@ -200,21 +206,25 @@ async def join_capture(
     capture_id: UUID,
     capture: StoredCapture,
     stored_turns: Sequence[StoredTurn],
+    language: int,
 ) -> None:
     """Write the turns of a planned capture as those of another, whose lock the caller has."""
     counts = {name: getattr(capture, name) for name in ("turns", "repeated", "redacted", "due_at")}
     await fetch_rows(connection, _JOIN, counts | {"agent": agent, "id": capture_id})
-    rows = [_build_turn_row(agent, capture, turn) for turn in stored_turns]
+    rows = [_build_turn_row(agent, capture, turn, language) for turn in stored_turns]
     await insert_rows(connection, "turns", _TURN_TYPES, rows)
 
 
-def _build_turn_row(agent: AgentId, capture: StoredCapture, turn: StoredTurn) -> dict[str, Any]:
+def _build_turn_row(
+    agent: AgentId, capture: StoredCapture, turn: StoredTurn, language: int
+) -> dict[str, Any]:
     values = {name: getattr(turn, name, None) for name in _TURN_TYPES}
     return values | {
         "agent_id": agent,
         "session_id": capture.session_id,
         "received_at": capture.received_at,
         "skipped": Jsonb([]),
+        "language": language,
     }
 
 

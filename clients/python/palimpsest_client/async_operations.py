@@ -807,6 +807,7 @@ class AsyncOperations:
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
         focus: bool | None = None,
+        include: Sequence[Literal["turns"]] | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
@@ -841,6 +842,8 @@ class AsyncOperations:
                 hybrid.
             min_score: Leave out results that score lower, 0 to 1.
             focus: Leave out what hardly answers: results below a score of 0.03.
+            include: `turns`: search messages, too, by their words. They are answered beside the
+                results.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             as_of: What was true at that time.
@@ -871,6 +874,7 @@ class AsyncOperations:
                     "mode": mode,
                     "min_score": min_score,
                     "focus": focus,
+                    "include": include,
                     "sort": sort,
                     "as_of": as_of,
                     "known_at": known_at,
@@ -905,6 +909,7 @@ class AsyncOperations:
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
         focus: bool | None = None,
+        include: Sequence[Literal["turns"]] | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         exact: bool | None = None,
     ) -> SearchAnswer:
@@ -937,6 +942,8 @@ class AsyncOperations:
                 hybrid.
             min_score: Leave out results that score lower, 0 to 1.
             focus: Leave out what hardly answers: results below a score of 0.03.
+            include: `turns`: search messages, too, by their words. They are answered beside the
+                results.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             exact: Look at every memory, even if the agent has an index. An agent without one is
@@ -967,6 +974,7 @@ class AsyncOperations:
                     "mode": mode,
                     "min_score": min_score,
                     "focus": focus,
+                    "include": include,
                     "sort": sort,
                     "exact": exact,
                 },

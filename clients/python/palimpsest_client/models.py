@@ -48,6 +48,7 @@ __all__ = [
     "BriefReviewsAnswer",
     "BriefSearchAnswer",
     "BriefStoreAnswer",
+    "BriefTurn",
     "BriefWriteAnswer",
     "CandidateOut",
     "CaptureAnswer",
@@ -175,6 +176,7 @@ __all__ = [
     "SweepsAnswer",
     "SweptSlotOut",
     "Tier",
+    "TurnOut",
     "UndoRequest",
     "UnreadableAgentOut",
     "UsageOut",
@@ -867,6 +869,8 @@ class BriefSearchAnswer(TypedDict):
 
     results: "list[BriefResult]"
     """One result for each entry, in order."""
+    turns: NotRequired["list[BriefTurn]"]
+    """Messages, if they were to be searched."""
     truncated: NotRequired[bool]
     """Others were found: narrow the search."""
 
@@ -896,6 +900,21 @@ class BriefStoreAnswer(TypedDict):
     """What rests on a memory that it ended."""
     parts: NotRequired["list[BriefPart]"]
     """The parts of a text that was split, in order."""
+
+
+class BriefTurn(TypedDict):
+    """A message that was found."""
+
+    role: "Role"
+    """Who spoke."""
+    name: NotRequired[str | None]
+    """Its name."""
+    content: str
+    """The fact in words."""
+    said_at: str
+    """When it was said."""
+    score: float
+    """The chance that it answers the question, 0 to 1, beside the others that may."""
 
 
 class BriefWriteAnswer(TypedDict):
@@ -2460,6 +2479,8 @@ class SearchAnswer(TypedDict):
 
     results: "list[ResultOut]"
     """The memories found, best first."""
+    turns: "list[TurnOut]"
+    """Messages, if they were to be searched."""
     truncated: bool
     """True if others were found, but the answer is as large as one may be
     (`PALIMPSEST_MAX_ANSWER_BYTES`). Narrow the search to see them."""
@@ -2511,6 +2532,8 @@ class SearchRequest(TypedDict):
     """Leave out results that score lower, 0 to 1."""
     focus: NotRequired[bool]
     """Leave out what hardly answers: results below a score of 0.03."""
+    include: NotRequired[Sequence[Literal["turns"]]]
+    """`turns`: search messages, too, by their words. They are answered beside the results."""
     sort: NotRequired[Literal["score", "strength"] | str]
     """Order of the memories found: best match first, or strongest first. It never hides one."""
     as_of: NotRequired[Time | None]
@@ -3018,6 +3041,27 @@ class SweptSlotOut(TypedDict):
     key: str
     """Which attribute, such as `editor`; part of the slot (entity, category, key), which holds
     one value at a time."""
+
+
+class TurnOut(TypedDict):
+    """A message that was found: what was said, which need not be so."""
+
+    id: str
+    """Its id."""
+    capture_id: str
+    """The capture that has the message."""
+    session_id: str | None
+    """The session (conversation) in which it was said."""
+    role: "Role"
+    """Who spoke."""
+    name: str | None
+    """Its name."""
+    content: str
+    """The fact in words."""
+    said_at: str
+    """When it was said."""
+    score: float
+    """The chance that it answers the question, 0 to 1, beside the others that may."""
 
 
 class UndoRequest(TypedDict):

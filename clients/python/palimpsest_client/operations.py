@@ -805,6 +805,7 @@ class Operations:
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
         focus: bool | None = None,
+        include: Sequence[Literal["turns"]] | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
@@ -839,6 +840,8 @@ class Operations:
                 hybrid.
             min_score: Leave out results that score lower, 0 to 1.
             focus: Leave out what hardly answers: results below a score of 0.03.
+            include: `turns`: search messages, too, by their words. They are answered beside the
+                results.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             as_of: What was true at that time.
@@ -869,6 +872,7 @@ class Operations:
                     "mode": mode,
                     "min_score": min_score,
                     "focus": focus,
+                    "include": include,
                     "sort": sort,
                     "as_of": as_of,
                     "known_at": known_at,
@@ -903,6 +907,7 @@ class Operations:
         mode: Literal["hybrid", "vector", "text"] | str | None = None,
         min_score: float | None = None,
         focus: bool | None = None,
+        include: Sequence[Literal["turns"]] | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         exact: bool | None = None,
     ) -> SearchAnswer:
@@ -935,6 +940,8 @@ class Operations:
                 hybrid.
             min_score: Leave out results that score lower, 0 to 1.
             focus: Leave out what hardly answers: results below a score of 0.03.
+            include: `turns`: search messages, too, by their words. They are answered beside the
+                results.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             exact: Look at every memory, even if the agent has an index. An agent without one is
@@ -965,6 +972,7 @@ class Operations:
                     "mode": mode,
                     "min_score": min_score,
                     "focus": focus,
+                    "include": include,
                     "sort": sort,
                     "exact": exact,
                 },

@@ -7134,9 +7134,9 @@ INSERT INTO captures (agent_id, id, session_id, state, extract, split, trust, ma
 -- POST /v1/messages (a fact)
 -- app/store/captures/captures.py create_capture
 INSERT INTO turns (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
-    said_at, offset_minutes, received_at, done, skipped) VALUES (:agent_id, :id, :capture_id,
-    :position, :session_id, :message_id, :role, :name, :content, :said_at, :offset_minutes,
-    :received_at, :done, :skipped);
+    said_at, offset_minutes, received_at, done, skipped, language) VALUES (:agent_id, :id,
+    :capture_id, :position, :session_id, :message_id, :role, :name, :content, :said_at,
+    :offset_minutes, :received_at, :done, :skipped, :language);
 
 -- POST /v1/messages (a fact)
 -- app/store/captures/captures.py list_turns
@@ -7578,7 +7578,8 @@ COPY (
             AS session_id, message_id AS message_id, role AS role, name AS name, content AS
             content, to_char(said_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS
             said_at, offset_minutes AS offset_minutes, to_char(received_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS received_at, done AS done, skipped AS skipped
+            'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS received_at, done AS done, skipped AS skipped,
+            language::text AS language
     ) AS line
     WHERE t.agent_id = :agent_id
     ORDER BY t.id
@@ -7876,7 +7877,8 @@ CREATE TEMP TABLE IF NOT EXISTS incoming_turns (LIKE turns INCLUDING DEFAULTS IN
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 COPY incoming_turns (agent_id, id, capture_id, position, session_id, message_id, role, name,
-    content, said_at, offset_minutes, received_at, done, skipped) FROM STDIN (FORMAT BINARY);
+    content, said_at, offset_minutes, received_at, done, skipped, language) FROM STDIN (FORMAT
+    BINARY);
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
@@ -7888,9 +7890,9 @@ LIMIT 1;
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
 INSERT INTO turns (agent_id, id, capture_id, position, session_id, message_id, role, name, content,
-    said_at, offset_minutes, received_at, done, skipped) SELECT agent_id, id, capture_id, position,
-    session_id, message_id, role, name, content, said_at, offset_minutes, received_at, done,
-    skipped FROM incoming_turns;
+    said_at, offset_minutes, received_at, done, skipped, language) SELECT agent_id, id, capture_id,
+    position, session_id, message_id, role, name, content, said_at, offset_minutes, received_at,
+    done, skipped, language FROM incoming_turns;
 
 -- POST /v1/import (an export)
 -- app/store/transfer/imports.py insert_rows
