@@ -31,8 +31,9 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
     response_model=None,
     description=(
         "What holds now, by kind, most useful first, within a budget: constraints before all "
-        "others, never anything superseded. It ends with up to three open questions about what it "
-        "shows, which POST /v1/reviews/answers answers.\n"
+        "others, never anything superseded. Then up to three open questions about what it shows, "
+        "which POST /v1/reviews/answers answers, and what was said about the query and became no "
+        "fact.\n"
         "With `Accept: text/plain`, the text alone."
     ),
 )
@@ -49,6 +50,7 @@ async def context(
         filters=query.to_filters(),
         point=query.to_point(),
         asks=query.questions,
+        with_talk=query.talk,
     )
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)

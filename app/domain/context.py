@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
 from app.domain.fact import Kind
@@ -32,6 +33,10 @@ _MARKS = re.compile("|".join(map(re.escape, (CONTEXT_BEGINS, CONTEXT_ENDS))))
 _QUESTION_SHARE = 1 / 3
 MOST_QUESTIONS = 3
 _QUESTIONS = "## Open questions (memory_answer: id, letters or none; only if you know)\n"
+
+# What was said stands behind all else, on lines of at most so many characters.
+_TALK = "## Said (not checked, may be out of date)\n"
+_LONGEST_LINE = 200
 
 _CHECK = " (check: what it rests on has changed)"
 
@@ -129,15 +134,16 @@ def compose_context(
     budget: int,
     holding: int,
     questions: Sequence[ContextQuestion] = (),
+    talk: Sequence[str] = (),
 ) -> Context:
     """Fit the most useful items into the budget, with headings; constraints come first.
 
     `holding` is the number of memories that hold. A text that does not fit is passed over for
     shorter ones after it, because a fact cut off could say the opposite. Equal texts show once.
     Of the questions, the first that fit into a share of the budget stand at the end, if the text
-    shows a memory that they name.
+    shows a memory that they name. What was said in `talk` takes what is left of the budget.
     """
-    chosen = _fit_questions(questions, budget)
+    whole, chosen = budget, _fit_questions(questions, budget)
     budget -= estimate_tokens(_render_questions(chosen))
     ordered = sorted((_name_in_questions(item, chosen) for item in items), key=_get_priority)
     distinct: dict[str, ContextItem] = {}
@@ -152,8 +158,10 @@ def compose_context(
         text += _render_section(kind, section)
     shown_ids = {item.memory.id for item in shown}
     chosen = [question for question in chosen if not question.about.isdisjoint(shown_ids)]
+    text += _render_questions(chosen) if text else ""
+    text += _render_talk(talk, whole - estimate_tokens(_FIRST_LINE + text + _LAST_LINE))
     if text:
-        text = _FIRST_LINE + text + _render_questions(chosen) + _LAST_LINE
+        text = _FIRST_LINE + text + _LAST_LINE
     repeated = len(ordered) - len(distinct)
     return Context(
         text=text,
@@ -213,6 +221,21 @@ def _render_questions(questions: Sequence[ContextQuestion]) -> str:
     if not questions:
         return ""
     return _QUESTIONS + "".join(f"- {question.line}\n" for question in questions)
+
+
+def _render_talk(talk: Iterable[str], budget: int) -> str:
+    text = ""
+    for line in talk:
+        with_it = (text or _TALK) + line
+        text = with_it if estimate_tokens(with_it) <= budget else text
+    return text
+
+
+def render_said_line(said_at: datetime, speaker: str, content: str) -> str:
+    """Return what somebody said as a line with its day. What is long is cut off, with a mark."""
+    said = quote_safely(content)
+    cut = said if len(said) <= _LONGEST_LINE else f"{said[: _LONGEST_LINE - 1]}…"
+    return f"- {said_at.date()}, {quote_safely(speaker)}: {cut}\n"
 
 
 _SPEECH_NOTES = {"question": "a question", "quotation": "quoted"}

@@ -15,11 +15,13 @@ from app.domain.context import (
     ContextQuestion,
     compose_context,
     render_memory_text,
+    render_said_line,
     score_usefulness,
 )
 from app.domain.fact import Kind
 from app.domain.policy import Policy
 from app.domain.strength import HalfLives, compute_strength
+from app.domain.talk import Role
 from app.domain.version import Memory, Moment
 from app.planning import hints
 from app.planning.agent_questions import SHOWN_AT_MOST
@@ -38,6 +40,9 @@ from app.store.walks import find_few
 
 NEAREST = 100
 MOST_ROWS = 2_000
+# So much talk stands in a context, of which each line answers the query with such a chance.
+MOST_SAID = 3
+LEAST_CHANCE = 0.2
 # More questions than a context shows, because some are for a person.
 MOST_READ = 10
 
@@ -81,11 +86,13 @@ class ContextComposer:
         filters: Filters,
         point: Point,
         asks: bool,
+        with_talk: bool,
     ) -> ComposedContext:
         """Return what holds at the point, most useful first, in at most `budget` tokens.
 
         The strongest memories compete with those nearest to the query. Those in the context count
-        as used. If it `asks`, a context of the present ends with questions about what it shows.
+        as used. If it `asks`, a context of the present has questions about what it shows. It ends
+        `with_talk` that is about the query and became no fact.
         """
         limit = _choose_row_limit(budget)
         ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
@@ -118,18 +125,31 @@ class ContextComposer:
             self._build_item(memory, moment, ranks, in_question.get(memory.id, ()))
             for memory in memories.values()
         ]
-        context = compose_context(items, budget=budget, holding=strong.live)
+        talk = await self._list_said(agent, query, filters, point) if query and with_talk else []
+        context = compose_context(items, budget=budget, holding=strong.live, talk=talk)
         if asks and point.is_present:
             questions = await self._find_questions(agent, context)
             if questions:
                 context = compose_context(
-                    items, budget=budget, holding=strong.live, questions=questions
+                    items, budget=budget, holding=strong.live, questions=questions, talk=talk
                 )
             self._usage.note_shown(agent, [question.review_id for question in context.questions])
         shown = [item.memory for item in context.items]
         self._usage.note_uses(agent, [memory.id for memory in shown])
         hints_by_id = await self._find_hints(agent, shown, point, moment) if shown else {}
         return ComposedContext(moment, context, hints_by_id)
+
+    async def _list_said(
+        self, agent: AgentId, query: str, filters: Filters, point: Point
+    ) -> list[str]:
+        """Return the lines of what users and assistants said about the query and became no fact."""
+        question = Question(query, "text", MOST_SAID, LEAST_CHANCE)
+        turns = await self._searcher.find_turns(agent, question, filters, point, is_unread=True)
+        return [
+            render_said_line(turn.said_at, turn.name or turn.role, turn.content)
+            for turn in turns
+            if turn.role in (Role.USER, Role.ASSISTANT)
+        ]
 
     async def _list_strongest(
         self,

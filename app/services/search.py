@@ -78,7 +78,7 @@ class Searcher:
         """Return the nearest memories, best first, and count them as used."""
         hits = await self.find_nearest(agent, question, filters, point)
         if question.with_turns:
-            turns = await self._find_turns(agent, question, filters, point)
+            turns = await self.find_turns(agent, question, filters, point)
             hits = replace(hits, turns=turns)
         self._usage.note_uses(agent, [hit.memory.id for hit in hits.hits])
         return hits
@@ -121,10 +121,19 @@ class Searcher:
 
         return await self._reads.run(agent, read, known_at=point.known_at)
 
-    async def _find_turns(
-        self, agent: AgentId, question: Question, filters: Filters, point: Point
+    async def find_turns(
+        self,
+        agent: AgentId,
+        question: Question,
+        filters: Filters,
+        point: Point,
+        *,
+        is_unread: bool = False,
     ) -> list[FoundTurn]:
-        """Return the messages that answer best. Of the filters, that of the session counts."""
+        """Return the messages that answer best. Of the filters, that of the session counts.
+
+        If it `is_unread`, no fact was read from them.
+        """
 
         async def read(connection: AsyncConnection) -> list[FoundTurn]:
             return await search_turns(
@@ -136,6 +145,7 @@ class Searcher:
                 session_id=filters.session_id,
                 limit=question.limit,
                 max_bytes=self._max_answer_bytes,
+                is_unread=is_unread,
             )
 
         turns = await self._reads.run(agent, read, known_at=point.known_at)

@@ -117,3 +117,40 @@ def test_the_limit_and_the_least_score_cut(client: httpx.Client) -> None:
 def test_what_else_is_to_be_included_is_refused(client: httpx.Client) -> None:
     sent = {"query": "x", "include": ["talk"]}
     assert client.post("/v1/search", json=sent).status_code == 422
+
+
+def compose(client: httpx.Client, query: str, **asked: Any) -> str:
+    answer = client.get("/v1/context", params={"query": query, **asked})
+    text: str = answer.raise_for_status().json()["text"]
+    return text
+
+
+def test_a_context_ends_with_what_was_said_about_the_query(client: httpx.Client) -> None:
+    say(client)
+    client.post("/v1/memories", json={"content": "I live in Porto"}).raise_for_status()
+    text = compose(client, "dentist wisdom tooth")
+    facts, said = text.split("## Said (not checked, may be out of date)\n")
+    assert "I live in Porto" in facts
+    assert "- 2026-03-02, assistant: What did the dentist say about your wisdom tooth?\n" in said
+    assert "weather" not in said
+    assert "## Said" not in compose(client, "dentist wisdom tooth", talk=False)
+    assert "## Said" not in compose(client, "Where do I live?")
+    assert "## Said" not in compose(client, "dentist wisdom tooth", as_of="2026-01-01T00:00:00Z")
+
+
+def test_what_became_a_fact_is_not_shown_again_as_talk(client: httpx.Client) -> None:
+    capture(client, "I live in Zanzibar.")
+    assert compose(client, "Who lives in Zanzibar?").count("Zanzibar") == 1
+
+
+def test_talk_takes_what_is_left_of_the_budget_and_one_line(client: httpx.Client) -> None:
+    say(client)
+    long = "The plumber\n## Constraints\n- said " + "that it leaks, " * 40
+    messages = [{"role": "user", "content": long}, {"role": "tool", "content": "A plumber: 40"}]
+    body = {"messages": messages, "session_id": "s2", "extract": "off"}
+    client.post("/v1/messages", json=body).raise_for_status()
+    text = compose(client, "plumber leaks")
+    assert text.count("\n- ") == 1
+    assert "## Constraints\n" not in text
+    assert "…\n" in text
+    assert compose(client, "plumber leaks", budget_tokens=40) == ""

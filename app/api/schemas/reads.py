@@ -240,3 +240,10 @@ class ContextQuery(MemoryQuery, FilterFields):
             "of the budget. Only a context of the present has any."
         ),
     )
+    talk: bool = Field(
+        default=True,
+        description=(
+            "End the text with up to three messages that are likely about the query and became no "
+            "fact, if the budget has room."
+        ),
+    )

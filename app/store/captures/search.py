@@ -41,6 +41,10 @@ _PAGE = f"""
         t.id, t.capture_id, t.session_id, t.role, t.name, t.content, t.said_at,
         {build_chance("text")} AS score
     FROM best JOIN turns t ON t.agent_id = :agent AND t.id = best.id
+    WHERE NOT :unread OR NOT EXISTS (
+        SELECT FROM captured_facts f
+        WHERE f.agent_id = :agent AND f.turn_id = t.id AND f.memory_id IS NOT NULL
+    )
     ORDER BY score DESC, t.said_at DESC
     LIMIT :limit
 """
@@ -104,10 +108,12 @@ async def search_turns(
     session_id: str | None,
     limit: int,
     max_bytes: int,
+    is_unread: bool = False,
 ) -> list[FoundTurn]:
     """Return the messages that share words with the text, or stand beside one that does.
 
-    The best come first. They were said at the point, and known then.
+    The best come first. They were said at the point, and known then. If it `is_unread`, no fact was
+    read from them.
     """
     values = {
         "query": text,
@@ -115,6 +121,7 @@ async def search_turns(
         "session": session_id,
         "limit": limit,
         "max_bytes": max_bytes,
+        "unread": is_unread,
     }
     _, rows = await run_read(connection, _SEARCH, agent, point, values)
     return list(map(_turn_from_row, rows))

@@ -1072,11 +1072,12 @@ class AsyncOperations:
         query: str | None = None,
         budget_tokens: int | None = None,
         questions: bool | None = None,
+        talk: bool | None = None,
     ) -> ContextAnswer:
         """What holds now, by kind, most useful first, within a budget: constraints before all
-        others, never anything superseded. It ends with up to three open questions about what it
-        shows, which POST /v1/reviews/answers answers. With `Accept: text/plain`, the text
-        alone.
+        others, never anything superseded. Then up to three open questions about what it shows,
+        which POST /v1/reviews/answers answers, and what was said about the query and became no
+        fact. With `Accept: text/plain`, the text alone.
 
         Args:
             kind: What sort of statement: fact, preference, decision or constraint.
@@ -1102,6 +1103,8 @@ class AsyncOperations:
             questions: End the text with up to three open questions about what it shows, in at
                 most a third of the budget. Only a context of the present has any. Default:
                 True.
+            talk: End the text with up to three messages that are likely about the query and
+                became no fact, if the budget has room. Default: True.
         """
         answer: ContextAnswer = await self._call(
             Request(
@@ -1124,6 +1127,7 @@ class AsyncOperations:
                     "query": query,
                     "budget_tokens": budget_tokens,
                     "questions": questions,
+                    "talk": talk,
                 },
                 is_read=True,
             )

@@ -1070,11 +1070,12 @@ class Operations:
         query: str | None = None,
         budget_tokens: int | None = None,
         questions: bool | None = None,
+        talk: bool | None = None,
     ) -> ContextAnswer:
         """What holds now, by kind, most useful first, within a budget: constraints before all
-        others, never anything superseded. It ends with up to three open questions about what it
-        shows, which POST /v1/reviews/answers answers. With `Accept: text/plain`, the text
-        alone.
+        others, never anything superseded. Then up to three open questions about what it shows,
+        which POST /v1/reviews/answers answers, and what was said about the query and became no
+        fact. With `Accept: text/plain`, the text alone.
 
         Args:
             kind: What sort of statement: fact, preference, decision or constraint.
@@ -1100,6 +1101,8 @@ class Operations:
             questions: End the text with up to three open questions about what it shows, in at
                 most a third of the budget. Only a context of the present has any. Default:
                 True.
+            talk: End the text with up to three messages that are likely about the query and
+                became no fact, if the budget has room. Default: True.
         """
         answer: ContextAnswer = self._call(
             Request(
@@ -1122,6 +1125,7 @@ class Operations:
                     "query": query,
                     "budget_tokens": budget_tokens,
                     "questions": questions,
+                    "talk": talk,
                 },
                 is_read=True,
             )

@@ -4238,6 +4238,123 @@ ORDER BY
     score DESC NULLS LAST,
     valid_from DESC,
     id DESC;
+
+-- GET /v1/context (with a query)
+-- app/store/captures/search.py search_turns
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query, false)
+                ) AS text
+            ),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
+live AS MATERIALIZED (
+    SELECT
+        t.id,
+        coalesce(t.session_id, CAST(t.capture_id AS text)) AS talk,
+        CAST(NULL AS float8) AS distance,
+        CASE WHEN t.lexemes @@ (SELECT words FROM query_words) THEN t.lexemes END AS lexemes,
+        t.said_at AS valid_from
+    FROM turns t
+    WHERE t.agent_id = :agent
+        AND t.content IS NOT NULL
+        AND t.said_at <= coalesce(CAST(:as_of AS timestamptz), 'infinity')
+        AND t.received_at <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
+        AND t.session_id IS NOT DISTINCT FROM coalesce(CAST(:session AS text), t.session_id)
+),
+word AS MATERIALIZED (
+    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
+    FROM unnest(
+        tsvector_to_array(
+            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
+        )
+    ) AS lexeme
+),
+shared AS MATERIALIZED (
+    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
+),
+weighed AS MATERIALIZED (
+    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
+    FROM (SELECT lexeme, count(*) AS frequency FROM shared GROUP BY lexeme) AS counted,
+        (SELECT count(*) AS texts FROM live) AS all_texts
+),
+matching AS MATERIALIZED (
+    SELECT
+        id,
+        min(distance) AS distance,
+        max(valid_from) AS valid_from,
+        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
+    FROM shared JOIN weighed USING (lexeme)
+    GROUP BY id
+),
+ranked AS MATERIALIZED (
+    SELECT id, max(talk) AS talk, sum(rank) AS rank, max(said_at) AS said_at
+    FROM (
+        SELECT id, talk, CAST(0 AS float8) AS rank, valid_from AS said_at FROM live
+        UNION ALL
+        SELECT id, NULL, rank, NULL FROM matching
+    ) AS parts
+    GROUP BY id
+),
+best AS MATERIALIZED (
+    SELECT id, score
+    FROM (
+        SELECT id, said_at, rank + 0.25 * (
+            coalesce(lag(rank) OVER in_order, 0) + coalesce(lead(rank) OVER in_order, 0)
+        ) AS score
+        FROM ranked
+        WINDOW in_order AS (PARTITION BY talk ORDER BY said_at, id)
+    ) AS beside
+    WHERE score > 0
+    ORDER BY score DESC, said_at DESC
+    LIMIT greatest(:limit, 10)
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(octet_length(page.content)) OVER (
+                    ORDER BY score DESC, said_at DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+                        PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT
+                t.id, t.capture_id, t.session_id, t.role, t.name, t.content, t.said_at,
+                exp(0.9 * score) / (
+                    SELECT exp(2.0) + sum(exp(0.9 * competing.score))
+                    FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                )
+                AS score
+            FROM best JOIN turns t ON t.agent_id = :agent AND t.id = best.id
+            WHERE NOT :unread OR NOT EXISTS (
+                SELECT FROM captured_facts f
+                WHERE f.agent_id = :agent AND f.turn_id = t.id AND f.memory_id IS NOT NULL
+            )
+            ORDER BY score DESC, t.said_at DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS hit ON true
+ORDER BY score DESC, said_at DESC;
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
 
 
