@@ -41,6 +41,17 @@ def test_what_no_longer_holds_is_shown_on_request(client: httpx.Client) -> None:
     assert "I live in Porto" in ask(client, q="Porto", every="1")
 
 
+def test_what_was_said_is_shown_with_its_speaker(client: httpx.Client) -> None:
+    talk = {"role": "user", "name": "Ada", "content": "The dentist was late"}
+    body = {"messages": [talk], "session_id": "s1", "extract": "off"}
+    client.post("/v1/messages", json=body).raise_for_status()
+    page = ask(client, q="dentist")
+    assert "What was said" in page
+    assert "The dentist was late" in page
+    assert re.search(r"Ada, .*score <b>\d\.\d{3}</b>", page)
+    assert "What was said" not in ask(client, q="piano")
+
+
 def test_the_context_is_shown_as_a_prompt_gets_it(client: httpx.Client) -> None:
     store(client, FRIDAY, kind="constraint")
     page = ask(client, view="context")

@@ -17,12 +17,16 @@ async def show(call: PageCall) -> Response:
     mode = call.choose("mode", _MODES)
     limit = int(call.choose("limit", [str(limit) for limit in _LIMITS]))
     every = call.parameters.get("every") == "1"
-    results = []
+    results, turns = [], []
     if query:
         answer = await call.reader.search(
-            query, mode=mode, limit=limit, include_superseded=every or None
+            query,
+            mode=mode,
+            limit=limit,
+            include_superseded=every or None,
+            include=["turns"],
         )
-        results = answer["results"]
+        results, turns = answer["results"], answer["turns"]
     return call.render(
         "ask.html",
         query=query,
@@ -32,6 +36,7 @@ async def show(call: PageCall) -> Response:
         limits=_LIMITS,
         every=every,
         results=results,
+        turns=turns,
     )
 
 
