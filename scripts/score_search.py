@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.store.embedded import embedded_postgres
+from app.store.odds import COMPETING
 from bench.servers import SERVICE, serving
 
 ROOT = Path(__file__).parent.parent
@@ -35,8 +36,7 @@ HELD_OUT = ("relationships", "business")
 HELD_OUT_ENDING = "2"  # of the names of writers in other languages
 LEARNED = ("asked1", "asked3")
 MODES = ("hybrid", "vector", "text")
-RARE_WORDS_WEIGHT = 0.03  # as in app/store/search.py, like the next
-COMPETING = 10
+RARE_WORDS_WEIGHT = 0.03  # as in app/store/search.py
 UNANSWERED = 0.35  # of the questions
 STEPS, RATE = 2_000, 0.03
 BANDS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.01)

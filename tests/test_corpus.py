@@ -145,7 +145,7 @@ def _is_form_of_one(word: str, words: set[str]) -> bool:
 
 def test_what_is_written_in_other_languages_is_well_formed() -> None:
     files = list((CORPUS / "languages").glob("*/scopes.jsonl"))
-    assert len(files) == 35
+    assert len(files) == 42
     for file in files:
         for line in file.read_text("utf-8").splitlines():
             facts = json.loads(line)["facts"]
