@@ -1,7 +1,7 @@
 """Asks the service questions, and prints how often a right fact comes first and among three.
 
     python scripts/score_search.py            questions of writers from whom nothing was learned
-    python scripts/score_search.py --odds     learns the odds of app/store/search.py, and tries them
+    python scripts/score_search.py --odds     learns the odds of app/store/odds.py, and tries them
     PALIMPSEST_LANGUAGES=many python scripts/score_search.py
 
 The facts of a scope that hold at its end are those of one agent. The odds are learned from other

@@ -38,15 +38,7 @@ async def search(
     body: Annotated[SearchRequest, Body(openapi_examples=examples.SEARCH)],
     view: ViewDep = View.FULL,
 ) -> Response:
-    question = Question(
-        body.query,
-        body.mode,
-        body.limit,
-        body.min_score,
-        body.exact,
-        body.focus,
-        "turns" in body.include,
-    )
+    question = _build_question(body.query, body)
     hits = await services.search.search(agent, question, body.to_filters(), body.to_point())
     answer = SearchAnswer.from_hits(hits, body.sort, services.half_lives)
     return respond_with_answer(answer, view=view)
@@ -62,18 +54,22 @@ async def search_by_get(
     services: ServicesDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
 ) -> Response:
     """The memories nearest to `q`, best first, now or at any point on both axes of time."""
-    question = Question(
-        query.q,
-        query.mode,
-        query.limit,
-        query.min_score,
-        query.exact,
-        query.focus,
-        "turns" in query.include,
-    )
+    question = _build_question(query.q, query)
     hits = await services.search.search(agent, question, query.to_filters(), query.to_point())
     answer = SearchAnswer.from_hits(hits, query.sort, services.half_lives)
     return respond_with_answer(answer, view=query.view)
+
+
+def _build_question(text: str, asked: SearchRequest | SearchQuery) -> Question:
+    return Question(
+        text,
+        asked.mode,
+        asked.limit,
+        min_score=asked.min_score,
+        exact=asked.exact,
+        focus=asked.focus,
+        with_turns="turns" in asked.include,
+    )
 
 
 PreferenceDep = Annotated[PreferenceQuery, Query()]
