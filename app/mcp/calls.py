@@ -57,7 +57,7 @@ async def search(client: AsyncClient, arguments: Arguments) -> Answer:
     turns = answer["turns"][:MOST_TURNS]
     lines = list(map(_write_line, hits)) or ["Nothing is known about it."]
     for turn in turns:
-        turn["content"] = turn["content"][:LONGEST_TURN]
+        turn["content"] = " ".join(turn["content"].split())[:LONGEST_TURN]
         lines.append(f"Said on {turn['said_at'][:10]} by {turn['role']}: {turn['content']}")
     times = {"as_of": answer["as_of"], "known_at": answer["known_at"]}
     return Answer("\n".join(lines), {"results": hits, "turns": turns, **times})

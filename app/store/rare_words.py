@@ -5,7 +5,7 @@ searched, so that "the" and "user" count next to nothing. A long text matches by
 words count less. Texts are short and say a word once, so how often they have it is left out.
 """
 
-# A text of so many different words counts half. It is chosen with the weights below.
+# A text of so many different words counts half.
 _HALVING_LENGTH = 20
 
 # The words of a question, each with its query.
@@ -29,8 +29,10 @@ _WEIGH_BY_LIVE = f"""
         (SELECT count(*) AS texts FROM live) AS all_texts
 """
 
-# How rare each word is among the memories in the agent's index, which counts frequent words alone.
+# The index of an agent counts frequent words alone. Any other is taken to be in so many memories.
 _UNCOUNTED = 20
+
+# How rare each word is among the memories in the agent's index.
 _WEIGH_BY_INDEX = f"""
     SELECT lexeme, CAST({_RARITY} AS float8) AS weight
     FROM (
