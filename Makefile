@@ -46,11 +46,12 @@ test-postgres: .venv/.dev ## Run tests on the Postgres 16 to 18 of this system, 
 test-docker: .venv/.dev ## Run all tests, also those that need Docker
 	PALIMPSEST_TEST_DOCKER=1 $(BIN)/pytest $(SIDE_BY_SIDE) -rs -W ignore::pytest.PytestUnraisableExceptionWarning
 
-check: .venv/.dev ## Check format, lint, types and imports
+check: .venv/.dev ## Check format, lint, types, imports and names
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/pytest -q $(SIDE_BY_SIDE) tests/test_vocabulary.py tests/test_structure.py tests/test_surface_words.py
 
 format: .venv/.dev ## Format the code
 	$(BIN)/ruff format .

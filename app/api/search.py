@@ -60,15 +60,15 @@ async def search_by_get(
     return respond_with_answer(answer, view=query.view)
 
 
-def _build_question(text: str, asked: SearchRequest | SearchQuery) -> Question:
+def _build_question(text: str, wanted: SearchRequest | SearchQuery) -> Question:
     return Question(
         text,
-        asked.mode,
-        asked.limit,
-        min_score=asked.min_score,
-        exact=asked.exact,
-        focus=asked.focus,
-        with_turns="turns" in asked.include,
+        wanted.mode,
+        wanted.limit,
+        min_score=wanted.min_score,
+        exact=wanted.exact,
+        focus=wanted.focus,
+        with_turns="turns" in wanted.include,
     )
 
 

@@ -233,8 +233,8 @@ def _render_talk(talk: Iterable[str], budget: int) -> str:
 
 def render_said_line(said_at: datetime, speaker: str, content: str) -> str:
     """Return what somebody said as a line with its day. What is long is cut off, with a mark."""
-    said = quote_safely(content)
-    cut = said if len(said) <= _LONGEST_LINE else f"{said[: _LONGEST_LINE - 1]}…"
+    whole = quote_safely(content)
+    cut = whole if len(whole) <= _LONGEST_LINE else f"{whole[: _LONGEST_LINE - 1]}…"
     return f"- {said_at.date()}, {quote_safely(speaker)}: {cut}\n"
 
 
