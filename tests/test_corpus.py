@@ -181,3 +181,22 @@ def test_dates_in_other_languages_are_well_formed() -> None:
                 assert phrase["english"].strip()
                 assert phrase["role"] in {"starts", "lasts", "episode", "value", "open"}
     assert set(ids.values()) == {1}
+
+
+def test_worlds_are_well_formed_and_many() -> None:
+    ids, questions = Counter[str](), 0
+    for writer, world in read_lines("worlds"):
+        ids[world["id"]] += 1
+        assert world["id"].startswith(f"{writer}-")
+        texts = world.get("facts") or [turn["text"] for turn in world["turns"]]
+        assert all(turn["speaker"] for turn in world.get("turns", ()))
+        assert all(text.strip() for text in texts)
+        asked = [question["query"] for question in world["questions"]]
+        assert len(set(asked)) == len(asked), world["id"]
+        questions += len(asked)
+        for question in world["questions"]:
+            answers = question["answers"]
+            assert 0 < len(set(answers)) == len(answers), world["id"]
+            assert max(answers) < len(texts), world["id"]
+    assert set(ids.values()) == {1}
+    assert questions >= 8_000

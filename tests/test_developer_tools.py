@@ -16,7 +16,10 @@ from app.extraction.parts import build_parts
 ROOT = Path(__file__).parent.parent
 FOLDERS = [ROOT / "scripts", ROOT / "training"]
 TOOLS = sorted(file.stem for folder in FOLDERS for file in folder.glob("*.py"))
-BENCHMARKS = sorted(f"bench.{file.stem}" for file in (ROOT / "bench").glob("[a-z]*.py"))
+BENCHMARKS = sorted(
+    ".".join(file.relative_to(ROOT).with_suffix("").parts)
+    for file in (ROOT / "bench").rglob("[a-z]*.py")
+)
 # Training has an environment of its own.
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 OF_TRAINING = {

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from babel import Locale
 from dates import list_date_writers
-from train_languages import list_language_writers
+from questions import list_language_writers
 
 from app.domain.dates.meanings import (
     FIRST_MONTHS,

@@ -23,8 +23,8 @@ def read_e5() -> PublishedE5:
     return read_published()
 
 
-def build_e5() -> BertModel:
-    """Return the lower layers. Their words keep their vectors, as those of the encoder."""
+def build_e5(layers: int = LAYERS) -> BertModel:
+    """Return so many of the lower layers. Their words keep their vectors, as those of the encoder."""
     published = read_e5()
     weights = published.read_weights()
     chosen = choose_pieces(published)
@@ -36,7 +36,7 @@ def build_e5() -> BertModel:
         BertConfig(
             vocab_size=len(chosen),
             hidden_size=DIMENSIONS,
-            num_hidden_layers=LAYERS,
+            num_hidden_layers=layers,
             num_attention_heads=HEADS,
             intermediate_size=wide,
             max_position_embeddings=places,

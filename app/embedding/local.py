@@ -1,4 +1,7 @@
-"""Encoders on the CPU; the one inside the package is all-MiniLM-L6-v2 with 8-bit weights.
+"""Encoders on the CPU.
+
+The one inside the package is all-MiniLM-L6-v2, which was taught memory (training/train_encoder.py),
+with 8-bit weights. Its name changes when it is taught anew.
 
 Texts run through the model one at a time. Batches of short texts of equal length are twice as fast,
 but then the last bits of a vector depend on the other texts of its batch. Now a text always has the
@@ -23,7 +26,7 @@ from app.turns import rest
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-ENGLISH_ENCODER: Final = "all-MiniLM-L6-v2-int8"
+ENGLISH_ENCODER: Final = "all-MiniLM-L6-v2-memory1"
 DIMENSIONS: Final = 384
 WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end included
 # The longest English texts have 16. In others, a text may have four times as many, and a sample of

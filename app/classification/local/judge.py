@@ -45,13 +45,15 @@ class ReadCandidate:
     """The text of a stored fact, and what the signals say of the incoming one beside it.
 
     `similarity` is the cosine of their vectors; None if the fact was not ranked by its vector.
-    `is_decision_of_category` says that both are decisions of one category.
+    `is_decision_of_category` says that both are decisions of one category, `is_in_list` that both
+    give a value to one subject in a list (`app/classification/lists.py`).
     """
 
     text: str
     judgment: Judgment
     similarity: float | None
     is_decision_of_category: bool = False
+    is_in_list: bool = False
 
 
 class LocalJudge:
@@ -177,7 +179,11 @@ class _Weighing:
         if reading.ends < thresholds.ask:
             return _object(signal, reading.ends) if sees_ending else signal
         relation = self._choose_ending(signal, reading)
-        has_reason = signal.relation is Relation.RETRACTION or is_correction(self.incoming)
+        has_reason = (
+            candidate.is_in_list
+            or signal.relation is Relation.RETRACTION
+            or is_correction(self.incoming)
+        )
         least = _LIKELY if has_reason else thresholds.act
         own = self._build(candidate, relation, reading.ends, flag=reading.ends < least)
         return replace(own, disagree=sees_ending and own.flag)
