@@ -156,7 +156,7 @@ lock: .venv/.dev ## Pin what is installed
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
 	$(COMPILE) --extra dev --extra adapters pyproject.toml -o requirements-adapters.lock
 	echo cyclonedx-bom | $(COMPILE) - -o requirements-sbom.lock
-	$(COMPILE) pyproject.toml bench/public/rivals.txt -o bench/public/requirements.lock
+	$(COMPILE) pyproject.toml bench/public/rivals.txt -o requirements-rivals.lock
 
 sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/container.md)
 	mkdir -p build
@@ -186,10 +186,10 @@ sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the i
 	.venv-sbom/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-sbom.lock
 	touch $@
 
-.venv-rivals/.ready: bench/public/requirements.lock
+.venv-rivals/.ready: requirements-rivals.lock
 	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-rivals
-	.venv-rivals/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r bench/public/requirements.lock
+	.venv-rivals/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-rivals.lock
 	touch $@
 
 .venv-adapters/.ready: requirements-adapters.lock pyproject.toml

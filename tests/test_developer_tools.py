@@ -23,6 +23,7 @@ BENCHMARKS = sorted(
 # Training has an environment of its own.
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 OF_TRAINING = {
+    "contrast",
     "dates_of_languages",
     "e5",
     "export_encoder",
@@ -31,6 +32,7 @@ OF_TRAINING = {
     "measure_encoder",
     "network",
     "quantised_bert",
+    "train_encoder",
     "train_judge",
     "train_judge_of_languages",
     "train_languages",

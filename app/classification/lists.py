@@ -52,9 +52,9 @@ def _find_subject(words: list[str], before: list[str], after: list[str]) -> str 
         if len(same) < max(LEAST_WORDS, end - start):
             return None
         form = [*map(re.escape, before[:start]), "(.+)", *map(re.escape, before[end:]), ".+"]
-        found = re.fullmatch(" ".join([*form, *map(re.escape, after)]), " ".join(words))
-        if found:
-            return found[1]
+        row = re.fullmatch(" ".join([*form, *map(re.escape, after)]), " ".join(words))
+        if row:
+            return row[1]
     return None
 
 

@@ -5,6 +5,7 @@ and keeps what it read none in as an episode, which its search finds too.
 """
 
 import asyncio
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
@@ -36,6 +37,8 @@ class Bm25:
     def search(self, agent: str, question: str, limit: int) -> list[str]:
         bm25s: Any = import_module("bm25s")
         texts = self._texts[agent]
+        if not texts:
+            return []
         if agent not in self._indexes:
             self._indexes[agent] = bm25s.BM25()
             tokens = bm25s.tokenize(texts, stopwords="en", show_progress=False)
@@ -110,30 +113,31 @@ class Mem0:
 class Memvara:
     """memvara as it is without a model and without a downloaded encoder.
 
-    Of its search counts the text of a fact, or of the episode where that is what it found. What it
-    holds are its standing facts, in its own words, and the episodes.
+    Of its search counts the text of a fact, or of the episode where that is what it found. It holds
+    what it was told, but for texts of which it read a fact that it has closed since.
     """
 
     name = "memvara"
 
     def __init__(self) -> None:
+        # It does not start on the SQLite of Debian 12.
+        sys.modules["sqlite3"] = import_module("pysqlite3")
         file = Path(tempfile.mkdtemp()) / "memory.db"
         self._memory: Any = import_module("memvara").Memvara(str(file))
-        self._told: dict[str, list[str]] = defaultdict(list)
+        # What was told by the ids of its episodes, of each agent, but for what was read and has ended.
+        self._held: dict[str, dict[str, str]] = defaultdict(dict)
 
     def store(self, agent: str, facts: Sequence[str]) -> None:
+        held = self._held[agent]
         for fact in facts:
-            self._memory.add(fact, user=agent)
-        self._told[agent] += facts
+            receipt = self._memory.add(fact, user=agent)
+            held |= dict.fromkeys(receipt.episode_ids, fact)
+            for closed in receipt.closed:
+                for source in closed.sources:
+                    held.pop(source, None)
 
     def list_held(self, agent: str) -> list[str]:
-        # An episode never ends: what was told is held but where a fact that was read in it ended.
-        ended = {
-            self._memory.get(source).text
-            for fact in self._memory.get_all(user=agent, states=("ended", "retired"))
-            for source in fact.sources
-        }
-        return [text for text in self._told[agent] if text not in ended]
+        return list(self._held[agent].values())
 
     def search(self, agent: str, question: str, limit: int) -> list[str]:
         found = self._memory.search(question, k=limit, user=agent, include_episodes=True)
