@@ -34,7 +34,7 @@ class Thresholds:
     judge asks whether both are one. What another judge says too need only be likelier than not.
     """
 
-    act: float = 0.965
+    act: float = 0.96
     ask: float = 0.05
     repeats: float = 0.9
     completes: float = 0.75
