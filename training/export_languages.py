@@ -9,10 +9,10 @@ import shutil
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from digests import write_digests
-from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper
 from published_e5 import BLOCK, WORD_VECTORS, ZERO_CODE, Floats, PublishedE5, read_published
 from quantised_bert import (
@@ -59,7 +59,7 @@ def _is_of_first_class(character: str) -> bool:
     return not character.isalpha() or any(script in name for script in SCRIPTS)
 
 
-def build_encoder(published: PublishedE5, learned: Mapping[str, NDArray[np.generic]]) -> ModelProto:
+def build_encoder(published: PublishedE5, learned: Mapping[str, Any]) -> ModelProto:
     """Return the whole graph.
 
     Learned are `middle` (384) and `matrix` (384, 384): a vector is ((mean - middle) @ matrix), and the upper layers.
@@ -78,7 +78,7 @@ def build_encoder(published: PublishedE5, learned: Mapping[str, NDArray[np.gener
     return graph.build_model("multilingual-e5-small-int8", inputs=inputs, outputs=outputs)
 
 
-def read_layers(learned: Mapping[str, NDArray[np.generic]]) -> dict[str, Floats]:
+def read_layers(learned: Mapping[str, Any]) -> dict[str, Floats]:
     """Return the weights of the learned layers by the names of the published checkpoint."""
     weights = {name: value for name, value in learned.items() if name.startswith("encoder.")}
     layers: dict[str, Floats] = {}

@@ -12,8 +12,8 @@ import torch
 from e5 import E5
 from encoder import SentenceEncoder
 from network import ReadingNetwork
+from questions import list_language_writers, read_lines
 from train_judge import MANY, SEED, list_trained, train
-from train_languages import list_language_writers, read_lines
 from ways import draw_crowds_of_ways, draw_pairs_of_opposites, read_opposites, read_slots
 
 from app.embedding.local import LocalEmbedder

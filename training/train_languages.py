@@ -9,13 +9,13 @@ Writers whose names end in 2, 5 or 8 are held out.
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from contrast import Lesson, Texts, list_texts, measure, teach
 from e5 import E5, build_e5
 from export_languages import LEARNED
-from numpy.typing import NDArray
 from quantised_bert import quantise_channels
 from questions import (
     ASKED,
@@ -42,16 +42,15 @@ TELLING = 400  # texts of a language that tell what is its own
 NOT_QUESTIONS = ("english", "talks")  # worlds of the English encoder
 
 
-class Turning(torch.nn.Module):
+class Turning:
     """The middle of the vectors (384), and a matrix that turns what is left of them (384, 384)."""
 
     def __init__(self) -> None:
-        super().__init__()
         learned = np.load(LEARNED)
-        self.middle = torch.nn.Parameter(torch.from_numpy(learned["middle"]))
-        self.matrix = torch.nn.Parameter(torch.from_numpy(learned["matrix"]))
+        self.middle = torch.from_numpy(learned["middle"]).requires_grad_()
+        self.matrix = torch.from_numpy(learned["matrix"]).requires_grad_()
 
-    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
+    def __call__(self, vectors: torch.Tensor) -> torch.Tensor:
         return normalize((vectors - self.middle) @ self.matrix, dim=-1)
 
 
@@ -82,7 +81,7 @@ def remove_languages(texts: Texts, told: Mapping[str, Sequence[str]]) -> torch.T
 
 def save(layers: torch.nn.ModuleList, middle: torch.Tensor, matrix: torch.Tensor) -> None:
     """Write what was learned, the weights of the layers in 8 bits with a scale for each row."""
-    learned: dict[str, NDArray[np.generic]] = {"middle": middle.numpy(), "matrix": matrix.numpy()}
+    learned: dict[str, Any] = {"middle": middle.numpy(), "matrix": matrix.numpy()}
     for place, layer in enumerate(layers, LAYERS - UPPER):
         for name, value in layer.state_dict().items():
             full = f"encoder.layer.{place}.{name}"
@@ -103,7 +102,8 @@ def tell(held_out: Mapping[str, Sequence[Asked]], texts: Texts, turning: Turning
 def main() -> None:
     torch.manual_seed(SEED)
     rng = random.Random(SEED)
-    asked, scopes = [], []
+    asked: list[Asked] = []
+    scopes: list[Asked] = []
     told: dict[str, list[str]] = defaultdict(list)
     for writer, own in read_own_questions(is_held_out=False):
         asked += own
@@ -132,12 +132,11 @@ def main() -> None:
     print(f"{len(asked)} questions, {len(scopes)} pairs of scopes; before:", flush=True)
     turning = Turning()
     tell(held_out, texts, turning)
-    teach(texts, lessons, STEPS, turning, list(turning.parameters()))
-    turning.requires_grad_(False)
-    turning.matrix.copy_(remove_languages(texts, few) @ turning.matrix)
+    teach(texts, lessons, STEPS, turning, [turning.middle, turning.matrix])
+    turning.matrix = remove_languages(texts, few) @ turning.matrix.detach()
     print("learned:", flush=True)
     tell(held_out, texts, turning)
-    save(texts.upper, turning.middle, turning.matrix)
+    save(texts.upper, turning.middle.detach(), turning.matrix)
 
 
 if __name__ == "__main__":

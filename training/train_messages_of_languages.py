@@ -11,7 +11,7 @@ import torch
 from e5 import E5
 from messages import SPEECH, Message, join_messages, read_talk, split_message, write_piece
 from network import MessageNetwork
-from train_languages import list_language_writers
+from questions import list_language_writers
 from train_messages import LATER, SEED, UNMIXED, draw_messages, train
 
 EPOCHS = 4
