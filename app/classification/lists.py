@@ -7,6 +7,8 @@ from collections.abc import Iterable
 LEAST_ROWS = 3
 # So many words of a form are the same in all rows. "My dog is Rex" has two.
 LEAST_WORDS = 3
+# Words. A longer text is no row.
+LONGEST_ROW = 40
 # The share of rows that may give a subject a second value, as one that nobody has ended yet does.
 MOST_SECONDS = 0.2
 
@@ -22,8 +24,7 @@ def is_in_list(incoming: str, stored: str, others: Iterable[str]) -> bool:
         return False
     before, after = row
     subjects = []
-    for other in others:
-        words = other.split()
+    for words in map(str.split, others):
         if words[: len(before)] == before:
             return False
         subject = _find_subject(words, before, after)
@@ -35,6 +36,8 @@ def is_in_list(incoming: str, stored: str, others: Iterable[str]) -> bool:
 
 def _find_row(incoming: list[str], stored: list[str]) -> tuple[list[str], list[str]] | None:
     """Return the words before and after the value, if the texts differ in nothing else."""
+    if max(len(incoming), len(stored)) > LONGEST_ROW:
+        return None
     start = _count_common(incoming, stored)
     end = _count_common(incoming[start:][::-1], stored[start:][::-1])
     has_values = min(len(incoming), len(stored)) > start + end
@@ -46,6 +49,8 @@ def _find_subject(words: list[str], before: list[str], after: list[str]) -> str 
 
     The subject is what differs in the words before the value; no fewer of them are the same.
     """
+    if len(words) > LONGEST_ROW:
+        return None
     start = _count_common(words, before)
     for end in range(start + 1, len(before)):
         same = [*before[:start], *before[end:]]

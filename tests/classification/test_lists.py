@@ -48,3 +48,8 @@ def test_a_row_may_go_on_behind_its_value() -> None:
     rows += ["server c runs on port 82 in Bonn"]
     assert is_in_list("server d runs on port 9 in Bonn", "server d runs on port 8 in Bonn", rows)
     assert not is_in_list("server d runs on port 9 in Bonn", "server d is down", rows)
+
+
+def test_a_long_text_is_no_row() -> None:
+    long = "a " * 900
+    assert not is_in_list(f"{long}b", f"{long}c", [f"x {long}{n}" for n in range(50)])
