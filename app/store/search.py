@@ -101,8 +101,8 @@ class Query:
 # Two facts rank alike if their scores differ by less than this share of the best one and their
 # similarities by no more than this: then the one that is known later comes first, as it may be the
 # newer wording of the other.
-_ALIKE_SCORE = 0.04
-_ALIKE_SIMILARITY = 0.03
+_ALIKE_SCORE = 0.07
+_ALIKE_SIMILARITY = 0.045
 
 _FOUND_FIRST = """
             band,

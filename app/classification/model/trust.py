@@ -6,7 +6,7 @@ from app.domain.relation import Judgment
 # Hardly one true ending in a hundred is read with this probability of no relation, and has vectors
 # that are farther apart.
 SURELY_NONE = 0.982
-NEAR = 0.5
+NEAR = 0.47
 # A good model ends one such fact in a thousand.
 MOST_ENDED = 0.01
 # A good model takes back one word in twenty.

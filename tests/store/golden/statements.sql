@@ -1608,13 +1608,13 @@ LEFT JOIN (
                             vector_score >= first_value(vector_score) OVER (
                                 PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
                                     DESC
-                            ) - 0.03,
+                            ) - 0.045,
                             true
                         ) AS is_alike
                         FROM (
                             SELECT *, floor(
                                 (max(score) OVER () - score)
-                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                                / greatest(0.07 * max(score) OVER (), 1e-9)
                             ) AS band
                             FROM (
                                 SELECT
@@ -1874,13 +1874,13 @@ LEFT JOIN (
                             vector_score >= first_value(vector_score) OVER (
                                 PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
                                     DESC
-                            ) - 0.03,
+                            ) - 0.045,
                             true
                         ) AS is_alike
                         FROM (
                             SELECT *, floor(
                                 (max(score) OVER () - score)
-                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                                / greatest(0.07 * max(score) OVER (), 1e-9)
                             ) AS band
                             FROM (
                                 SELECT
@@ -2178,13 +2178,13 @@ LEFT JOIN (
                             vector_score >= first_value(vector_score) OVER (
                                 PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
                                     DESC
-                            ) - 0.03,
+                            ) - 0.045,
                             true
                         ) AS is_alike
                         FROM (
                             SELECT *, floor(
                                 (max(score) OVER () - score)
-                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                                / greatest(0.07 * max(score) OVER (), 1e-9)
                             ) AS band
                             FROM (
                                 SELECT
@@ -2513,13 +2513,13 @@ LEFT JOIN (
                             vector_score >= first_value(vector_score) OVER (
                                 PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
                                     DESC
-                            ) - 0.03,
+                            ) - 0.045,
                             true
                         ) AS is_alike
                         FROM (
                             SELECT *, floor(
                                 (max(score) OVER () - score)
-                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                                / greatest(0.07 * max(score) OVER (), 1e-9)
                             ) AS band
                             FROM (
                                 SELECT
@@ -4064,13 +4064,13 @@ LEFT JOIN (
                             vector_score >= first_value(vector_score) OVER (
                                 PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
                                     DESC
-                            ) - 0.03,
+                            ) - 0.045,
                             true
                         ) AS is_alike
                         FROM (
                             SELECT *, floor(
                                 (max(score) OVER () - score)
-                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                                / greatest(0.07 * max(score) OVER (), 1e-9)
                             ) AS band
                             FROM (
                                 SELECT
@@ -9759,13 +9759,13 @@ LEFT JOIN (
                             vector_score >= first_value(vector_score) OVER (
                                 PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
                                     DESC
-                            ) - 0.03,
+                            ) - 0.045,
                             true
                         ) AS is_alike
                         FROM (
                             SELECT *, floor(
                                 (max(score) OVER () - score)
-                                / greatest(0.04 * max(score) OVER (), 1e-9)
+                                / greatest(0.07 * max(score) OVER (), 1e-9)
                             ) AS band
                             FROM (
                                 SELECT
