@@ -72,7 +72,7 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     assert moved["answer"]["memory"]["valid_from"].startswith("2026-03-09")
     assert all(words in context for words in ("Porto", "town library", "vegetarian"))
     assert "- I live in Braga" not in context
-    assert printed[2].splitlines()[-1] == "16 of 23 questions are answered rightly."
+    assert printed[2].splitlines()[-1] == "18 of 23 questions are answered rightly."
     assert "Allergic to peanuts" in printed[3]
     assert "I live in Porto" in printed[3]
 

@@ -30,7 +30,7 @@ MAX_READ = 2_000
 NEAREST_READ = 5
 # The cosine below which a text hardly ever concerns another, and is not read beside it. Candidates
 # of the same slot or category that were not ranked by their vectors count as just near.
-REACH = 0.1
+REACH = 0.12
 
 AnyFact = TypeVar("AnyFact", Fact, StoredFact)
 

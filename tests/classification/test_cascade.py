@@ -198,7 +198,7 @@ def test_a_candidate_of_the_same_slot_that_was_not_ranked_counts_as_just_near() 
     network = ScriptedNetwork(NOTHING)
     slot_mate = candidate("The printer is broken", similarity=None)
     nearer = [candidate(f"near {place}", place, 0.16) for place in range(2, 6)]
-    judge("My place is in Bruges", slot_mate, *nearer, candidate("x", 9, 0.09), network=network)
+    judge("My place is in Bruges", slot_mate, *nearer, candidate("x", 9, 0.11), network=network)
     assert "The printer is broken" in network.read_texts
     assert "x" not in network.read_texts
 
@@ -388,7 +388,7 @@ def test_far_candidates_are_read_and_the_model_is_asked_where_it_may(tier: Class
 
 def test_what_is_out_of_reach_is_not_read_and_no_reason_to_ask() -> None:
     network, model = ScriptedNetwork(UPDATE), ScriptedModel(Relation.UPDATE)
-    judge("Bruges wakes me up", replace(HOME, similarity=0.09), network=network, model=model)
+    judge("Bruges wakes me up", replace(HOME, similarity=0.11), network=network, model=model)
     assert (network.read_texts, model.questions) == ([], [])
 
 
