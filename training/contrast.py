@@ -34,7 +34,7 @@ Turn = Callable[[torch.Tensor], torch.Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Texts to learn from, so many of them in a step."""
+    """Texts to learn from, of which each step draws `count`."""
 
     asked: Sequence[Asked]
     count: int

@@ -17,7 +17,8 @@ def is_in_list(incoming: str, stored: str, others: Iterable[str]) -> bool:
     """Return True if both texts are rows about one subject in a list where a subject has one value.
 
     "The capital of Cardonia is Oss" and "The capital of Cardonia is Fen" are, beside the capitals
-    of three other countries. They are not if Cardonia has a third capital, or several of these two.
+    of three other countries. They are not if a third text gives Cardonia a capital, or if too many
+    of the other countries have two.
     """
     row = _find_row(incoming.split(), stored.split())
     if row is None:
@@ -47,7 +48,7 @@ def _find_row(incoming: list[str], stored: list[str]) -> tuple[list[str], list[s
 def _find_subject(words: list[str], before: list[str], after: list[str]) -> str | None:
     """Return what stands in place of the subject, if these words are a row of the same form.
 
-    The subject is what differs in the words before the value; no fewer of them are the same.
+    Of the words before the value, at least as many must be the same as stand in the subject.
     """
     if len(words) > LONGEST_ROW:
         return None
