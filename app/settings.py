@@ -511,6 +511,11 @@ class Settings(BaseSettings):
         description="Days that the texts of messages stay (docs/messages.md). The facts that were "
         "read from them stay. Unset: for ever.",
     )
+    message_vectors: bool = Field(
+        default=True,
+        description="A worker makes a vector of each message, so that searches find messages by "
+        "meaning too. Off: by their words alone.",
+    )
     capture_trust: int = Field(
         40,
         ge=0,

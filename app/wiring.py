@@ -68,6 +68,7 @@ from app.services.reviews import ReviewDecider
 from app.services.search import Searcher
 from app.services.sweep_requests import SweepRequests
 from app.services.sweeps import Sweeper
+from app.services.turn_embedder import TurnEmbedder
 from app.services.usage import UsageCounter
 from app.services.webhooks import WebhookKeeper
 from app.settings import InvalidSettings, Settings
@@ -144,6 +145,7 @@ class Services:
     webhooks: WebhookKeeper
     deliveries: Deliverer
     usage: UsageCounter
+    turn_embedder: TurnEmbedder
     retention: Retention
     doctor: Doctor
     reembed: Reembedder
@@ -416,6 +418,7 @@ def _build_services(
         webhooks=WebhookKeeper(engine, sender),
         deliveries=Deliverer(engine, sender),
         usage=usage,
+        turn_embedder=TurnEmbedder(engine, embedder, is_on=settings.message_vectors),
         retention=Retention(engine, archives, build_retention_settings(settings)),
         doctor=Doctor(engine, archives),
         reembed=Reembedder(engine, embedder),

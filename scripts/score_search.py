@@ -11,10 +11,8 @@ writers (`LEARNED`). Each question counts as it is, and, for a third, with its a
 import argparse
 import itertools
 import json
+import math
 import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,19 +22,18 @@ import httpx
 import numpy as np
 from numpy.typing import NDArray
 
-from app.store.embedded import embedded_postgres
-from app.store.odds import COMPETING
-from bench.servers import SERVICE, serving
+from app.store.odds import COMPETING, ODDS_OF_MESSAGES
+from bench.public.__main__ import OURS, open_memory
+from bench.public.memory import Palimpsest, Turn
 
-ROOT = Path(__file__).parent.parent
-
-CORPUS = ROOT / "corpus"
+CORPUS = Path(__file__).parent.parent / "corpus"
 ENDINGS = {"UPDATE", "CONTRADICTION", "RETRACTION"}
 HELD_OUT = ("relationships",)
 HELD_OUT_ENDING = "2"  # of the names of writers in other languages
 HELD_OUT_WORLDS = "*[a-z]25.jsonl"
 WORLDS = ("english2",)
 LEARNED = (*WORLDS, "business")  # the encoder did not learn from them
+TALKS = "talks2"  # nor from these
 MODES = ("hybrid", "vector", "text")
 RARE_WORDS_WEIGHT = 0.03  # as in app/store/search.py
 UNANSWERED = 0.35  # of the questions
@@ -147,6 +144,33 @@ def ask(
     return ranked
 
 
+def ask_of_talks(memory: Palimpsest) -> list[Ranked]:
+    """Return what is ranked of messages: of each talk by itself, and of all as one agent's."""
+    talks = read_lines(CORPUS / "worlds" / f"{TALKS}.jsonl")
+    ranked = []
+    for agent, told in [(TALKS, talks), *((talk["id"], [talk]) for talk in talks)]:
+        sessions = [[Turn(**turn) for turn in talk["turns"]] for talk in told]
+        memory.store_talk(agent, sessions)
+        for talk in told:
+            for question in talk["questions"]:
+                answers = {talk["turns"][place]["text"] for place in question["answers"]}
+                sent = {"query": question["query"], "limit": 1000, "include": ["turns"]}
+                answer = memory.client.post("/v1/search", json=sent, headers={"X-Agent-Id": agent})
+                turns = answer.raise_for_status().json()["turns"]
+                right = [turn["content"] in answers for turn in turns]
+                scores = undo_chances([turn["score"] for turn in turns])
+                if answers:
+                    ranked.append(Ranked(scores, np.array(right, float)))
+    return ranked
+
+
+def undo_chances(chances: Sequence[float]) -> Floats:
+    """Return the scores of messages from their chances, best first."""
+    odds = ODDS_OF_MESSAGES["hybrid"]
+    nothing = 1 - sum(chances[:COMPETING])
+    return (np.log(chances) + odds.none - math.log(nothing)) / odds.sharpness
+
+
 def combine(scores: Mapping[str, float]) -> float:
     """Return the score of a hit in its mode before it is a chance."""
     if "vector" not in scores:
@@ -185,6 +209,12 @@ def learn_odds(ranked: Sequence[Ranked], start: float) -> tuple[float, float]:
     return float(odds[0]), float(odds[1])
 
 
+def describe_ranks(name: str, ranked: Sequence[Ranked]) -> str:
+    first = np.mean([each.right[:1].any() for each in ranked])
+    among = np.mean([each.right[:3].any() for each in ranked])
+    return f"{name} first {first:.3f} among three {among:.3f}"
+
+
 def describe_calibration(ranked: Sequence[Ranked], sharpness: float, none: float) -> str:
     """Return, by bands of the chance, how often what has it is right."""
     scores, right, weights = collect(ranked)
@@ -204,26 +234,22 @@ def main() -> None:
     others = [""] if os.environ.get("PALIMPSEST_LANGUAGES") == "many" else []
     learned = LEARNED if arguments.odds else ()
     asked: dict[str, dict[str, list[Ranked]]] = {}
-    with tempfile.TemporaryDirectory() as folder, embedded_postgres(Path(folder)) as url:
-        migrate = [sys.executable, "-m", "app.cli", "migrate"]
-        environment = os.environ | {"PALIMPSEST_DATABASE_URL": url}
-        subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
-        with serving(SERVICE, PALIMPSEST_DATABASE_URL=url) as port:
-            client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
-            for name, scopes, questions in list_questions([*learned, *HELD_OUT, *others]):
-                asked[name] = ask(client, scopes, questions)
-                for mode, ranked in asked[name].items():
-                    first = np.mean([each.right[:1].any() for each in ranked])
-                    among = np.mean([each.right[:3].any() for each in ranked])
-                    print(
-                        f"{name:14} {mode:7} first {first:.3f} among three {among:.3f}", flush=True
-                    )
+    with open_memory(OURS) as memory:
+        assert isinstance(memory, Palimpsest)
+        for name, scopes, questions in list_questions([*learned, *HELD_OUT, *others]):
+            asked[name] = ask(memory.client, scopes, questions)
+            for mode, ranked in asked[name].items():
+                print(describe_ranks(f"{name:14} {mode:7}", ranked), flush=True)
+        talks = ask_of_talks(memory) if arguments.odds else []
     if arguments.odds:
         for mode, start in zip(MODES, (11.0, 13.0, 1.5), strict=True):
             odds = learn_odds([one for name in learned for one in asked[name][mode]], start)
             print(f"{mode}: sharpness {odds[0]:.2f}, none {odds[1]:.2f}")
             for name in (name for name in asked if name not in learned):
                 print(f"  {name}: {describe_calibration(asked[name][mode], *odds)}")
+        odds = learn_odds(talks, 10.0)
+        print(f"messages: sharpness {odds[0]:.2f}, none {odds[1]:.2f}")
+        print(describe_ranks(f"  {TALKS}", talks))
 
 
 if __name__ == "__main__":

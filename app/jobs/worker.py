@@ -38,6 +38,7 @@ async def run_worker(
         open_jobs(settings) as jobs,
         nullcontext() if until_idle else jobs.services.capture_runner.read_in_background(),
         jobs.services.index_keeper.keep_in_background(),
+        nullcontext() if until_idle else jobs.services.turn_embedder.embed_in_background(),
     ):
         clock = settings.supersession_sweep_enabled and not until_idle
         jobs.register_jobs(sweeps_at=settings.supersession_cron if clock else None)
@@ -80,6 +81,7 @@ async def _run_jobs(jobs: Jobs, *, until_idle: bool) -> None:
     while True:
         if until_idle:
             await jobs.services.capture_runner.read_waiting()
+            await jobs.services.turn_embedder.embed_waiting()
         await jobs.services.queue.app.run_worker_async(
             concurrency=CONCURRENT_JOBS,
             wait=not until_idle,

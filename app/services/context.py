@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -42,7 +42,7 @@ NEAREST = 100
 MOST_ROWS = 2_000
 # So much talk stands in a context, of which each line answers the query with such a chance.
 MOST_SAID = 3
-LEAST_CHANCE = 0.2
+LEAST_CHANCE = 0.1
 # More questions than a context shows, because some are for a person.
 MOST_READ = 10
 
@@ -109,23 +109,22 @@ class ContextComposer:
         strong, in_question = await self._reads.run(agent, read_strongest, known_at=point.known_at)
         moment = strong.moment
         near: list[Memory] = []
+        talk: list[str] = []
         ranks: dict[UUID, int] | None = None
         if query:
+            question = await self._searcher.add_vector(Question(query, "hybrid", NEAREST))
             near, also_in_question = await self._find_nearest(
-                agent,
-                query,
-                filters,
-                point,
-                moment,
+                agent, question, filters, point, moment
             )
             in_question = {**in_question, **also_in_question}
             ranks = {memory.id: rank for rank, memory in enumerate(near)}
+            if with_talk:
+                talk = await self._list_said(agent, question, filters, point)
         memories = {memory.id: memory for memory in (*strong.memories, *near)}
         items = [
             self._build_item(memory, moment, ranks, in_question.get(memory.id, ()))
             for memory in memories.values()
         ]
-        talk = await self._list_said(agent, query, filters, point) if query and with_talk else []
         context = compose_context(items, budget=budget, holding=strong.live, talk=talk)
         if asks and point.is_present:
             questions = await self._find_questions(agent, context)
@@ -140,10 +139,10 @@ class ContextComposer:
         return ComposedContext(moment, context, hints_by_id)
 
     async def _list_said(
-        self, agent: AgentId, query: str, filters: Filters, point: Point
+        self, agent: AgentId, question: Question, filters: Filters, point: Point
     ) -> list[str]:
-        """Return the lines of what users and assistants said about the query and became no fact."""
-        question = Question(query, "text", MOST_SAID, LEAST_CHANCE)
+        """Return lines of what users and assistants said to the question and became no fact."""
+        question = replace(question, limit=MOST_SAID, min_score=LEAST_CHANCE)
         turns = await self._searcher.find_turns(agent, question, filters, point, is_unread=True)
         return [
             render_said_line(turn.said_at, turn.name or turn.role, turn.content)
@@ -222,16 +221,15 @@ class ContextComposer:
     async def _find_nearest(
         self,
         agent: AgentId,
-        query: str,
+        question: Question,
         filters: Filters,
         point: Point,
         moment: Moment,
     ) -> tuple[list[Memory], Mapping[UUID, Sequence[UUID]]]:
-        """Return the memories nearest to the query, nearest first, and the reviews about them.
+        """Return the memories nearest to the question, nearest first, and the reviews about them.
 
         Beliefs that are younger than the moment are left out, so that both reads show one picture.
         """
-        question = Question(query, mode="hybrid", limit=NEAREST)
         nearest = await self._searcher.find_nearest(
             agent,
             question,

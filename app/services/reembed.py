@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.domain.agent import AgentId
 from app.domain.errors import EmbedderUnavailable, PalimpsestError
 from app.embedding import Embedder
 from app.store import reembed
-from app.store.engine import NO_AGENT, begin_as_operator, begin_as_owner
+from app.store.captures.vectors import clear_turn_vectors
+from app.store.engine import NO_AGENT, begin_as_operator, begin_as_owner, begin_for_agent
 from app.store.reembed import START, CannotChange, UnembeddedMemory
 from app.store.roles import Role
 
@@ -40,7 +42,8 @@ class ReembedStopped(PalimpsestError):
 class Reembedder:
     """Gives a database the vectors of another model.
 
-    Readers and writers keep the old vectors until the last moment.
+    Readers and writers keep the old vectors until the last moment. Meanwhile,
+    messages are found by their words alone.
     """
 
     def __init__(self, engine: AsyncEngine, embedder: Embedder) -> None:
@@ -56,6 +59,7 @@ class Reembedder:
         async with reembed.lock_reembedding(self._engine):
             if not await self._begin_change():
                 return False
+            await self._clear_turns()
             await reembed.build_unembedded_index(self._engine)
             try:
                 await self._make_and_exchange(report)
@@ -74,6 +78,16 @@ class Reembedder:
                 )
 
         return await _retry_while_locked(begin_locked)
+
+    async def _clear_turns(self) -> None:
+        """Remove the vectors of messages. After the change, a worker makes new ones."""
+        agents: Sequence[AgentId] = [START.agent]
+        while agents:
+            async with begin_as_operator(self._engine) as connection:
+                agents = await reembed.list_agents(connection, agents[-1], CHUNK)
+            for agent in agents:
+                async with begin_for_agent(self._engine, agent) as connection:
+                    await clear_turn_vectors(connection, agent)
 
     async def _make_and_exchange(self, report: Report) -> None:
         async with begin_as_operator(self._engine) as connection:

@@ -9,11 +9,11 @@ from app.domain.agent import AgentId
 from app.domain.errors import NoPreference, UnknownMemory
 from app.domain.fact import Kind, Slot
 from app.domain.version import Memory, Moment
-from app.embedding import Embedder
+from app.embedding import Embedder, Vector
 from app.services.agent_indexes import AgentIndexDirectory
 from app.services.usage import UsageCounter
 from app.store import memories, search
-from app.store.captures.search import FoundTurn, search_turns
+from app.store.captures.search import FoundTurn, TurnQuery, search_turns
 from app.store.columns import Filters
 from app.store.memories import Point
 from app.store.reads import Reads
@@ -31,7 +31,8 @@ class Question:
 
     There are `limit` results at most, each with a score of `min_score` or more: the chance that it
     answers, between 0 and 1. `exact`: every memory is looked at, even if the agent has an index.
-    `focus`: what hardly answers is left out. `with_turns`: messages are searched, too.
+    `focus`: what hardly answers is left out. `with_turns`: messages are searched, too. `vector` is
+    the text's, which `Searcher.add_vector` sets; text mode has none.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Question:
     exact: bool = False
     focus: bool = False
     with_turns: bool = False
+    vector: Vector | None = None
 
     @property
     def floor(self) -> float:
@@ -76,12 +78,20 @@ class Searcher:
         point: Point,
     ) -> Hits:
         """Return the nearest memories, best first, and count them as used."""
+        question = await self.add_vector(question)
         hits = await self.find_nearest(agent, question, filters, point)
         if question.with_turns:
             turns = await self.find_turns(agent, question, filters, point)
             hits = replace(hits, turns=turns)
         self._usage.note_uses(agent, [hit.memory.id for hit in hits.hits])
         return hits
+
+    async def add_vector(self, question: Question) -> Question:
+        """Return the question with the vector of its text, unless its mode needs none."""
+        if question.mode == "text":
+            return question
+        [vector] = await self._embedder.encode([question.text])
+        return replace(question, vector=vector)
 
     async def find_nearest(
         self,
@@ -94,12 +104,9 @@ class Searcher:
 
         What reviews ask is a matter of the present: reads of an earlier known time leave it out.
         """
-        vector = None
-        if question.mode != "text":
-            [vector] = await self._embedder.encode([question.text])
         query = Query(
             question.text,
-            vector,
+            question.vector,
             self._embedder.name,
             question.mode,
             self._language,
@@ -134,19 +141,20 @@ class Searcher:
 
         If it `is_unread`, no fact was read from them.
         """
+        query = TurnQuery(
+            question.text,
+            question.vector,
+            self._embedder.name,
+            question.mode,
+            self._language,
+            filters.session_id,
+            question.limit,
+            self._max_answer_bytes,
+            is_unread,
+        )
 
         async def read(connection: AsyncConnection) -> list[FoundTurn]:
-            return await search_turns(
-                connection,
-                agent,
-                question.text,
-                point,
-                language=self._language,
-                session_id=filters.session_id,
-                limit=question.limit,
-                max_bytes=self._max_answer_bytes,
-                is_unread=is_unread,
-            )
+            return await search_turns(connection, agent, query, point)
 
         turns = await self._reads.run(agent, read, known_at=point.known_at)
         return [turn for turn in turns if turn.score >= question.floor]

@@ -11,21 +11,21 @@ COMPETING = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Odds:
+class Odds:
     """What is ahead by 1 is `sharpness` times e as likely. `none` stands where nothing answers."""
 
     sharpness: float
     none: float
 
 
-# scripts/score_search.py learns them from 600 questions, and from the same ones with their
-# answers taken away, which count for a third.
-_ODDS = {"hybrid": _Odds(11.0, 4.5), "vector": _Odds(12.8, 4.8), "text": _Odds(0.9, 2.0)}
+# scripts/score_search.py learns them from 600 questions about memories and 150 about messages, and
+# from the same ones with their answers taken away, which count for a third.
+ODDS = {"hybrid": Odds(11.0, 4.5), "vector": Odds(12.8, 4.8), "text": Odds(0.9, 2.0)}
+ODDS_OF_MESSAGES = ODDS | {"hybrid": Odds(9.8, 5.4)}
 
 
-def build_chance(mode: str) -> str:
+def build_chance(odds: Odds) -> str:
     """Return the SQL of the chance of what has this `score`. The CTE `best` has what competes."""
-    odds = _ODDS[mode]
     return f"""
         exp({odds.sharpness} * score) / (
             SELECT exp({odds.none}) + sum(exp({odds.sharpness} * competing.score))

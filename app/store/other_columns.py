@@ -323,6 +323,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("name", Erasure.REMOVED),
         OtherColumn("content", Erasure.REMOVED),
         OtherColumn("lexemes", Erasure.REMOVED, exported=False),
+        OtherColumn("embedding", Erasure.REMOVED, exported=False),
         OtherColumn("skipped", Erasure.BY_FIELD, _list_fields("[].", "start", "end", "reason")),
     ),
     "captured_facts": (

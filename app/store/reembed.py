@@ -213,6 +213,18 @@ async def build_unembedded_index(engine: AsyncEngine) -> None:
             await session.execute(sa.text(_CREATE_INDEX))
 
 
+# List agents in the order of their names.
+_LIST_AGENTS = """
+    SELECT agent_id FROM agents WHERE agent_id > :after ORDER BY agent_id LIMIT :limit
+"""
+
+
+async def list_agents(connection: AsyncConnection, after: AgentId, limit: int) -> list[AgentId]:
+    """Return the agents whose names come next."""
+    rows = await fetch_rows(connection, _LIST_AGENTS, {"after": after, "limit": limit})
+    return [AgentId(row["agent_id"]) for row in rows]
+
+
 # --- making vectors ----------------------------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ from app.store.memories import (
     run_read,
     where_searchable,
 )
-from app.store.odds import COMPETING, build_chance
+from app.store.odds import COMPETING, ODDS, build_chance
 from app.store.ranking import (
     MIN_DEPTH,
     OUTRANKED,
@@ -156,7 +156,7 @@ def _build_statement(mode: str, point: Point, ctes: str, scope: Scope) -> str:
     page = f"""
         SELECT *
         FROM (
-            SELECT *, {build_chance(mode)} AS chance FROM ({_rank_alike_sql(point)}) AS ranked
+            SELECT *, {build_chance(ODDS[mode])} AS chance FROM ({_rank_alike_sql(point)}) AS ranked
         ) AS weighed
         WHERE chance >= :min_score
         ORDER BY {_FOUND_FIRST}

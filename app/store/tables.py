@@ -542,6 +542,7 @@ turns = sa.Table(
             "to_tsvector(language, pair_characters(coalesce(name || ' ', '') || content, true))"
         ),
     ),
+    sa.Column("embedding", HALFVEC),
     sa.ForeignKeyConstraint(
         ["agent_id", "capture_id"],
         ["captures.agent_id", "captures.id"],
@@ -562,6 +563,12 @@ turns = sa.Table(
         "agent_id",
         "received_at",
         postgresql_where=sa.text("content IS NOT NULL"),
+    ),
+    sa.CheckConstraint("content IS NOT NULL OR embedding IS NULL", name="turns_embedding"),
+    sa.Index(
+        "turns_unembedded",
+        "id",
+        postgresql_where=sa.text("embedding IS NULL AND content IS NOT NULL"),
     ),
 )
 

@@ -67,8 +67,15 @@ def open_memory(name: str) -> Iterator[Memory]:
         environment = os.environ | {"PALIMPSEST_DATABASE_URL": url}
         migrate = [sys.executable, "-m", "app.cli", "migrate"]
         subprocess.run(migrate, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
-        with serving(SERVICE, PALIMPSEST_DATABASE_URL=url) as port:
-            yield Palimpsest(port)
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "app.cli", "worker"], cwd=ROOT, env=environment
+        )
+        try:
+            with serving(SERVICE, PALIMPSEST_DATABASE_URL=url) as port:
+                yield Palimpsest(port, url)
+        finally:
+            worker.terminate()
+            worker.wait(20)
 
 
 def main() -> None:

@@ -1,11 +1,15 @@
 """What an exam asks of a memory, and how the service is asked."""
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import httpx
+import psycopg
+
+_ANY_UNEMBEDDED = "SELECT 1 FROM turns WHERE embedding IS NULL AND content IS NOT NULL LIMIT 1"
 
 BATCH = 100  # facts of a call, messages too
 PAGE = 1_000
@@ -41,11 +45,12 @@ class Memory(Protocol):
 
 
 class Palimpsest:
-    """The service at a port, over HTTP, as it is without settings."""
+    """The service at a port, over HTTP, as it is without settings. A worker runs beside it."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, database_url: str) -> None:
         self.name = "Palimpsest"
-        self._client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600)
+        self._database_url = database_url
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600)
 
     def store(self, agent: str, facts: Sequence[str]) -> None:
         for start in range(0, len(facts), BATCH):
@@ -95,17 +100,25 @@ class Palimpsest:
                     "extract": "off",
                 }
                 self._post(agent, "/v1/messages", sent)
+        self._await_vectors()
+
+    def _await_vectors(self) -> None:
+        """Return when the worker has made the vectors of all messages."""
+        with psycopg.connect(self._database_url, autocommit=True) as connection:
+            connection.execute("SET ROLE palimpsest_operator")  # which sees every agent
+            while connection.execute(_ANY_UNEMBEDDED).fetchone():
+                time.sleep(0.5)
 
     def search_talk(self, agent: str, question: str, limit: int) -> list[str]:
         sent = {"query": question, "limit": limit, "include": ["turns"]}
         return [turn["content"] for turn in self._post(agent, "/v1/search", sent)["turns"]]
 
     def _post(self, agent: str, path: str, sent: Any) -> Any:
-        answer = self._client.post(path, json=sent, headers={"X-Agent-Id": agent})
+        answer = self.client.post(path, json=sent, headers={"X-Agent-Id": agent})
         return json.loads(answer.raise_for_status().content)
 
     def _get(self, agent: str, path: str, asked: dict[str, Any]) -> Any:
-        answer = self._client.get(path, params=asked, headers={"X-Agent-Id": agent})
+        answer = self.client.get(path, params=asked, headers={"X-Agent-Id": agent})
         return json.loads(answer.raise_for_status().content)
 
 

@@ -160,7 +160,9 @@ Sort = Annotated[
 
 FOCUS = "Leave out what hardly answers: results below a score of 0.03."
 Included = Literal["turns"]
-INCLUDE = "`turns`: search messages, too, by their words. They are answered beside the results."
+INCLUDE = (
+    "`turns`: search messages, too, by meaning and words. They are answered beside the results."
+)
 EXACT = (
     "Look at every memory, even if the agent has an index. An agent without one is always searched "
     "like that."

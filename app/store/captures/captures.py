@@ -136,7 +136,9 @@ _CAPTURE_TYPES = {
     if column.name not in _SET_BY_RUNNERS
 }
 _TURN_TYPES = {
-    column.name: find_copy_type(column) for column in turns.columns if column.computed is None
+    column.name: find_copy_type(column)
+    for column in turns.columns
+    if column.computed is None and column.name != "embedding"
 }
 
 

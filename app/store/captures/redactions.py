@@ -53,7 +53,8 @@ _FORGET_TROUBLE = """
 # them.
 _EMPTY_TURNS = """
     WITH emptied AS (
-        UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
+        UPDATE turns SET
+            content = NULL, name = NULL, embedding = NULL, skipped = '[]', done = true
         WHERE agent_id = :agent AND (:everything OR session_id = :session)
         RETURNING id, capture_id
     ),
@@ -135,6 +136,7 @@ _LIST_TURNS = """
 _WRITE_TURNS = """
     UPDATE turns t SET
         content = r.content,
+        embedding = NULL,
         name = CASE WHEN r.content IS NULL THEN NULL ELSE name END,
         skipped = CASE WHEN r.content IS NULL THEN '[]' ELSE skipped END,
         done = done OR r.content IS NULL

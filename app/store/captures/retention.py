@@ -19,7 +19,8 @@ _EXPIRED = """
 # Empty the expired turns, and their facts.
 _EMPTY_EXPIRED = f"""
     WITH emptied AS (
-        UPDATE turns t SET content = NULL, name = NULL, skipped = '[]', done = true
+        UPDATE turns t SET
+            content = NULL, name = NULL, embedding = NULL, skipped = '[]', done = true
         FROM ({_EXPIRED} LIMIT :limit) AS expired
         WHERE t.agent_id = :agent AND t.id = expired.id
         RETURNING t.id, t.capture_id

@@ -842,8 +842,8 @@ class AsyncOperations:
                 hybrid.
             min_score: Leave out results that score lower, 0 to 1.
             focus: Leave out what hardly answers: results below a score of 0.03.
-            include: `turns`: search messages, too, by their words. They are answered beside the
-                results.
+            include: `turns`: search messages, too, by meaning and words. They are answered
+                beside the results.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             as_of: What was true at that time.
@@ -942,8 +942,8 @@ class AsyncOperations:
                 hybrid.
             min_score: Leave out results that score lower, 0 to 1.
             focus: Leave out what hardly answers: results below a score of 0.03.
-            include: `turns`: search messages, too, by their words. They are answered beside the
-                results.
+            include: `turns`: search messages, too, by meaning and words. They are answered
+                beside the results.
             sort: Order of the memories found: best match first, or strongest first. It never
                 hides one. Default: score.
             exact: Look at every memory, even if the agent has an index. An agent without one is

@@ -2533,7 +2533,8 @@ class SearchRequest(TypedDict):
     focus: NotRequired[bool]
     """Leave out what hardly answers: results below a score of 0.03."""
     include: NotRequired[Sequence[Literal["turns"]]]
-    """`turns`: search messages, too, by their words. They are answered beside the results."""
+    """`turns`: search messages, too, by meaning and words. They are answered beside the
+    results."""
     sort: NotRequired[Literal["score", "strength"] | str]
     """Order of the memories found: best match first, or strongest first. It never hides one."""
     as_of: NotRequired[Time | None]

@@ -4266,8 +4266,10 @@ live AS MATERIALIZED (
     SELECT
         t.id,
         coalesce(t.session_id, CAST(t.capture_id AS text)) AS talk,
-        CAST(NULL AS float8) AS distance,
-        CASE WHEN t.lexemes @@ (SELECT words FROM query_words) THEN t.lexemes END AS lexemes,
+        CASE WHEN (SELECT name FROM encoder) = :encoder THEN t.embedding <=> CAST(CAST(:vector AS
+            vector) AS halfvec) END AS distance,
+        CASE WHEN t.lexemes @@ (SELECT words FROM query_words) THEN t.lexemes END
+        AS lexemes,
         t.said_at AS valid_from
     FROM turns t
     WHERE t.agent_id = :agent
@@ -4276,6 +4278,7 @@ live AS MATERIALIZED (
         AND t.received_at <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
         AND t.session_id IS NOT DISTINCT FROM coalesce(CAST(:session AS text), t.session_id)
 ),
+    have_vectors AS MATERIALIZED (SELECT count(distance) * 2 >= count(*) AS yes FROM live),
 word AS MATERIALIZED (
     SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
     FROM unnest(
@@ -4302,23 +4305,36 @@ matching AS MATERIALIZED (
     GROUP BY id
 ),
 ranked AS MATERIALIZED (
-    SELECT id, max(talk) AS talk, sum(rank) AS rank, max(said_at) AS said_at
+    SELECT
+        id,
+        max(talk) AS talk,
+        1 - max(distance) AS similarity,
+        sum(rank) AS rank,
+        max(said_at) AS said_at
     FROM (
-        SELECT id, talk, CAST(0 AS float8) AS rank, valid_from AS said_at FROM live
+        SELECT id, talk, distance, CAST(0 AS float8) AS rank, valid_from AS said_at
+        FROM live
         UNION ALL
-        SELECT id, NULL, rank, NULL FROM matching
+        SELECT id, NULL, NULL, rank, NULL FROM matching
     ) AS parts
     GROUP BY id
 ),
 best AS MATERIALIZED (
     SELECT id, score
     FROM (
-        SELECT id, said_at, rank + 0.25 * (
-            coalesce(lag(rank) OVER in_order, 0) + coalesce(lead(rank) OVER in_order, 0)
-        ) AS score
+        SELECT id, said_at, CASE WHEN (SELECT yes FROM have_vectors) THEN coalesce(similarity, 0) +
+            0.04 * (
+            rank + 0.25 * (
+                coalesce(lag(rank) OVER in_order, 0) + coalesce(lead(rank) OVER in_order, 0)
+            )
+        ) ELSE
+            rank + 0.25 * (
+                coalesce(lag(rank) OVER in_order, 0) + coalesce(lead(rank) OVER in_order, 0)
+            )
+            END AS score
         FROM ranked
         WINDOW in_order AS (PARTITION BY talk ORDER BY said_at, id)
-    ) AS beside
+    ) AS scored
     WHERE score > 0
     ORDER BY score DESC, said_at DESC
     LIMIT greatest(:limit, 10)
@@ -4338,11 +4354,17 @@ LEFT JOIN (
         FROM (
             SELECT
                 t.id, t.capture_id, t.session_id, t.role, t.name, t.content, t.said_at,
+                CASE WHEN (SELECT yes FROM have_vectors) THEN
+                exp(9.8 * score) / (
+                    SELECT exp(5.4) + sum(exp(9.8 * competing.score))
+                    FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                )
+                ELSE
                 exp(0.9 * score) / (
                     SELECT exp(2.0) + sum(exp(0.9 * competing.score))
                     FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
                 )
-                AS score
+                END AS score
             FROM best JOIN turns t ON t.agent_id = :agent AND t.id = best.id
             WHERE NOT :unread OR NOT EXISTS (
                 SELECT FROM captured_facts f
@@ -8795,7 +8817,8 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- POST /v1/erasures
 -- app/store/erasures.py erase_memories
 WITH emptied AS (
-    UPDATE turns SET content = NULL, name = NULL, skipped = '[]', done = true
+    UPDATE turns SET
+        content = NULL, name = NULL, embedding = NULL, skipped = '[]', done = true
     WHERE agent_id = :agent AND (:everything OR session_id = :session)
     RETURNING id, capture_id
 ),
@@ -9156,7 +9179,8 @@ RETURNING key_hash;
 -- a worker: retention
 -- app/store/captures/retention.py empty_expired_turns
 WITH emptied AS (
-    UPDATE turns t SET content = NULL, name = NULL, skipped = '[]', done = true
+    UPDATE turns t SET
+        content = NULL, name = NULL, embedding = NULL, skipped = '[]', done = true
     FROM (
         SELECT id
         FROM turns
