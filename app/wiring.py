@@ -344,6 +344,7 @@ def _build_services(
     search = Searcher(
         reads,
         embedder,
+        dater,
         usage,
         indexes,
         language=settings.text_language,

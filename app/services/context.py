@@ -112,7 +112,7 @@ class ContextComposer:
         talk: list[str] = []
         ranks: dict[UUID, int] | None = None
         if query:
-            question = await self._searcher.add_vector(Question(query, "hybrid", NEAREST))
+            question = await self._searcher.read(agent, Question(query, "hybrid", NEAREST), point)
             near, also_in_question = await self._find_nearest(
                 agent, question, filters, point, moment
             )

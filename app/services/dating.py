@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.agent import AgentId
 from app.domain.dates.dated_text import DatedText
 from app.domain.dates.facts import date_fact, find_times
+from app.domain.dates.window import Window, find_window
 from app.domain.dates.zones import find_zone
 from app.domain.fact import Fact
 from app.extraction.date_roles import RuledText
@@ -86,6 +87,19 @@ class FactDater:
         read = await self._read_times(facts)
         texts = _date_all(facts, read, datetime.now(UTC), [UTC] * len(facts))
         return [text.is_episode for text in texts]
+
+    async def read_window(self, agent: AgentId, question: str) -> Window | None:
+        """Return the time that a question asks about, if its words name one.
+
+        Relative dates count from now, in the zone of the agent.
+        """
+        if not self._is_on:
+            return None
+        timed, _ = await self._network.rule(find_times(question))
+        if not timed.phrases:
+            return None
+        clock, own = await self._read_clock_and_zone(agent)
+        return find_window(timed, clock, own or self._zone)
 
     async def _read_times(self, facts: Sequence[Fact]) -> list[RuledText]:
         """Return the phrases of time in each fact, with what they are to it. Raises CallerLeft."""

@@ -203,9 +203,26 @@ def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str
     return [*conditions, *narrowing], parameters
 
 
-def where_searchable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
-    """Return the WHERE of a search. An erased memory has neither words nor a vector."""
+# The version held at some time of the window that a question asks about.
+HELD_IN_WINDOW = """(
+    NOT b.void
+    AND b.valid_from < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+    AND coalesce(b.valid_until, 'infinity')
+        > coalesce(CAST(:window_start AS timestamptz), '-infinity')
+)"""
+
+
+def where_searchable(
+    filters: Filters, point: Point, *, has_window: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """Return the WHERE of a search. An erased memory has neither words nor a vector.
+
+    If it `has_window`, what held in the window passes too.
+    """
     conditions, parameters = list_conditions(filters, point)
+    if has_window and HOLDS in conditions:
+        conditions[conditions.index(HOLDS)] = f"({HOLDS} OR {HELD_IN_WINDOW})"
+        conditions = [condition for condition in conditions if condition != WARM]
     if _NOT_ERASED not in conditions:
         conditions.append(_NOT_ERASED)
     return " AND ".join(["m.agent_id = :agent", *conditions]), parameters

@@ -813,6 +813,7 @@ class AsyncOperations:
         known_at: Time | None = None,
         include_superseded: bool | None = None,
         exact: bool | None = None,
+        read_dates: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to the query, best first: min(limit, live) of them, unless
         `min_score` cuts some off. Mode `text` has those that share a word with the query. A
@@ -851,6 +852,10 @@ class AsyncOperations:
             include_superseded: Search every version, not only what holds.
             exact: Look at every memory, even if the agent has an index. An agent without one is
                 always searched like that.
+            read_dates: Read words such as "in March", "last week" or "since 2024" as the time
+                that the question asks about: what held then is searched too, and comes first,
+                above all what began or ended then. The answer shows the `window`. Only
+                questions about the present are read so. Default: True.
         """
         answer: SearchAnswer = await self._call(
             Request(
@@ -880,6 +885,7 @@ class AsyncOperations:
                     "known_at": known_at,
                     "include_superseded": include_superseded,
                     "exact": exact,
+                    "read_dates": read_dates,
                 },
                 is_read=True,
             )
@@ -912,6 +918,7 @@ class AsyncOperations:
         include: Sequence[Literal["turns"]] | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         exact: bool | None = None,
+        read_dates: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to `q`, best first, now or at any point on both axes of time.
 
@@ -948,6 +955,10 @@ class AsyncOperations:
                 hides one. Default: score.
             exact: Look at every memory, even if the agent has an index. An agent without one is
                 always searched like that.
+            read_dates: Read words such as "in March", "last week" or "since 2024" as the time
+                that the question asks about: what held then is searched too, and comes first,
+                above all what began or ended then. The answer shows the `window`. Only
+                questions about the present are read so. Default: True.
         """
         answer: SearchAnswer = await self._call(
             Request(
@@ -977,6 +988,7 @@ class AsyncOperations:
                     "include": include,
                     "sort": sort,
                     "exact": exact,
+                    "read_dates": read_dates,
                 },
                 is_read=True,
             )

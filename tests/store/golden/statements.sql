@@ -1498,7 +1498,7 @@ query_words AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -1530,6 +1530,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -1539,13 +1540,13 @@ best AS MATERIALIZED (
     SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
         (
-            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
             FROM live
-            ORDER BY distance
+            ORDER BY distance - bonus
             LIMIT greatest(:limit, 10)
         )
         UNION ALL
-        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
         FROM matching
     ) AS scored
     GROUP BY id
@@ -1799,7 +1800,7 @@ moment AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT
-        m.id, (m.embedding <=> :vector) + 0 AS distance, NULL AS lexemes, b.valid_from
+        m.id, (m.embedding <=> :vector) + 0 AS distance, NULL AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -1813,9 +1814,12 @@ live AS MATERIALIZED (
 ),
 best AS MATERIALIZED (
     SELECT
-        id, 1 - distance AS score, 1 - distance AS vector, CAST(NULL AS float8) AS text
+        id,
+        1 - distance + bonus AS score,
+        1 - distance AS vector,
+        CAST(NULL AS float8) AS text
     FROM live
-    ORDER BY distance
+    ORDER BY distance - bonus
     LIMIT greatest(:limit, 10)
 ),
 outranked AS (
@@ -2079,7 +2083,7 @@ query_words AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, CAST(NULL AS float8) AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -2111,15 +2115,20 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
     GROUP BY id
 ),
 best AS MATERIALIZED (
-    SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text
+    SELECT
+        id,
+        rank + 12 * bonus AS score,
+        CAST(NULL AS float8) AS vector,
+        rank AS text
     FROM matching
-    ORDER BY rank DESC, valid_from DESC
+    ORDER BY score DESC, valid_from DESC
     LIMIT greatest(:limit, 10)
 ),
 outranked AS (
@@ -2390,7 +2399,7 @@ query_words AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     JOIN LATERAL (
@@ -2435,6 +2444,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -2444,13 +2454,13 @@ best AS MATERIALIZED (
     SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
         (
-            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
             FROM live
-            ORDER BY distance
+            ORDER BY distance - bonus
             LIMIT greatest(:limit, 10)
         )
         UNION ALL
-        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
         FROM matching
     ) AS scored
     GROUP BY id
@@ -2734,6 +2744,345 @@ ORDER BY
 -- ===== GET /v1/search =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 -- app/store/search.py search_memories: as for POST /v1/search (hybrid)
+
+
+-- ===== GET /v1/search (of a year) =====
+-- app/store/agents.py read_clock_and_zone: as for POST /v1/memories (a first fact)
+
+-- GET /v1/search (of a year)
+-- app/store/agents.py read_clock_and_zone
+SELECT clock_timestamp() AS clock,
+    (SELECT timezone FROM agents WHERE agent_id = :agent) AS timezone;
+
+-- GET /v1/search (of a year)
+-- app/store/search.py search_memories
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query, false)
+                ) AS text
+            ),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
+live AS MATERIALIZED (
+    SELECT
+        m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from,
+        CASE
+        WHEN NOT (
+            NOT b.void
+            AND b.valid_from < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+            AND coalesce(b.valid_until, 'infinity')
+            > coalesce(CAST(:window_start AS timestamptz), '-infinity')
+        ) THEN 0
+        WHEN b.valid_from >= coalesce(CAST(:window_start AS timestamptz), '-infinity')
+        OR b.valid_until <= coalesce(CAST(:window_end AS timestamptz), 'infinity')
+        THEN 0.14
+        ELSE 0.06
+        END
+        AS bonus
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND (
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        OR (
+            NOT b.void
+            AND b.valid_from < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+            AND coalesce(b.valid_until, 'infinity')
+            > coalesce(CAST(:window_start AS timestamptz), '-infinity')
+    )) AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+),
+word AS MATERIALIZED (
+    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
+    FROM unnest(
+        tsvector_to_array(
+            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
+        )
+    ) AS lexeme
+),
+shared AS MATERIALIZED (
+    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
+),
+weighed AS MATERIALIZED (
+    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
+    FROM (SELECT lexeme, count(*) AS frequency FROM shared GROUP BY lexeme) AS counted,
+        (SELECT count(*) AS texts FROM live) AS all_texts
+),
+matching AS MATERIALIZED (
+    SELECT
+        id,
+        min(distance) AS distance,
+        max(bonus) AS bonus,
+        max(valid_from) AS valid_from,
+        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
+    FROM shared JOIN weighed USING (lexeme)
+    GROUP BY id
+),
+best AS MATERIALIZED (
+    SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
+    FROM (
+        (
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
+            FROM live
+            ORDER BY distance - bonus
+            LIMIT greatest(:limit, 10)
+        )
+        UNION ALL
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
+        FROM matching
+    ) AS scored
+    GROUP BY id
+    ORDER BY score DESC, vector DESC
+    LIMIT greatest(:limit, 10)
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
+    GROUP BY 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT *
+            FROM (
+                SELECT *,
+                    exp(11.0 * score) / (
+                        SELECT exp(4.5) + sum(exp(11.0 * competing.score))
+                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                    )
+                    AS chance FROM (
+                        SELECT *, coalesce(
+                            vector_score >= first_value(vector_score) OVER (
+                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
+                                    DESC
+                            ) - 0.045,
+                            true
+                        ) AS is_alike
+                        FROM (
+                            SELECT *, floor(
+                                (max(score) OVER () - score)
+                                / greatest(0.07 * max(score) OVER (), 1e-9)
+                            ) AS band
+                            FROM (
+                                SELECT
+                                    least(best.score, outranked.score) AS score, outranked.id IS
+                                        NOT NULL AS is_outranked,
+                                    best.vector AS vector_score,
+                                    best.text AS text_score,
+                                    m.id, m.created_at, m.revision, m.erased_at,
+                                    m.derived_entity, m.derived_key, m.derived_value,
+                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
+                                        m.single_valued, m.details, m.importance, m.confidence,
+                                        m.tags, m.entities, m.sources, m.source, m.session_id,
+                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
+                                        m.dated_by, m.merged_from,
+                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
+                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
+                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                                        b.superseded_by, b.superseded_at, b.known_from,
+                                    (
+                                        SELECT u.access_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS access_count, (
+                                        SELECT u.last_reinforced_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS last_reinforced_at, (
+                                        SELECT u.use_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS use_count, (
+                                        SELECT u.last_accessed_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS last_accessed_at,
+                                    (
+                                        SELECT o.id FROM memories o
+                                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                                        ORDER BY o.valid_from DESC, o.id DESC
+                                        LIMIT 1
+                                    )
+                                    AS supersedes_id,
+                                    (
+                                        CASE WHEN
+                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
+                                            agent_id = :agent AND type IN ('merged_into',
+                                            'expands', 'sequential', 'causes', 'enables',
+                                            'references')))
+                                        AND m.erased_at IS NULL AND
+                                        b.valid_from <= (SELECT as_of FROM moment)
+                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
+                                            FROM moment))
+                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
+                                            moment), b.covered) % 2 = 0)
+                                        THEN (
+                                            SELECT
+                                                jsonb_agg(
+                                                    DISTINCT to_jsonb(e) ||
+                                                        jsonb_build_object('type', tie.type,
+                                                        'as_of', (SELECT as_of FROM moment))
+                                                )
+                                            FROM (
+                                                SELECT source_id AS memory_id, target_id AS
+                                                    other_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                                UNION ALL
+                                                SELECT target_id, source_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                            ) AS tie
+                                            CROSS JOIN LATERAL (
+                                                SELECT
+                                                    o.id,
+                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
+                                                        moment) THEN o.erased_at END AS erased_at,
+                                                    b.*
+                                                FROM
+                                                    memories o
+                                                CROSS JOIN LATERAL (SELECT o.chain_id,
+                                                    o.valid_from, o.asserted_at, o.said_until,
+                                                    o.retracted_at, o.void, o.ended_by,
+                                                    o.contradicted_by, o.merged, o.temporary,
+                                                    o.tier, o.covered, o.valid_until,
+                                                    o.superseded_by, o.superseded_at, o.known_from)
+                                                    AS b
+                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                            ) AS e
+                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                                AND (
+                                                    e.erased_at > tie.created_at
+                                                    OR (
+                                                        (e.void OR coalesce(e.valid_until <=
+                                                            (SELECT as_of FROM moment), false))
+                                                        AND (
+                                                            (NOT e.void AND e.valid_until >
+                                                                tie.created_at)
+                                                            OR EXISTS (
+                                                                SELECT FROM memory_beliefs x
+                                                                WHERE x.agent_id = :agent
+                                                                    AND x.memory_id = e.id
+                                                                    AND x.known_until >
+                                                                        tie.created_at
+                                                                    AND x.known_until <=
+                                                                        e.known_from
+                                                                    AND NOT x.void
+                                                                    AND (e.void OR x.valid_until IS
+                                                                        NULL OR x.valid_until >
+                                                                        tie.created_at)
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
+                                                    tie.memory_id)
+                                                AND tie.memory_id = m.id
+                                        ) END
+                                    )
+                                    AS stale_because
+                                FROM best
+                                JOIN
+                                    memories m
+                                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                                    m.said_until, m.retracted_at, m.void, m.ended_by,
+                                    m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                                    AS b
+                                    ON m.agent_id = :agent AND m.id = best.id
+                                LEFT JOIN outranked ON outranked.id = best.id
+                            ) AS scored
+                        ) AS banded
+                    ) AS ranked
+            ) AS weighed
+            WHERE chance >= :min_score
+            ORDER BY
+                band,
+                is_outranked,
+                is_alike DESC,
+                CASE WHEN is_alike THEN created_at END DESC,
+                score DESC NULLS LAST,
+                valid_from DESC,
+                id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS hit ON true
+ORDER BY
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
 
 
 -- ===== GET /v1/memories =====
@@ -3954,7 +4303,7 @@ query_words AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -3986,6 +4335,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -3995,13 +4345,13 @@ best AS MATERIALIZED (
     SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
         (
-            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
             FROM live
-            ORDER BY distance
+            ORDER BY distance - bonus
             LIMIT greatest(:limit, 10)
         )
         UNION ALL
-        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
         FROM matching
     ) AS scored
     GROUP BY id
@@ -4270,7 +4620,14 @@ live AS MATERIALIZED (
             vector) AS halfvec) END AS distance,
         CASE WHEN t.lexemes @@ (SELECT words FROM query_words) THEN t.lexemes END
         AS lexemes,
-        t.said_at AS valid_from
+        t.said_at AS valid_from,
+        CASE
+        WHEN :has_window
+        AND t.said_at >= coalesce(CAST(:window_start AS timestamptz), '-infinity')
+        AND t.said_at < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+        THEN 0.1
+        ELSE 0
+        END AS bonus
     FROM turns t
     WHERE t.agent_id = :agent
         AND t.content IS NOT NULL
@@ -4299,6 +4656,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -4310,12 +4668,13 @@ ranked AS MATERIALIZED (
         max(talk) AS talk,
         1 - max(distance) AS similarity,
         sum(rank) AS rank,
+        max(bonus) AS bonus,
         max(said_at) AS said_at
     FROM (
-        SELECT id, talk, distance, CAST(0 AS float8) AS rank, valid_from AS said_at
+        SELECT id, talk, distance, CAST(0 AS float8) AS rank, bonus, valid_from AS said_at
         FROM live
         UNION ALL
-        SELECT id, NULL, NULL, rank, NULL FROM matching
+        SELECT id, NULL, NULL, rank, NULL, NULL FROM matching
     ) AS parts
     GROUP BY id
 ),
@@ -4327,11 +4686,11 @@ best AS MATERIALIZED (
             rank + 0.25 * (
                 coalesce(lag(rank) OVER in_order, 0) + coalesce(lead(rank) OVER in_order, 0)
             )
-        ) ELSE
+        ) + bonus ELSE nullif(
             rank + 0.25 * (
                 coalesce(lag(rank) OVER in_order, 0) + coalesce(lead(rank) OVER in_order, 0)
             )
-            END AS score
+            , 0) + 12 * bonus END AS score
         FROM ranked
         WINDOW in_order AS (PARTITION BY talk ORDER BY said_at, id)
     ) AS scored
@@ -9657,7 +10016,7 @@ found AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT chosen FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
         , found.is_near, found.is_worded
     FROM found CROSS JOIN
         memories m
@@ -9700,6 +10059,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -9709,13 +10069,13 @@ best AS MATERIALIZED (
     SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
         (
-            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
             FROM live
-            ORDER BY distance
+            ORDER BY distance - bonus
             LIMIT greatest(:limit, 10)
         )
         UNION ALL
-        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
         FROM matching
     ) AS scored
     GROUP BY id
