@@ -242,6 +242,13 @@ class ContextQuery(MemoryQuery, FilterFields):
             "about a tenth."
         ),
     )
+    focus: bool = Field(
+        default=True,
+        description=(
+            "With a query, leave out what hardly answers it, but for constraints and core "
+            "memories. If nothing answers it, the strongest stay."
+        ),
+    )
     questions: bool = Field(
         default=True,
         description=(

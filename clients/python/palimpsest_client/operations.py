@@ -1081,6 +1081,7 @@ class Operations:
         view: View | str | None = None,
         query: str | None = None,
         budget_tokens: int | None = None,
+        focus: bool | None = None,
         questions: bool | None = None,
         talk: bool | None = None,
     ) -> ContextAnswer:
@@ -1110,6 +1111,8 @@ class Operations:
             query: What the prompt is about; without it, the strongest memories come first.
             budget_tokens: Tokens that the text may take, headings included, by an estimate that
                 is right to about a tenth. Default: 1000.
+            focus: With a query, leave out what hardly answers it, but for constraints and core
+                memories. If nothing answers it, the strongest stay. Default: True.
             questions: End the text with up to three open questions about what it shows, in at
                 most a third of the budget. Only a context of the present has any. Default:
                 True.
@@ -1136,6 +1139,7 @@ class Operations:
                     "view": view,
                     "query": query,
                     "budget_tokens": budget_tokens,
+                    "focus": focus,
                     "questions": questions,
                     "talk": talk,
                 },
