@@ -45,7 +45,6 @@ from app.domain.relation import (
     Finding,
     Judge,
     Judgment,
-    ModelCost,
     Opinion,
     Relation,
 )
@@ -71,7 +70,8 @@ def to_jsonb(value: object) -> Jsonb:
     return Jsonb(value, dumps=dump_json)
 
 
-def _encode_fields(value: "DataclassInstance") -> dict[str, Any]:
+def encode_fields(value: "DataclassInstance") -> dict[str, Any]:
+    """Return an object with the names of the value's fields as keys."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
@@ -188,7 +188,7 @@ def encode_fact(fact: BaseFact) -> dict[str, Any]:
     """Return the fact with its derived slot, without the fields that are empty."""
     stored = encode_stated_fact(fact)
     if fact.derived is not None:
-        stored["derived"] = _encode_fields(fact.derived)
+        stored["derived"] = encode_fields(fact.derived)
     return stored
 
 
@@ -219,7 +219,7 @@ def decode_fact(stored: Json) -> Fact:
 
 
 def encode_findings(findings: Iterable[Finding]) -> Sequence[Json]:
-    return list(map(_encode_fields, findings))
+    return list(map(encode_fields, findings))
 
 
 def decode_findings(stored: Iterable[Json]) -> tuple[Finding, ...]:
@@ -250,8 +250,8 @@ def encode_judgments(judgments: Iterable[Judgment]) -> Sequence[Json]:
     stored = []
     for judgment in judgments:
         findings = encode_findings(judgment.findings)
-        opinions = list(map(_encode_fields, judgment.opinions))
-        stored.append(_encode_fields(judgment) | {"findings": findings, "opinions": opinions})
+        opinions = list(map(encode_fields, judgment.opinions))
+        stored.append(encode_fields(judgment) | {"findings": findings, "opinions": opinions})
     return stored
 
 
@@ -283,7 +283,7 @@ def encode_opinions(judged: Iterable[JudgedMemory]) -> Sequence[Json]:
     for memory in judged:
         stored: dict[str, Any] = {
             "memory_id": memory.memory_id,
-            "opinions": list(map(_encode_fields, memory.opinions)),
+            "opinions": list(map(encode_fields, memory.opinions)),
             "signals": memory.signals,
             "vetoes": memory.vetoes,
         }
@@ -316,13 +316,6 @@ def decode_opinions(row: Mapping[str, Any]) -> tuple[JudgedMemory, ...]:
         )
         judged.append(memory)
     return tuple(judged)
-
-
-# --- the cost of a model -----------------------------------------------------------------------
-
-
-def encode_model_cost(cost: ModelCost) -> Json:
-    return _encode_fields(cost)
 
 
 # --- reviews -----------------------------------------------------------------------------------
@@ -369,7 +362,7 @@ class Incoming:
 
 
 def encode_incoming(incoming: Incoming) -> Json:
-    return _encode_fields(incoming) | {"fact": encode_fact(incoming.fact)}
+    return encode_fields(incoming) | {"fact": encode_fact(incoming.fact)}
 
 
 def decode_incoming(stored: Json) -> Incoming:
@@ -421,7 +414,7 @@ def encode_states_after(plan: Plan) -> Sequence[Json]:
         }
         states.append({"review": review})
     if plan.settled:
-        settled = _encode_fields(plan.settled)
+        settled = encode_fields(plan.settled)
         if plan.settled.chosen is None:
             del settled["chosen"]
         states.append({"settled": settled})
@@ -447,7 +440,7 @@ def _encode_metadata(plan: Plan, metadata: Json) -> Json:
 
 
 def _encode_links(links: Iterable[Relationship]) -> Json:
-    return {"links": list(map(_encode_fields, links))}
+    return {"links": list(map(encode_fields, links))}
 
 
 def decode_beliefs(states: Iterable[Json]) -> dict[UUID, Belief]:
