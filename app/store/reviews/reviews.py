@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
@@ -332,7 +331,7 @@ def proposal_from_row(row: Mapping[str, Any]) -> Proposal:
     )
 
 
-def plan_from_log_row(row: RowMapping, proposal: Proposal) -> Plan:
+def plan_from_log_row(row: Mapping[str, Any], proposal: Proposal) -> Plan:
     """Return the part of a logged decision's plan that answers show."""
     beliefs = decode_beliefs(row["after_state"])
     ended = []
