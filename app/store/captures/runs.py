@@ -95,19 +95,6 @@ async def release_capture(
     await fetch_rows(connection, _RELEASE, {"agent": agent, "id": capture_id, "runner": runner})
 
 
-# Release a capture that was cut off, and count the failure.
-_FAIL = f"""
-    UPDATE captures SET
-        failures = failures + 1,
-        alive_at = NULL,
-        error = :error,
-        state = CASE WHEN failures + 1 < :tries THEN state ELSE 'failed' END,
-        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock.now END
-    FROM {CLOCK}
-    WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
-"""
-
-
 # Note why a capture could not be finished now. Its lease runs out, and another runner goes on.
 _NOTE_TROUBLE = """
     UPDATE captures SET error = :error
@@ -121,6 +108,19 @@ async def record_trouble(
     """Note trouble that passes, such as an encoder that is down. It counts as no failure."""
     values = {"agent": agent, "id": capture_id, "runner": runner, "error": error}
     await fetch_rows(connection, _NOTE_TROUBLE, values)
+
+
+# Release a capture that was cut off, and count the failure.
+_FAIL = f"""
+    UPDATE captures SET
+        failures = failures + 1,
+        alive_at = NULL,
+        error = :error,
+        state = CASE WHEN failures + 1 < :tries THEN state ELSE 'failed' END,
+        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock.now END
+    FROM {CLOCK}
+    WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
+"""
 
 
 async def record_failure(

@@ -58,7 +58,7 @@ class ExportHeader:
 
 @dataclass(frozen=True, slots=True)
 class ExportRow:
-    """A line of an export: its length in bytes, and the values by column that are in it."""
+    """A line of an export: its length in bytes, and its values by column."""
 
     number: int
     type: str
@@ -66,9 +66,10 @@ class ExportRow:
     values: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportEnd:
-    """The last line of an export: how many lines of each type come before it."""
+class ExportEnd(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="end"
+):
+    """The last line of an export. `counts` are the lines before it, by type."""
 
     counts: dict[str, int]
 
@@ -142,18 +143,13 @@ class _HeaderLine(
 ):
     """The first line of a native export.
 
-    It names the format and the encoder of the vectors, or null if the export holds none, and holds
-    the row of the agent itself.
+    `encoder` is null if the export holds no vectors. `agent` is the row of the agent itself.
     """
 
     format: Literal[FORMAT]  # type: ignore[valid-type]
     encoder: Text | None
     dimensions: Annotated[int, Meta(gt=0)] | None
     agent: _AgentRow | None  # type: ignore[valid-type]
-
-
-class _EndLine(msgspec.Struct, forbid_unknown_fields=True, tag_field="type", tag="end"):
-    counts: dict[str, int]
 
 
 class _TypedLine(msgspec.Struct):
@@ -167,7 +163,7 @@ _SECTION_TYPES = {
     for section in SECTIONS
 }
 _TYPES = ", ".join([*(section.type for section in SECTIONS), "end"])
-_any_line: Any = reduce(or_, _SECTION_TYPES, _EndLine)
+_any_line: Any = reduce(or_, _SECTION_TYPES, ExportEnd)
 _header_decoder = msgspec.json.Decoder(_HeaderLine)
 _line_decoder = msgspec.json.Decoder(_any_line)
 _type_decoder = msgspec.json.Decoder(_TypedLine)
@@ -206,8 +202,8 @@ def decode_line(number: int, raw: bytes) -> ExportRow | ExportEnd:
     Raise BadImportLine unless the line is one of these and each of its values fits its column.
     """
     line = _decode(_line_decoder, number, raw)
-    if isinstance(line, _EndLine):
-        return ExportEnd(line.counts)
+    if isinstance(line, ExportEnd):
+        return line
     values = msgspec.structs.asdict(line)
     section = _SECTION_TYPES[type(line)]
     _convert_values(number, _SECTION_VALUES[section], values)
