@@ -78,7 +78,7 @@ class ExportEnd(
 
 
 def _build_integer_type(bits: int) -> Any:
-    """Return the type of half of the numbers that so many bits hold, so that counting can go on."""
+    """Return the type of integers in half of the range of these bits: counting can go on."""
     bound: int = 2 ** (bits - 2)
     return Annotated[int, Meta(ge=-bound, le=bound)]
 
