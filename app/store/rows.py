@@ -23,9 +23,9 @@ from app.planning.plan import Insertion, Plan, Review
 from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, find_copy_type
 from app.store.log.state import (
     encode_dated_by,
+    encode_fields,
     encode_findings,
     encode_judgments,
-    encode_model_cost,
     encode_opinions,
     encode_relied_on,
     encode_stated_fact,
@@ -285,5 +285,5 @@ def _model_values(cost: ModelCost | None) -> Row:
     return {
         "model": cost.model,
         "prompt_version": cost.prompt_version,
-        "usage": to_jsonb(encode_model_cost(cost)),
+        "usage": to_jsonb(encode_fields(cost)),
     }

@@ -8500,7 +8500,7 @@ WHERE known_from <> due
 LIMIT 1;
 
 -- POST /v1/import (an export)
--- app/store/transfer/imports.py stream_imported_chains
+-- app/store/chains.py group_by_chain
 SELECT id, created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
     slot_category, slot_key, session_id, project, kind, importance, trust, lifespan, said_at,
     content_hash, fuzzy_hash, folded_hash, value_hash, chain_id, valid_from, asserted_at,
