@@ -85,7 +85,7 @@ def sqlalchemy_url(url: str) -> sa.URL:
 
 
 def _list_unknown_options(url: str) -> list[str]:
-    """Return the options of another program. What may be of the password is none."""
+    """Return the options of another program, without any that may be part of the password."""
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
     if "@" in url.partition("?")[2]:
         return []
@@ -456,8 +456,7 @@ async def connect_for_agent(
     """
     async with engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-        driver = get_driver(connection)
-        assert isinstance(driver, TimelyConnection)
+        driver = _get_timely_driver(connection)
         driver.scope = _build_scope(driver, role, agent)
         try:
             yield connection
@@ -500,8 +499,7 @@ async def open_owner_session(engine: AsyncEngine) -> AsyncIterator[AsyncConnecti
     """
     async with engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-        driver = get_driver(connection)
-        assert isinstance(driver, TimelyConnection)
+        driver = _get_timely_driver(connection)
         await driver.execute("SELECT set_config('search_path', %s, false)", [driver.search_path])
         yield connection
 
@@ -525,13 +523,12 @@ async def open_snapshot(
 async def _begin(
     connection: AsyncConnection, role: str, agent: AgentId, begin: bytes = _BEGIN
 ) -> None:
-    driver = get_driver(connection)
-    assert isinstance(driver, TimelyConnection)
+    driver = _get_timely_driver(connection)
     await _execute_begin(driver, begin, _build_scope(driver, role, agent))
 
 
 def _build_scope(driver: TimelyConnection, role: str, agent: str) -> dict[str, str]:
-    """Return what a transaction begins with."""
+    """Return the parameters of a statement that begins a transaction."""
     return {
         "role": _name_role(driver, role),
         "agent": agent,
@@ -559,8 +556,7 @@ def is_on_cluster(driver: psycopg.AsyncConnection[Any]) -> bool:
 @contextmanager
 def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
     """Give up each step of the connection after so many seconds, in this block."""
-    driver = get_driver(connection)
-    assert isinstance(driver, TimelyConnection)
+    driver = _get_timely_driver(connection)
     usual = driver.deadline
     driver.deadline = seconds
     try:
@@ -571,8 +567,7 @@ def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
 
 async def take_role(connection: AsyncConnection, role: Role | None, agent: AgentId) -> None:
     """Go on with the transaction in this role and for this agent; None is the login's own role."""
-    driver = get_driver(connection)
-    assert isinstance(driver, TimelyConnection)
+    driver = _get_timely_driver(connection)
     take = _TAKE_ROLE_ON_CLUSTER if driver.on_cluster else _TAKE_ROLE
     await driver.execute(take, {"role": _name_role(driver, role or _LOGIN), "agent": agent})
 
@@ -590,6 +585,16 @@ def get_driver(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
     driver = raw.connection.driver_connection
     assert isinstance(driver, psycopg.AsyncConnection)
     return driver
+
+
+def _get_timely_driver(connection: AsyncConnection) -> TimelyConnection:
+    driver = get_driver(connection)
+    assert isinstance(driver, TimelyConnection)
+    return driver
+
+
+# To make so many rows takes a few milliseconds.
+_FETCHED_AT_ONCE = 500
 
 
 async def fetch_rows(
@@ -613,16 +618,9 @@ async def fetch_rows(
     else:
         await cursor.execute(driver_sql.text, values)
     # `description` would describe each column, which takes a third of a millisecond.
-    result = cursor.pgresult
-    return await _fetch_all(cursor) if result is not None and result.nfields else []
-
-
-# To make so many rows takes a few milliseconds.
-_FETCHED_AT_ONCE = 500
-
-
-async def _fetch_all(cursor: psycopg.AsyncCursor[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the result. Let other tasks run between slices of a long one."""
+    if cursor.pgresult is None or not cursor.pgresult.nfields:
+        return []
+    # Other tasks run between slices of a long result.
     rows = await cursor.fetchmany(_FETCHED_AT_ONCE)
     while len(rows) < cursor.rowcount:
         await asyncio.sleep(0)
