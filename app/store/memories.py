@@ -82,15 +82,14 @@ _SUPERSEDES_PAST = f"""
 """
 
 
-def _counter_sql(name: str, counts: str) -> str:
-    return f"""(
+# Counters are looked up for the answered rows alone: Postgres fills select lists after LIMIT.
+_USAGE = ", ".join(
+    f"""(
         SELECT u.{name} FROM memory_usage u
         WHERE u.agent_id = :agent AND u.memory_id = m.id AND {counts}
     ) AS {name}"""
-
-
-# Counters are looked up for the answered rows alone: Postgres fills select lists after LIMIT.
-_USAGE = ", ".join(_counter_sql(name, counts) for name, counts in COUNTER_CONDITIONS.items())
+    for name, counts in COUNTER_CONDITIONS.items()
+)
 
 # A fact's tier and times are read from its belief.
 _FACT_COLUMNS = tuple(
@@ -299,7 +298,10 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
 
 
 def _fact_from_row(row: Mapping[str, Any], belief: Belief) -> StoredFact:
-    values = {name: _from_column_value(row[name]) for name in _FACT_COLUMNS}
+    values: dict[str, Any] = {}
+    for name in _FACT_COLUMNS:
+        value = row[name]
+        values[name] = tuple(value) if isinstance(value, list) else value
     values["kind"] = Kind(row["kind"])
     values["lifespan"] = Lifespan(row["lifespan"])
     if row["dated_by"]:
@@ -316,10 +318,6 @@ def _fact_from_row(row: Mapping[str, Any], belief: Belief) -> StoredFact:
         valid_from=belief.valid_from,
         valid_until=belief.said_until,
     )
-
-
-def _from_column_value(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 async def _select_page(
