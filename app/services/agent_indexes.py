@@ -18,7 +18,7 @@ from app.store.counted_strengths import refresh_strengths
 from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.index_scope import AgentIndex
 from app.store.insights import refresh_insights
-from app.store.recent_stats import refresh_stats
+from app.store.stats import refresh_stats
 
 logger = logging.getLogger(__name__)
 

@@ -28,7 +28,9 @@ def _select_agents(agent: str) -> str:
         nullif(a.last_known_at, {NEVER_SQL}) AS last_known_at,
         coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
             SELECT count(*) FROM memories m
-            WHERE m.agent_id = {agent} AND m.created_at > coalesce(i.stats_until, {NEVER_SQL})
+            WHERE m.agent_id = {agent} AND m.created_at > coalesce(
+                CAST(i.stats ->> 'last_known_at' AS timestamptz), {NEVER_SQL}
+            )
         ) AS memories
     FROM agents a
     LEFT JOIN agent_indexes i ON i.agent_id = {agent}
