@@ -24,8 +24,8 @@ class StrengthsOut(AnswerBase):
         default=None,
         exclude_if=lambda as_of: as_of is None,
         description=(
-            "When the worker counted these of a large agent. An agent without an index is counted "
-            "at once, so this is left out."
+            "When the worker counted a large agent last: the `as_of` of all numbers. An agent "
+            "without an index is counted at once, so this is left out."
         ),
     )
     mean: float | None
@@ -37,7 +37,7 @@ class StrengthsOut(AnswerBase):
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         lower, median, upper = row["quartiles"] or (None, None, None)
         return cls.model_construct(
-            as_of=row.get("strength_as_of"),
+            as_of=row.get("counted_at"),
             mean=_round_strength(row["mean_strength"]),
             lower_quartile=_round_strength(lower),
             median=_round_strength(median),

@@ -2867,8 +2867,8 @@ class StrengthsOut(TypedDict):
     Nulls where nothing holds."""
 
     as_of: NotRequired[str | None]
-    """When the worker counted these of a large agent. An agent without an index is counted at
-    once, so this is left out."""
+    """When the worker counted a large agent last: the `as_of` of all numbers. An agent without
+    an index is counted at once, so this is left out."""
     mean: float | None
     """The mean."""
     lower_quartile: float | None
