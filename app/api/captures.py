@@ -8,8 +8,7 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.brief_captures import BriefCaptureAnswer, BriefCapturesAnswer
-from app.api.answers.brief_changes import BriefRevertsAnswer
+from app.api.answers.brief import BriefCaptureAnswer, BriefCapturesAnswer, BriefRevertsAnswer
 from app.api.answers.captures import CaptureAnswer, CapturesAnswer, CaptureSummary
 from app.api.answers.reverts import RevertsAnswer
 from app.api.cursors import build_next_cursor, decode_position

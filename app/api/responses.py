@@ -7,8 +7,8 @@ from datetime import datetime
 from starlette.responses import Response
 
 from app.api.answers.base import AnswerBase
+from app.api.answers.brief import shorten_answer
 from app.api.answers.memories import MemoryOut, format_etag
-from app.api.answers.shortening import shorten_answer
 from app.api.views import View
 from app.domain.strength import HalfLives
 from app.domain.version import Memory

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.brief_changes import BriefRevertAnswer, BriefRevertsAnswer
+from app.api.answers.brief import BriefRevertAnswer, BriefRevertsAnswer
 from app.api.answers.reverts import RevertAnswer, RevertsAnswer
 from app.api.deps import ServicesDep
 from app.api.idempotency import CallerDep

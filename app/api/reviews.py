@@ -9,12 +9,12 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.brief import BriefWriteAnswer
-from app.api.answers.brief_changes import (
+from app.api.answers.brief import (
     BriefAnswersAnswer,
     BriefDecideAnswer,
     BriefReviewDetail,
     BriefReviewsAnswer,
+    BriefWriteAnswer,
 )
 from app.api.answers.memories import MemoryOut
 from app.api.answers.problem import Problem
