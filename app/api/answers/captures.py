@@ -24,7 +24,7 @@ class QuoteOut(AnswerBase):
     capture_id: UUID = Field(description="The capture that has the message.")
     position: int = Field(description="The place of the message in that capture, from 0.")
     message_id: str | None = Field(description="The caller's own `id` of the message.")
-    role: Role
+    role: Role = Field(description="Who said it.")
     start: int = Field(description="Characters of the message, from 0, secrets taken out before.")
     end: int
     text: str | None = Field(description="Null if it was erased, or if the message is too old.")
@@ -97,7 +97,7 @@ class SkippedOut(AnswerBase):
     """A part of a message that became no fact."""
 
     text: str | None
-    start: int
+    start: int = Field(description="Where it begins: characters from 0.")
     end: int
     reason: SkipReason
 
@@ -115,23 +115,27 @@ class CapturedMessageOut(AnswerBase):
     """A message, the facts that were read from it, and what of it became no fact."""
 
     position: int = Field(description="Its place in the call, from 0.")
-    id: str | None
+    id: str | None = Field(description="The id that the caller gave it; null: none.")
     role: Role
-    name: str | None
+    name: str | None = Field(description="The name of the speaker; null: none.")
     content: str | None = Field(
         description=(
             "As it is stored: without secrets, and with spaces for parts that were erased. Null if "
             "no word is left, or if it is too old."
         )
     )
-    at: Time
+    at: Time = Field(description="When it was said.")
     capture_id: UUID = Field(description="The capture that has it.")
     repeated: bool = Field(
         description="True if an earlier capture has it. It was not stored again."
     )
     done: bool = Field(description="False while its facts are not read yet.")
-    facts: list[CapturedFactOut]
-    skipped: list[SkippedOut]
+    facts: list[CapturedFactOut] = Field(
+        description="The facts that were read from it, and what became of each."
+    )
+    skipped: list[SkippedOut] = Field(
+        description="The parts that became no fact, each with the reason."
+    )
 
 
 class CaptureSummary(AnswerBase):
@@ -154,7 +158,9 @@ class CaptureSummary(AnswerBase):
     repeated: int = Field(description="Messages of the call that an earlier capture has.")
     error: str | None = Field(description="What stopped it last.")
     received_at: Time
-    due_at: Time | None
+    due_at: Time | None = Field(
+        description="A worker reads it then, if no further messages of the session come before."
+    )
     finished_at: Time | None
 
     @classmethod
@@ -172,8 +178,12 @@ class CapturesAnswer(AnswerBase):
 class CaptureAnswer(CaptureSummary):
     """The messages of a call, how far they are read, and the facts of each."""
 
-    dry_run: bool
-    messages: list[CapturedMessageOut]
+    dry_run: bool = Field(
+        description="Whether nothing was stored, because the call asked what would be."
+    )
+    messages: list[CapturedMessageOut] = Field(
+        description="The messages, each with the facts read from it and what became none."
+    )
 
     @classmethod
     def from_report(cls, report: CaptureReport, half_lives: HalfLives) -> Self:

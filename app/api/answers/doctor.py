@@ -51,5 +51,7 @@ MOST = 1_000
 class DoctorAnswer(AnswerBase):
     """What does not hold; nothing where all is well."""
 
-    problems: list[HealthProblem]
+    problems: list[HealthProblem] = Field(
+        description="The rules that something breaks; empty where all is well."
+    )
     left_out: int = Field(description=f"How many more there are than the {MOST:,} told.")

@@ -13,15 +13,19 @@ from app.services.keys import IssuedKey
 class KeyOut(AnswerBase):
     """A key, without its secret."""
 
-    id: str
+    id: str = Field(description="The id of the key, which is no secret.")
     name: str
     scopes: list[Scope]
-    agents: list[str]
+    agents: list[str] = Field(
+        description=(
+            "The agents that the key is for: ids, `acme/*` for all with that beginning, or `*`."
+        )
+    )
     trust_ceiling: int
     created_at: Time
     created_by: str = Field(description="`root`, `command`, or `key:` and the id of a key.")
     expires_at: Time | None
-    revoked_at: Time | None
+    revoked_at: Time | None = Field(description="When it was revoked; null: it was not.")
     last_used_at: Time | None = Field(description="Written once a minute.")
 
     @classmethod

@@ -34,8 +34,8 @@ class RevertAnswer(WriteAnswer):
 class RevertsAnswer(AnswerBase):
     """What was undone, newest first; on a dry run, what would be."""
 
-    reverted: list[UUID]
-    results: list[WriteAnswer]
+    reverted: list[UUID] = Field(description="The operations that were undone.")
+    results: list[WriteAnswer] = Field(description="What undoing each of them did.")
     dry_run: bool
 
     @classmethod

@@ -69,14 +69,16 @@ class ReviewOut(AnswerBase):
             "decision has ended."
         )
     )
-    judgments: list[JudgmentOut]
+    judgments: list[JudgmentOut] = Field(
+        description="What each judge said of each memory concerned."
+    )
     memory_id: UUID | None = Field(description="The fact that was stored beside, for now.")
     held: dict[str, Any] | None = Field(description="The store that a frozen agent keeps back.")
     log_id: UUID | None
-    decision_log_id: UUID | None
+    decision_log_id: UUID | None = Field(description="The operation that the decision led to.")
     note: str | None
     created_at: Time
-    decided_at: Time | None
+    decided_at: Time | None = Field(description="When a person decided it; null while it waits.")
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any], question: Question) -> Self:
@@ -99,8 +101,8 @@ def collect_review_values(row: Mapping[str, Any], question: Question) -> dict[st
 class ReviewDetailOut(ReviewOut):
     """A review with what accepting it now would do."""
 
-    before: list[MemoryOut]
-    after: list[MemoryOut]
+    before: list[MemoryOut] = Field(description="The memory as it is without the change.")
+    after: list[MemoryOut] = Field(description="The memory as it would be after the change.")
     obstacle: str | None = Field(description="Why it cannot be accepted as things are.")
 
     @classmethod
@@ -136,7 +138,7 @@ class ReviewsAnswer(AnswerBase):
 class DecidedOut(AnswerBase):
     """What became of one review."""
 
-    review_id: UUID
+    review_id: UUID = Field(description="The review that was decided.")
     result: WriteAnswer | Problem
 
 
@@ -164,11 +166,11 @@ class BandOut(AnswerBase):
     """Proposals of one relation, judge and confidence band."""
 
     relation: Relation
-    decided_by: str
+    decided_by: str = Field(description="Which judge proposed them.")
     confidence_from: float = Field(description="The band is a tenth wide.")
-    proposed: int
-    accepted: int
-    rejected: int
+    proposed: int = Field(description="How many changes were proposed.")
+    accepted: int = Field(description="How many of them a person accepted.")
+    rejected: int = Field(description="How many of them a person rejected.")
     pending: int
     expired: int
     overtaken: int = Field(description="Closed because another decision settled them.")
@@ -186,4 +188,4 @@ class BandOut(AnswerBase):
 class ShadowReport(AnswerBase):
     """What shadow mode would have changed, so that thresholds can be chosen before going live."""
 
-    bands: list[BandOut]
+    bands: list[BandOut] = Field(description="The proposals by relation, judge and confidence.")

@@ -55,21 +55,23 @@ class FindingOut(AnswerBase):
 class SweepSummary(AnswerBase):
     """A sweep and how far it is."""
 
-    id: UUID
+    id: UUID = Field(description="The id of the sweep.")
     status: SweepStatus
-    origin: Origin
+    origin: Origin = Field(description="What it came from.")
     slot: SweptSlotOut | None = Field(
         description="The slot it is about; null: all of them, or one whose words were erased."
     )
-    since: Time | None
+    since: Time | None = Field(
+        description="Only memories that became known from then on; null: all."
+    )
     dry_run: bool
     total: int | None = Field(description="Memories to examine; null before it is counted.")
-    examined: int
+    examined: int = Field(description="How many memories have been looked at.")
     progress: float | None = Field(description="Of 1; null before the memories are counted.")
-    counts: CountsOut
-    error: str | None
+    counts: CountsOut = Field(description="What came of it: numbers by outcome.")
+    error: str | None = Field(description="Why it failed; null: it did not.")
     created_at: Time
-    started_at: Time | None
+    started_at: Time | None = Field(description="When it began; null: not yet.")
     finished_at: Time | None
 
     @classmethod

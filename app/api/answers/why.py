@@ -72,8 +72,8 @@ class WhyAnswer(AnswerBase):
     )
 
     memory: MemoryOut
-    summary: str
-    events: list[EventOut]
+    summary: str = Field(description="Its story in a sentence.")
+    events: list[EventOut] = Field(description="What happened to it, oldest first.")
     truncated: bool = Field(
         description=(
             "True if the first events are left out, because the answer is as large as one may be "

@@ -29,7 +29,7 @@ class SignalOut(AnswerBase):
     name: str
     relation: Relation
     confidence: float
-    explanation: str
+    explanation: str = Field(description="The reason in words.")
 
 
 class DecisionOut(AnswerBase):
@@ -55,10 +55,10 @@ class DecisionOut(AnswerBase):
 class UsageOut(AnswerBase):
     """What asking a model took; zeros where none was asked."""
 
-    llm_calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    ms: float
+    llm_calls: int = Field(description="Calls to the language model.")
+    prompt_tokens: int = Field(description="Tokens that the model read.")
+    completion_tokens: int = Field(description="Tokens that the model wrote.")
+    ms: float = Field(description="Milliseconds that the judges took.")
     trouble: str | None = Field(
         description="Why the model's answer was not used, or what of it was ignored."
     )
@@ -77,8 +77,12 @@ class CandidateOut(AnswerBase):
     id: UUID
     content: str
     similarity: float | None = Field(description="Cosine of the two texts, -1 to 1.")
-    relation: Relation | None
-    confidence: float | None
+    relation: Relation | None = Field(
+        description="How the fact stands to this one; null: it was not judged."
+    )
+    confidence: float | None = Field(
+        description="How sure the judge was, 0 to 1; null: it was not judged."
+    )
     reasoning: str | None
     signals: list[SignalOut]
     vetoes: list[str] = Field(description="Why the two cannot be about the same thing.")
@@ -110,7 +114,7 @@ def _collect_judgment_values(judgment: Judgment | None) -> dict[str, Any]:
 class HintOut(AnswerBase):
     """What should be known before acting on a fact."""
 
-    name: HintName
+    name: HintName = Field(description="What the hint warns of.")
     sentence: str
     memory_ids: list[UUID]
 
@@ -147,8 +151,12 @@ class WriteAnswer(AnswerBase):
     )
     memory: MemoryOut | None
     superseded: list[SupersededOut] = Field(description="What it ended.")
-    decision: DecisionOut
-    candidates: list[CandidateOut]
+    decision: DecisionOut = Field(
+        description="The relation that the write rests on, who found it and why."
+    )
+    candidates: list[CandidateOut] = Field(
+        description="The stored memories that the fact was compared with, and what was judged."
+    )
     adjusted: list[UUID] = Field(description="Others whose interval moved.")
     known_at: Time = Field(description="The known time of this write.")
     log_id: UUID | None = Field(description="Null on a dry run.")

@@ -210,7 +210,10 @@ class SupersedeRequest(FactFields):
     )
 
     content: Content | None = None  # type: ignore[assignment]  # here it may be left out, for `by`
-    by: UUID | None = None
+    by: UUID | None = Field(
+        None,
+        description="The id of a stored memory that takes its place, instead of new `content`.",
+    )
     read_dates: StrictBool = Field(
         True,
         description=(
