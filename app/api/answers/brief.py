@@ -55,9 +55,9 @@ class BriefAnswer(AnswerBase):
     @classmethod
     def from_answer(cls, answer: Any, **computed: Any) -> Self:
         """Take the fields of the same names from the full answer, each in brief, and `computed`."""
-        names = cls.model_fields.keys() - computed.keys()
-        values = {name: _shorten(getattr(answer, name)) for name in names}
-        return cls.model_construct(**values, **computed)
+        for name in cls.model_fields.keys() - computed.keys():
+            computed[name] = _shorten(getattr(answer, name))
+        return cls.model_construct(**computed)
 
 
 class BriefMemory(BriefAnswer):

@@ -14,7 +14,7 @@ from app.domain.captures import CaptureState, ExtractBy
 from app.domain.relation import Operation
 from app.domain.strength import HalfLives
 from app.domain.talk import Role, SkipReason
-from app.services.capture_reports import CaptureReport, FactAnswer, ReportedTurn
+from app.services.capture_reports import CaptureReport, ReportedTurn
 from app.store.captures.captures import CapturedFact, SkippedSpan, StoredQuote, StoredTurn
 
 
@@ -31,15 +31,8 @@ class QuoteOut(AnswerBase):
 
     @classmethod
     def from_quote(cls, quote: StoredQuote, turn: StoredTurn) -> Self:
-        return cls.model_construct(
-            capture_id=turn.capture_id,
-            position=turn.position,
-            message_id=turn.message_id,
-            role=turn.role,
-            start=quote.start,
-            end=quote.end,
-            text=_cut_text(turn, quote.start, quote.end),
-        )
+        text = _cut_text(turn, quote.start, quote.end)
+        return cls.from_attributes(turn, start=quote.start, end=quote.end, text=text)
 
 
 def _cut_text(turn: StoredTurn, start: int, end: int) -> str | None:
@@ -81,16 +74,7 @@ class CapturedFactOut(AnswerBase):
         turns: Mapping[UUID, StoredTurn],
         answer: WriteAnswer | Problem | None,
     ) -> Self:
-        return cls.model_construct(
-            content=fact.content,
-            quotes=list_quotes(fact, turns),
-            operation=fact.operation,
-            memory_id=fact.memory_id,
-            log_id=fact.log_id,
-            review_id=fact.review_id,
-            problem=fact.problem,
-            answer=answer,
-        )
+        return cls.from_attributes(fact, quotes=list_quotes(fact, turns), answer=answer)
 
 
 class SkippedOut(AnswerBase):
@@ -103,12 +87,7 @@ class SkippedOut(AnswerBase):
 
     @classmethod
     def from_span(cls, span: SkippedSpan, turn: StoredTurn) -> Self:
-        return cls.model_construct(
-            text=_cut_text(turn, span.start, span.end),
-            start=span.start,
-            end=span.end,
-            reason=span.reason,
-        )
+        return cls.from_attributes(span, text=_cut_text(turn, span.start, span.end))
 
 
 class CapturedMessageOut(AnswerBase):
@@ -189,22 +168,12 @@ class CaptureAnswer(CaptureSummary):
     def from_report(cls, report: CaptureReport, half_lives: HalfLives) -> Self:
         capture = report.capture
         messages = [_build_message(entry, report, half_lives) for entry in report.turns]
-        return cls.model_construct(
+        return cls.from_attributes(
+            capture,
             capture_id=None if report.dry_run else capture.id,
-            session_id=capture.session_id,
             state=CaptureState.DONE if report.dry_run else capture.state,
-            extract=capture.extract,
-            extractor=capture.extractor,
-            trouble=capture.trouble,
-            trust=capture.trust,
-            redacted=capture.redacted,
             total=capture.turns,
             done=sum(turn.done for turn in report.own_turns),
-            repeated=capture.repeated,
-            error=capture.error,
-            received_at=capture.received_at,
-            due_at=capture.due_at,
-            finished_at=capture.finished_at,
             dry_run=report.dry_run,
             messages=messages,
         )
@@ -216,24 +185,15 @@ def _build_message(
     turn = entry.turn
     facts: list[CapturedFactOut] = []
     for fact in entry.facts:
-        answer = _render_fact_answer(report.answers.get(fact.id), half_lives)
+        stored = report.answers.get(fact.id)
+        answer = None if stored is None else render_answer(stored, half_lives)
         facts.append(CapturedFactOut.from_fact(fact, report.quoted, answer))
-    return CapturedMessageOut.model_construct(
+    return CapturedMessageOut.from_attributes(
+        turn,
         position=entry.place,
         id=turn.message_id,
-        role=turn.role,
-        name=turn.name,
-        content=turn.content,
         at=turn.said_at,
-        capture_id=turn.capture_id,
         repeated=entry.repeated,
-        done=turn.done,
         facts=facts,
         skipped=[SkippedOut.from_span(span, turn) for span in turn.skipped],
     )
-
-
-def _render_fact_answer(
-    answer: FactAnswer | None, half_lives: HalfLives
-) -> WriteAnswer | Problem | None:
-    return None if answer is None else render_answer(answer, half_lives)

@@ -29,8 +29,15 @@ class KeyOut(AnswerBase):
     last_used_at: Time | None = Field(description="Written once a minute.")
 
     @classmethod
-    def from_key(cls, key: ApiKey) -> Self:
-        return cls.model_construct(**_collect_values(key))
+    def from_key(cls, key: ApiKey, /, **more: Any) -> Self:
+        rights = key.rights
+        return cls.from_attributes(
+            key,
+            scopes=[scope for scope in Scope if scope in rights.scopes],
+            agents=list(rights.agents),
+            trust_ceiling=rights.trust_ceiling,
+            **more,
+        )
 
 
 class IssuedKeyOut(KeyOut):
@@ -40,7 +47,7 @@ class IssuedKeyOut(KeyOut):
 
     @classmethod
     def from_issued(cls, issued: IssuedKey) -> Self:
-        return cls.model_construct(**_collect_values(issued.key), key=issued.text)
+        return cls.from_key(issued.key, key=issued.text)
 
 
 class KeysAnswer(AnswerBase):
@@ -48,18 +55,3 @@ class KeysAnswer(AnswerBase):
 
     items: list[KeyOut]
     next_cursor: str | None
-
-
-def _collect_values(key: ApiKey) -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "name": key.name,
-        "scopes": [scope for scope in Scope if scope in key.rights.scopes],
-        "agents": list(key.rights.agents),
-        "trust_ceiling": key.rights.trust_ceiling,
-        "created_at": key.created_at,
-        "created_by": key.created_by,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-        "last_used_at": key.last_used_at,
-    }

@@ -73,10 +73,8 @@ class StaleOut(AnswerBase):
 
     @classmethod
     def from_stale_memory(cls, stale: StaleMemory) -> Self:
-        return cls.model_construct(
-            memory_id=stale.memory_id,
-            stale_because=[EndedOut.from_attributes(cause) for cause in stale.because],
-        )
+        causes = [EndedOut.from_attributes(cause) for cause in stale.because]
+        return cls.from_attributes(stale, stale_because=causes)
 
 
 class DatedByOut(AnswerBase):
@@ -100,13 +98,7 @@ class DatedByOut(AnswerBase):
     def from_dated_by(cls, dated_by: DatedBy | None) -> Self | None:
         if dated_by is None:
             return None
-        return cls.model_construct(
-            text=dated_by.text,
-            span=[dated_by.start, dated_by.end],
-            holds_from=dated_by.holds_from,
-            holds_until=dated_by.holds_until,
-            precision=dated_by.precision,
-        )
+        return cls.from_attributes(dated_by, span=[dated_by.start, dated_by.end])
 
 
 class MemoryOut(AnswerBase):

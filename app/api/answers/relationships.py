@@ -29,13 +29,12 @@ class RelationshipOut(AnswerBase):
     @classmethod
     def from_relationship(cls, relationship: StoredRelationship) -> Self:
         link = relationship.link
-        return cls.model_construct(
+        return cls.from_attributes(
+            relationship,
             source_id=link.source,
             target_id=link.target,
             type=link.type,
             strength=link.type.strength,
-            created_at=relationship.created_at,
-            log_id=relationship.log_id,
         )
 
 

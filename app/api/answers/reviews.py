@@ -33,14 +33,8 @@ class JudgmentOut(AnswerBase):
 
     @classmethod
     def from_judgment(cls, judgment: Judgment) -> Self:
-        return cls.model_construct(
-            memory_id=judgment.memory_id,
-            relation=judgment.relation,
-            confidence=judgment.confidence,
-            reasoning=judgment.reasoning,
-            decided_by=judgment.decided_by,
-            signals=[SignalOut.from_attributes(finding) for finding in judgment.findings],
-        )
+        signals = [SignalOut.from_attributes(finding) for finding in judgment.findings]
+        return cls.from_attributes(judgment, signals=signals)
 
 
 class NamedMemoryOut(AnswerBase):

@@ -92,22 +92,17 @@ class SweepOut(SweepSummary):
 
 def _collect_sweep_values(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a sweep by the names of their fields."""
+    progress = None
+    if row["status"] == SweepStatus.DONE:
+        progress = 1.0
+    elif row["total"] is not None:
+        progress = min(1.0, int(row["examined"]) / max(int(row["total"]), 1))
     computed = {
-        "progress": _compute_progress(row),
+        "progress": progress,
         "slot": SweptSlotOut(**row["slot"]) if row["slot"] else None,
         "counts": CountsOut(**row["counts"]),
     }
     return {**row, **computed}
-
-
-def _compute_progress(row: Mapping[str, Any]) -> float | None:
-    """Return the part examined, 0 to 1, or None before the memories are counted."""
-    if row["status"] == SweepStatus.DONE:
-        return 1.0
-    if row["total"] is None:
-        return None
-    examined, total = int(row["examined"]), int(row["total"])
-    return min(1.0, examined / max(total, 1))
 
 
 class SweepsAnswer(AnswerBase):

@@ -39,20 +39,8 @@ class EventOut(AnswerBase):
 
     @classmethod
     def from_event(cls, event: Event) -> Self:
-        return cls.model_construct(
-            kind=event.kind,
-            at=event.at,
-            valid=event.valid,
-            sentence=event.sentence,
-            log_id=event.log_id,
-            review_id=event.review_id,
-            decided_by=event.decided_by,
-            actor=event.actor,
-            relation=event.relation,
-            confidence=event.confidence,
-            signals=[SignalOut.from_attributes(finding) for finding in event.signals],
-            memory_ids=list(event.memory_ids),
-        )
+        signals = [SignalOut.from_attributes(finding) for finding in event.signals]
+        return cls.from_attributes(event, signals=signals, memory_ids=list(event.memory_ids))
 
 
 def _fit_events(events: list[EventOut], max_bytes: int) -> list[EventOut]:

@@ -12,7 +12,7 @@ from app.api.answers.problem import Problem
 from app.api.problems import problem_of
 from app.api.times import Time
 from app.domain.errors import PalimpsestError
-from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
+from app.domain.relation import Decision, ModelCost, Operation, Relation
 from app.domain.strength import HalfLives
 from app.planning.agent_questions import invite_answer
 from app.planning.hints import Hint, HintName
@@ -43,13 +43,8 @@ class DecisionOut(AnswerBase):
 
     @classmethod
     def from_decision(cls, decision: Decision) -> Self:
-        return cls.model_construct(
-            relation=decision.relation,
-            confidence=decision.confidence,
-            decided_by=decision.decided_by,
-            reasoning=decision.reasoning,
-            signals=[SignalOut.from_attributes(finding) for finding in decision.findings],
-        )
+        signals = [SignalOut.from_attributes(finding) for finding in decision.findings]
+        return cls.from_attributes(decision, signals=signals)
 
 
 class UsageOut(AnswerBase):
@@ -89,26 +84,17 @@ class CandidateOut(AnswerBase):
 
     @classmethod
     def from_candidate(cls, candidate: ComparedMemory) -> Self:
-        values = {
+        values: dict[str, Any] = {
             "id": candidate.memory.id,
             "content": candidate.memory.fact.content,
             "similarity": candidate.similarity,
         }
-        return cls.from_values(values | _collect_judgment_values(candidate.judgment))
-
-
-def _collect_judgment_values(judgment: Judgment | None) -> dict[str, Any]:
-    """Return what was judged of a candidate, by the names of its fields."""
-    if judgment is None:
-        nothing = dict.fromkeys(("relation", "confidence", "reasoning"))
-        return nothing | {"signals": [], "vetoes": []}
-    return {
-        "relation": judgment.relation,
-        "confidence": judgment.confidence,
-        "reasoning": judgment.reasoning,
-        "signals": [SignalOut.from_attributes(finding) for finding in judgment.findings],
-        "vetoes": list(judgment.vetoes),
-    }
+        judgment = candidate.judgment
+        if judgment is None:
+            nothing = dict.fromkeys(("relation", "confidence", "reasoning"))
+            return cls.from_values({**values, **nothing, "signals": [], "vetoes": []})
+        values["signals"] = [SignalOut.from_attributes(finding) for finding in judgment.findings]
+        return cls.from_attributes(judgment, **values, vetoes=list(judgment.vetoes))
 
 
 class HintOut(AnswerBase):
@@ -120,9 +106,7 @@ class HintOut(AnswerBase):
 
     @classmethod
     def from_hint(cls, hint: Hint) -> Self:
-        return cls.model_construct(
-            name=hint.name, sentence=hint.sentence, memory_ids=list(hint.memory_ids)
-        )
+        return cls.from_attributes(hint, memory_ids=list(hint.memory_ids))
 
 
 class SupersededOut(AnswerBase):
@@ -240,12 +224,8 @@ class PartOut(AnswerBase):
 
     @classmethod
     def from_stored_part(cls, stored: StoredPart, half_lives: HalfLives) -> Self:
-        part = stored.part
-        return cls.model_construct(
-            text=part.text,
-            span=[part.start, part.end],
-            answer=render_answer(stored.answer, half_lives),
-        )
+        part, answer = stored.part, render_answer(stored.answer, half_lives)
+        return cls.model_construct(text=part.text, span=[part.start, part.end], answer=answer)
 
 
 class StoreAnswer(WriteAnswer):
