@@ -108,18 +108,18 @@ async def _read_first_page(
 @asynccontextmanager
 async def _watch_leaving(receive: Receive) -> AsyncIterator[Leaving]:
     """Yield what is done once the caller has hung up."""
-    leaving = asyncio.create_task(_wait_until_gone(receive))
+
+    async def wait_until_gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            continue
+
+    leaving = asyncio.create_task(wait_until_gone())
     try:
         yield leaving
     finally:
         leaving.cancel()
         with suppress(asyncio.CancelledError):
             await leaving
-
-
-async def _wait_until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        continue
 
 
 class EventStream(Response):
@@ -154,21 +154,16 @@ class EventStream(Response):
         place = str(page.position.id) if not page.events else None
         await _send_block(send, format_sse_event(comment="connected", id=place, retry=RETRY))
         while not (leaving.done() or self._feed.is_over or await has_key_ended(scope)):
-            await _send_block(send, _format_page(page) or KEEPALIVE_COMMENT)
+            blocks = []
+            for event in page.events:
+                data = FeedEvent.from_attributes(event).model_dump_json()
+                blocks.append(format_sse_event(data_str=data, id=str(event.id)))
+            await _send_block(send, b"".join(blocks) or KEEPALIVE_COMMENT)
             if page.events:
                 page = await self._feed.read_next(self._agent, page, self._selection)
             page = await self._feed.wait_for_events(
                 self._agent, page, self._selection, seconds=HEARTBEAT, leaving=leaving
             )
-
-
-def _format_page(page: EventPage) -> bytes:
-    return b"".join(
-        format_sse_event(
-            data_str=FeedEvent.from_attributes(event).model_dump_json(), id=str(event.id)
-        )
-        for event in page.events
-    )
 
 
 async def _send_block(send: Send, block: bytes, *, more: bool = True) -> None:

@@ -59,22 +59,14 @@ class ExportStream(StreamingResponse):
         # and the generator could then not return its connection. Here it is closed between blocks.
         caller = Request(scope, receive)
         async with aclosing(self._rest):
-            await self._send_start(send)
+            start = "http.response.start"
+            await send({"type": start, "status": self.status_code, "headers": self.raw_headers})
             block = self._first
             while block and not await caller.is_disconnected():
                 async with asyncio.timeout(PATIENCE):
                     await _send_block(send, block, more=True)
                 block = await anext(self._rest, b"")
             await _send_block(send, b"", more=False)
-
-    async def _send_start(self, send: Send) -> None:
-        await send(
-            {
-                "type": "http.response.start",
-                "status": self.status_code,
-                "headers": self.raw_headers,
-            }
-        )
 
 
 async def _send_block(send: Send, block: bytes, *, more: bool) -> None:
