@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from app.api.deps import AgentDep, ServicesDep
 from app.api.ndjson import NDJSON
 from app.api.openapi import Responses, build_line_schema
+from app.api.responses import send_block
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
@@ -64,13 +65,9 @@ class ExportStream(StreamingResponse):
             block = self._first
             while block and not await caller.is_disconnected():
                 async with asyncio.timeout(PATIENCE):
-                    await _send_block(send, block, more=True)
+                    await send_block(send, block)
                 block = await anext(self._rest, b"")
-            await _send_block(send, b"", more=False)
-
-
-async def _send_block(send: Send, block: bytes, *, more: bool) -> None:
-    await send({"type": "http.response.body", "body": block, "more_body": more})
+            await send_block(send, b"", more=False)
 
 
 @router.get(

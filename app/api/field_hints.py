@@ -6,7 +6,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel
+from pydantic import BaseModel
 
 # Names of other memory services and natural guesses, folded as `_fold_name` does.
 _MEANINGS = {
@@ -127,7 +127,7 @@ def _list_names(
         inner = [m.model_fields[part].annotation for m in models if part in m.model_fields]
         if inner:
             models = [model for hint in inner for model in _find_models(hint)]
-    return {name for model in models for name in _list_own_names(model)}
+    return {name for model in models for name in model.model_fields}
 
 
 def _find_models(hint: Any) -> Iterator[type[BaseModel]]:
@@ -135,10 +135,3 @@ def _find_models(hint: Any) -> Iterator[type[BaseModel]]:
         yield hint
     for inner in typing.get_args(hint):
         yield from _find_models(inner)
-
-
-def _list_own_names(model: type[BaseModel]) -> Iterator[str]:
-    for name, field in model.model_fields.items():
-        yield name
-        if isinstance(field.validation_alias, AliasChoices):
-            yield from (str(choice) for choice in field.validation_alias.choices)

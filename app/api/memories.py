@@ -69,7 +69,7 @@ def render_outcome(
 
     The status is 201 if the write inserted something, 202 if it waits as a review, otherwise 200.
     """
-    answer = WriteAnswer.from_outcome(outcome, half_lives, redacted)
+    answer = WriteAnswer.from_outcome(outcome, half_lives, redacted=redacted)
     return respond_with_answer(answer, _get_status(outcome), _build_headers(outcome), view)
 
 

@@ -23,12 +23,12 @@ class RevertAnswer(WriteAnswer):
 
     @classmethod
     def from_reverts(cls, reverts: Sequence[RevertedOperation], half_lives: HalfLives) -> Self:
-        last = WriteAnswer.from_outcome(reverts[-1].outcome, half_lives)
         stale: list[StaleOut] = []
         for revert in reverts:
             stale.extend(map(StaleOut.from_stale_memory, revert.outcome.stale))
         reverted = [revert.log_id for revert in reverts]
-        return cls.from_values(dict(last) | {"stale": stale, "reverted": reverted})
+        last = reverts[-1].outcome
+        return cls.from_outcome(last, half_lives, stale=stale, reverted=reverted)
 
 
 class RevertsAnswer(AnswerBase):

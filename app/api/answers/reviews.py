@@ -75,21 +75,17 @@ class ReviewOut(AnswerBase):
     decided_at: Time | None = Field(description="When a person decided it; null while it waits.")
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any], question: Question) -> Self:
-        return cls.from_values(collect_review_values(row, question))
-
-
-def collect_review_values(row: Mapping[str, Any], question: Question) -> dict[str, Any]:
-    """Return the values of a review by the names of their fields."""
-    judgments = proposal_from_row(row).judgments
-    return {
-        **row,
-        "sentence": question.sentence,
-        "content": question.content,
-        "candidates": [NamedMemoryOut.from_attributes(each) for each in question.candidates],
-        "judgments": [JudgmentOut.from_judgment(judgment) for judgment in judgments],
-        "held": row["incoming"],
-    }
+    def from_row(cls, row: Mapping[str, Any], question: Question, **more: Any) -> Self:
+        """Build the answer from a row of reviews. `more` are values by the names of fields."""
+        judgments = proposal_from_row(row).judgments
+        computed = {
+            "sentence": question.sentence,
+            "content": question.content,
+            "candidates": [NamedMemoryOut.from_attributes(each) for each in question.candidates],
+            "judgments": [JudgmentOut.from_judgment(judgment) for judgment in judgments],
+            "held": row["incoming"],
+        }
+        return cls.from_values({**row, **computed, **more})
 
 
 class ReviewDetailOut(ReviewOut):
@@ -103,9 +99,7 @@ class ReviewDetailOut(ReviewOut):
     def from_preview(
         cls, row: Mapping[str, Any], question: Question, preview: Preview, half_lives: HalfLives
     ) -> Self:
-        values = collect_review_values(row, question)
-        values |= collect_preview_values(preview, half_lives)
-        return cls.from_values(values)
+        return cls.from_row(row, question, **collect_preview_values(preview, half_lives))
 
 
 def collect_preview_values(preview: Preview, half_lives: HalfLives) -> dict[str, Any]:

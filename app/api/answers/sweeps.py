@@ -75,8 +75,19 @@ class SweepSummary(AnswerBase):
     finished_at: Time | None
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.from_values(_collect_sweep_values(row))
+    def from_row(cls, row: Mapping[str, Any], **more: Any) -> Self:
+        """Build the answer from a row of sweeps. `more` are values by the names of fields."""
+        progress = None
+        if row["status"] == SweepStatus.DONE:
+            progress = 1.0
+        elif row["total"] is not None:
+            progress = min(1.0, int(row["examined"]) / max(int(row["total"]), 1))
+        computed = {
+            "progress": progress,
+            "slot": SweptSlotOut(**row["slot"]) if row["slot"] else None,
+            "counts": CountsOut(**row["counts"]),
+        }
+        return cls.from_values({**row, **computed, **more})
 
 
 class SweepOut(SweepSummary):
@@ -85,24 +96,9 @@ class SweepOut(SweepSummary):
     findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
+    def from_row(cls, row: Mapping[str, Any], **more: Any) -> Self:
         findings = [FindingOut(**finding) for finding in row["findings"]]
-        return cls.from_values(_collect_sweep_values(row) | {"findings": findings})
-
-
-def _collect_sweep_values(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a sweep by the names of their fields."""
-    progress = None
-    if row["status"] == SweepStatus.DONE:
-        progress = 1.0
-    elif row["total"] is not None:
-        progress = min(1.0, int(row["examined"]) / max(int(row["total"]), 1))
-    computed = {
-        "progress": progress,
-        "slot": SweptSlotOut(**row["slot"]) if row["slot"] else None,
-        "counts": CountsOut(**row["counts"]),
-    }
-    return {**row, **computed}
+        return super().from_row(row, findings=findings, **more)
 
 
 class SweepsAnswer(AnswerBase):

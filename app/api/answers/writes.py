@@ -166,39 +166,35 @@ class WriteAnswer(AnswerBase):
     )
 
     @classmethod
-    def from_outcome(cls, outcome: Outcome, half_lives: HalfLives, redacted: int = 0) -> Self:
-        values = _collect_outcome_values(outcome, half_lives)
-        return cls.from_values(values | {"redacted": redacted})
-
-
-def _collect_outcome_values(outcome: Outcome, half_lives: HalfLives) -> dict[str, Any]:
-    """Return what a write did, by the names of the fields of its answer."""
-    plan = outcome.plan
-    values: dict[str, Any] = {
-        "operation": plan.operation,
-        "memory": None,
-        "superseded": SupersededOut.list_from_outcome(outcome),
-        "decision": DecisionOut.from_decision(plan.decision),
-        "candidates": [CandidateOut.from_candidate(each) for each in outcome.candidates],
-        "adjusted": list(plan.adjusted),
-        "known_at": plan.now,
-        "log_id": None,
-        "review_id": outcome.waiting_review_id,
-        "question": invite_answer(outcome.question) if outcome.question else None,
-        "usage": UsageOut.from_model_cost(plan.model_cost),
-        "dry_run": outcome.written is None and outcome.waiting_review_id is None,
-        "hints": [HintOut.from_hint(hint) for hint in outcome.hints],
-        "stale": [StaleOut.from_stale_memory(stale) for stale in outcome.stale],
-    }
-    if outcome.memory:
-        values["memory"] = MemoryOut.from_memory(outcome.memory, plan.now, half_lives)
-    if outcome.written:
-        values["log_id"] = outcome.written.log_id
-        values["review_id"] = outcome.written.review_id
-    if outcome.frozen:
-        # The plan is what the store would have done; it has changed nothing.
-        values |= {"operation": None, "superseded": [], "adjusted": []}
-    return values
+    def from_outcome(cls, outcome: Outcome, half_lives: HalfLives, **more: Any) -> Self:
+        """Build the answer from what a write did. `more` are values by the names of fields."""
+        plan = outcome.plan
+        values: dict[str, Any] = {
+            "operation": plan.operation,
+            "memory": None,
+            "superseded": SupersededOut.list_from_outcome(outcome),
+            "decision": DecisionOut.from_decision(plan.decision),
+            "candidates": [CandidateOut.from_candidate(each) for each in outcome.candidates],
+            "adjusted": list(plan.adjusted),
+            "known_at": plan.now,
+            "log_id": None,
+            "review_id": outcome.waiting_review_id,
+            "question": invite_answer(outcome.question) if outcome.question else None,
+            "usage": UsageOut.from_model_cost(plan.model_cost),
+            "dry_run": outcome.written is None and outcome.waiting_review_id is None,
+            "redacted": 0,
+            "hints": [HintOut.from_hint(hint) for hint in outcome.hints],
+            "stale": [StaleOut.from_stale_memory(stale) for stale in outcome.stale],
+        }
+        if outcome.memory:
+            values["memory"] = MemoryOut.from_memory(outcome.memory, plan.now, half_lives)
+        if outcome.written:
+            values["log_id"] = outcome.written.log_id
+            values["review_id"] = outcome.written.review_id
+        if outcome.frozen:
+            # The plan is what the store would have done; it has changed nothing.
+            values |= {"operation": None, "superseded": [], "adjusted": []}
+        return cls.from_values(values | more)
 
 
 def render_answer(
@@ -236,13 +232,9 @@ class StoreAnswer(WriteAnswer):
     )
 
     @classmethod
-    def from_text_outcome(
-        cls, outcome: TextOutcome, half_lives: HalfLives, redacted: int = 0
-    ) -> Self:
-        values = _collect_outcome_values(outcome.first, half_lives)
-        values["redacted"] = redacted
-        values["parts"] = [PartOut.from_stored_part(part, half_lives) for part in outcome.parts]
-        return cls.from_values(values)
+    def from_text_outcome(cls, outcome: TextOutcome, half_lives: HalfLives, redacted: int) -> Self:
+        parts = [PartOut.from_stored_part(part, half_lives) for part in outcome.parts]
+        return cls.from_outcome(outcome.first, half_lives, redacted=redacted, parts=parts)
 
 
 def count_waiting(outcomes: TextOutcomes) -> dict[ReviewSource, int]:
