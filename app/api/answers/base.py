@@ -23,7 +23,8 @@ class AnswerBase(BaseModel):
         return cls.model_construct(**fields)
 
     @classmethod
-    def from_attributes(cls, source: object) -> Self:
-        """Build the answer from the attributes of the same names."""
-        fields = {name: getattr(source, name) for name in cls.model_fields}
-        return cls.model_construct(**fields)
+    def from_attributes(cls, source: object, **computed: Any) -> Self:
+        """Build the answer from `computed`, and else from the attributes of the same names."""
+        for name in cls.model_fields.keys() - computed.keys():
+            computed[name] = getattr(source, name)
+        return cls.model_construct(**computed)
