@@ -95,8 +95,9 @@ class MemoryLister:
         strength_as_of = after.strength_as_of if after else None
         few = None
         if is_bounded and strength_as_of is None:
-            # The later pages of a list are of the past.
-            few = await walks.find_few(connection, agent, filters, is_present=False)
+            # The later pages of a list are of the past, and read the same memories as the first.
+            of_any_time = replace(point, include_superseded=True)
+            few = await walks.find_few(connection, agent, filters, of_any_time)
         if is_bounded and few is None and (after is None or strength_as_of is not None):
             counted = await find_counted_strengths(connection, agent, strength_as_of)
             if counted is not None:

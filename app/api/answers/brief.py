@@ -27,7 +27,7 @@ from app.api.answers.reviews import (
     ReviewOut,
     ReviewsAnswer,
 )
-from app.api.answers.search import ResultOut, SearchAnswer, TurnOut
+from app.api.answers.search import ResultOut, SearchAnswer, TurnOut, WindowOut
 from app.api.answers.writes import (
     BatchAnswer,
     HintOut,
@@ -108,6 +108,7 @@ class BriefSearchAnswer(BriefAnswer):
 
     results: list[BriefResult]
     turns: list[BriefTurn] = Field([], description="Messages, if they were to be searched.")
+    window: WindowOut | None = Field(None, description="The time that the query asks about.")
     truncated: bool = Field(default=False, description="Others were found: narrow the search.")
 
 

@@ -872,6 +872,8 @@ class BriefSearchAnswer(TypedDict):
     """One result for each entry, in order."""
     turns: NotRequired["list[BriefTurn]"]
     """Messages, if they were to be searched."""
+    window: NotRequired["WindowOut | None"]
+    """The time that the query asks about."""
     truncated: NotRequired[bool]
     """Others were found: narrow the search."""
 
@@ -3237,9 +3239,9 @@ class WindowOut(TypedDict):
     text: str
     """The words of the question that name it."""
     start: str | None
-    """Where it begins: characters from 0."""
+    """The first moment of the time."""
     end: str | None
-    """The first moment after it."""
+    """The first moment after the time."""
 
 
 class WriteAnswer(TypedDict):

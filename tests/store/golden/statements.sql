@@ -10929,6 +10929,12 @@ ORDER BY page.created_at DESC, page.id DESC;
 
 -- GET /v1/memories (of a large agent, page 2)
 -- app/store/walks.py walk_newest
+SELECT count(*) <= :few AS are_few
+FROM (SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.created_at <= :known_at LIMIT
+    :few + 1) AS counted;
+
+-- GET /v1/memories (of a large agent, page 2)
+-- app/store/walks.py walk_newest
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -10939,7 +10945,8 @@ moment AS MATERIALIZED (
 ),
     way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
         <= (SELECT known_at FROM moment) AND (m.created_at, m.id) < (:after_created_at, :after_id)
-        ORDER BY created_at DESC, id DESC LIMIT :examined),
+        AND m.id = ANY(ARRAY(SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.created_at
+        <= :known_at)) ORDER BY created_at DESC, id DESC LIMIT :examined),
 page AS MATERIALIZED (
     SELECT * FROM (
         SELECT page.*,
@@ -11142,6 +11149,12 @@ ORDER BY page.created_at DESC, page.id DESC;
 
 -- GET /v1/memories (of a large agent, then)
 -- app/store/walks.py walk_newest
+SELECT count(*) <= :few AS are_few
+FROM (SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.valid_from <= :as_of AND
+    m.revision >= 0 LIMIT :few + 1) AS counted;
+
+-- GET /v1/memories (of a large agent, then)
+-- app/store/walks.py walk_newest
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -11152,12 +11165,15 @@ moment AS MATERIALIZED (
 ),
     way AS NOT MATERIALIZED (
         SELECT * FROM (
-            (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at > (SELECT as_of
-                FROM moment) AND m.valid_from < m.created_at ORDER BY created_at DESC, id DESC
-                LIMIT :examined)
+            (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT m.id
+                FROM memories m WHERE m.agent_id = :agent AND m.valid_from <= :as_of AND m.revision
+                >= 0)) AND m.created_at > (SELECT as_of FROM moment) AND m.valid_from <
+                m.created_at ORDER BY created_at DESC, id DESC LIMIT :examined)
             UNION ALL
-                (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at <= (SELECT
-                    as_of FROM moment) ORDER BY created_at DESC, id DESC LIMIT :examined)
+                (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT
+                    m.id FROM memories m WHERE m.agent_id = :agent AND m.valid_from <= :as_of AND
+                    m.revision >= 0)) AND m.created_at <= (SELECT as_of FROM moment) ORDER BY
+                    created_at DESC, id DESC LIMIT :examined)
         ) AS chosen
         ORDER BY created_at DESC, id DESC LIMIT :examined
     ),
@@ -11323,6 +11339,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
 
 -- GET /v1/memories (of a large agent, then, page 2)
 -- app/store/walks.py walk_newest
@@ -11336,7 +11353,8 @@ moment AS MATERIALIZED (
 ),
     way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
         <= (SELECT known_at FROM moment) AND (m.created_at, m.id) < (:after_created_at, :after_id)
-        ORDER BY created_at DESC, id DESC LIMIT :examined),
+        AND m.id = ANY(ARRAY(SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.created_at
+        <= :known_at)) ORDER BY created_at DESC, id DESC LIMIT :examined),
 page AS MATERIALIZED (
     SELECT * FROM (
         SELECT page.*,
@@ -11535,6 +11553,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
 -- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
 
 -- GET /v1/memories (of a large agent, as believed then)
@@ -11552,7 +11571,9 @@ moment AS MATERIALIZED (
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
     way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
-        <= (SELECT known_at FROM moment) ORDER BY created_at DESC, id DESC LIMIT :examined),
+        <= (SELECT known_at FROM moment) AND m.id = ANY(ARRAY(SELECT m.id FROM memories m WHERE
+        m.agent_id = :agent AND m.created_at <= :known_at)) ORDER BY created_at DESC, id DESC LIMIT
+        :examined),
 page AS MATERIALIZED (
     SELECT * FROM (
         SELECT page.*,
@@ -11751,6 +11772,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
 -- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, as believed then)
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, then, page 2)
