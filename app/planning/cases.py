@@ -130,19 +130,14 @@ class StoreCase:
         """
         if version.kind is Kind.CONSTRAINT:
             return ReviewSource.CONSTRAINT
-        return None if self._is_trusted_enough(version, judgment) else ReviewSource.TRUST
-
-    def _is_trusted_enough(self, version: Version, judgment: Judgment | None) -> bool:
-        """Return True if the fact has the trust to end the version.
-
-        A fact from a message has a lower trust because nobody asked for it to be stored, but it is
-        the user's own word. So it may end what was stated with ordinary trust if the judgment is
-        very sure.
-        """
         if self.trust >= version.trust:
-            return True
+            return None
+        # A fact from a message has a lower trust because nobody asked for it to be stored, but it
+        # is the user's own word. So it may end what was stated with ordinary trust if the judgment
+        # is very sure.
         is_sure = judgment is not None and judgment.confidence >= SURE_OF_CAPTURED
-        return self.incoming.may_end_stated and is_sure and version.trust <= DEFAULT_TRUST
+        is_allowed = self.incoming.may_end_stated and is_sure and version.trust <= DEFAULT_TRUST
+        return None if is_allowed else ReviewSource.TRUST
 
 
 def plan_cover(
