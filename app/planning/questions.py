@@ -64,13 +64,17 @@ def plan_separate_fact(
     for judgment in proposed:
         if _may_be_asked(case, judgment):
             open_judgments.append((choose_review_source(case, judgment, source), judgment))
-    links = _build_relationships(case, open_judgments, judgments)
+    # Link the fact to what it may end, and to the nearest that it overlaps.
+    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP]
+    links: list[Relationship] = []
+    for judgment in (*(end for _, end in open_judgments), *overlaps[:MAX_LINKS]):
+        if link := judgment.relation.effect.link:
+            links.append(Relationship(case.new_id, judgment.memory_id, link))
     review = _build_review(case, open_judgments)
     if review is not None:
         return plan.with_links(links).with_review(review).with_decision(_decide_to_ask(review))
-    overlap = next((j for j in judgments if j.relation is Relation.OVERLAP), None)
-    if overlap:
-        plan = plan.with_decision(Decision.from_judgment(overlap))
+    if overlaps:
+        plan = plan.with_decision(Decision.from_judgment(overlaps[0]))
         plan = plan.with_reasoning("Related, but nothing changes.")
     is_known = any(j.findings or j.relation is not Relation.NONE for j in judgments)
     ends_unknown = case.incoming.retracts and not case.is_past and not is_known
@@ -116,18 +120,6 @@ def choose_open_source(flagged: Sequence[Judgment]) -> ReviewSource:
     return ReviewSource.LOW_CONFIDENCE
 
 
-def _build_relationships(
-    case: StoreCase, ends: Sequence[OpenJudgment], judgments: Sequence[Judgment]
-) -> list[Relationship]:
-    """Return the links of a separate fact: to what it may end, and to the nearest it overlaps."""
-    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP]
-    links: list[Relationship] = []
-    for judgment in (*(end for _, end in ends), *overlaps[:MAX_LINKS]):
-        if link := judgment.relation.effect.link:
-            links.append(Relationship(case.new_id, judgment.memory_id, link))
-    return links
-
-
 def plan_refusal(
     case: StoreCase,
     choice: Choice,
@@ -157,18 +149,14 @@ def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Re
     if not open_judgments:
         return None
     source = open_judgments[0][0]
-    open_judgments = _sort_likeliest_first(open_judgments)[:MAX_NAMED]
-    judgments = tuple(judgment for _, judgment in open_judgments)
+    likeliest_first = sorted(open_judgments, key=lambda each: -each[1].confidence)
+    judgments = tuple(judgment for _, judgment in likeliest_first[:MAX_NAMED])
     return Review(
         source=source,
         relation=judgments[0].relation,
         judgments=judgments,
         relied_on=tuple((j.memory_id, case.get_judged(j).revision) for j in judgments),
     )
-
-
-def _sort_likeliest_first(open_judgments: Sequence[OpenJudgment]) -> list[OpenJudgment]:
-    return sorted(open_judgments, key=lambda each: -each[1].confidence)
 
 
 # --- versions that may not end -----------------------------------------------------------------

@@ -137,7 +137,7 @@ def plan_revert(
     restored: list[Version] = []
     for change in done.claimed:
         version = chains.get_version(change.memory_id)
-        if _has_other_claims(version, change):
+        if any(getattr(version.belief, name) != change.after[name] for name in CLAIMS):
             raise GroundMoved(done.log_id)
         restored.append(version.replace_claims(**change.before))
     inserted = [chains.get_version(i) for i in done.inserted] if store_as is None else []
@@ -213,11 +213,6 @@ def find_uncancelled(
             left[place] = step.log_id
     uncancelled = set(left.values())
     return [step.log_id for step in reversed(later) if step.log_id in uncancelled]
-
-
-def _has_other_claims(version: Version, change: ClaimChange) -> bool:
-    """Return True if the version's claims are no longer the ones that the operation made."""
-    return any(getattr(version.belief, name) != change.after[name] for name in CLAIMS)
 
 
 def _choose_target(done: LoggedOperation) -> UUID | None:

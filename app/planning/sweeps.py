@@ -40,7 +40,12 @@ def select_comparison_chains(
         and version.id not in excluded_ids
         and not _waits_for_own_turn(version, memory, fact)
     ]
-    repeated = {v.chain_id for v in compared if _repeats_slot_value(v, memory, fact)}
+    repeated: set[UUID] = set()
+    for version in compared:
+        in_slot = fact.one_value and version.one_value and version.slot == fact.slot
+        holds = version.belief.holds_at(memory.belief.valid_from)
+        if in_slot and holds and version.has_same_value(fact):
+            repeated.add(version.chain_id)
     if repeated:
         compared = [version for version in compared if version.chain_id in repeated]
     return Chains(compared)
@@ -55,13 +60,6 @@ def _waits_for_own_turn(version: Version, memory: Version, fact: Fact) -> bool:
     starts_together = version.belief.valid_from == memory.belief.valid_from
     says_same = version.has_same_value(fact) or version.fuzzy_hash == fact.fuzzy_hash
     return begins_before(memory, version) and (starts_together or says_same)
-
-
-def _repeats_slot_value(version: Version, memory: Version, fact: Fact) -> bool:
-    """Return True if the version holds the fact's value in its slot at the memory's start."""
-    in_slot = fact.one_value and version.one_value and version.slot == fact.slot
-    holds = version.belief.holds_at(memory.belief.valid_from)
-    return in_slot and holds and version.has_same_value(fact)
 
 
 def can_act(memory: Version) -> bool:
@@ -120,19 +118,8 @@ def plan_sweep(
         merged=next(_list_fitting(memory, filter(None, [swept.merged]), others), None),
         rewritten=tuple(_list_fitting(memory, swept.rewritten, others)),
     )
-    sweep = _Sweep(
-        incoming=swept,
-        memory=memory,
-        chains=chains,
-        others=others,
-        now=now,
-    )
-    live = plan_store(
-        swept,
-        others,
-        policy,
-        now=now,
-    )
+    sweep = _Sweep(swept, memory, chains, others, now)
+    live = plan_store(swept, others, policy, now=now)
     change = _choose_change(sweep, live)
     if change and not sweep.can_carry_out(change):
         return None
@@ -144,8 +131,12 @@ def plan_sweep(
     plan = _carry_out_change(sweep, live, change) if change else None
     if plan is None:
         return _plan_question(sweep, refused) if refused else None
-    leftover = _build_leftover_review(sweep, refused, plan) if refused else None
-    return plan.with_review(leftover).with_judgments(swept.judgments)
+    if refused and any(c.after.id == memory.id and c.after.belief.void for c in plan.changed):
+        # The plan withdraws the memory: a review about it could not be accepted.
+        refused = replace(refused, source=ReviewSource.SWEEP)
+    elif refused:
+        refused = _make_review_about(memory, refused)
+    return plan.with_review(refused).with_judgments(swept.judgments)
 
 
 def _choose_change(sweep: _Sweep, live: Plan) -> Review | None:
@@ -157,20 +148,14 @@ def _choose_change(sweep: _Sweep, live: Plan) -> Review | None:
         repeated = sweep.others.get_version(live.target)
         if not _can_stand_for(repeated, sweep.memory):
             return _build_takeover_review(sweep.memory, repeated)
-    direct = _drop_side_effects(live, sweep.others)
-    return review_from_plan(direct, sweep.others, ReviewSource.SWEEP)
-
-
-def _drop_side_effects(live: Plan, others: Chains) -> Plan:
-    """Drop changes that appear only because `others` lacks versions.
-
-    Without the versions that followed them, earlier versions of a chain seem to hold longer.
-    """
-    if not live.changed:
-        return live
-    _, side_effects = rewrite_chains(others, live.now, others.list_versions())
-    longer = {change.after.id: change.after for change in side_effects}
-    return live.with_changed(c for c in live.changed if longer.get(c.after.id) != c.after)
+    if live.changed:
+        # Some changes appear only because `others` lacks versions: without the versions that
+        # followed them, earlier versions of a chain seem to hold longer.
+        others = sweep.others
+        _, side_effects = rewrite_chains(others, live.now, others.list_versions())
+        longer = {change.after.id: change.after for change in side_effects}
+        live = live.with_changed(c for c in live.changed if longer.get(c.after.id) != c.after)
+    return review_from_plan(live, sweep.others, ReviewSource.SWEEP)
 
 
 def _list_fitting(
@@ -258,23 +243,7 @@ def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
 def _make_review_about(memory: Version, review: Review) -> Review:
     """Return the review as one about the stored memory, whose revision it relies on too."""
     relied_on = (*review.relied_on, (memory.id, memory.revision))
-    return replace(
-        review,
-        source=ReviewSource.SWEEP,
-        relied_on=relied_on,
-        successor=memory.id,
-    )
-
-
-def _build_leftover_review(sweep: _Sweep, review: Review, plan: Plan) -> Review:
-    """Return the review of what the plan leaves undone.
-
-    If the plan withdraws the memory, the review is not about it: it could not be accepted then.
-    """
-    memory = sweep.memory
-    if any(c.after.id == memory.id and c.after.belief.void for c in plan.changed):
-        return replace(review, source=ReviewSource.SWEEP)
-    return _make_review_about(memory, review)
+    return replace(review, source=ReviewSource.SWEEP, relied_on=relied_on, successor=memory.id)
 
 
 def _plan_question(sweep: _Sweep, review: Review) -> Plan:
