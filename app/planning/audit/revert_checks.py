@@ -35,18 +35,10 @@ def _check_revert(operation: LogRow, earlier: Container[Any]) -> Iterator[Fault]
         ids = (log_id, *([str(undone)] if undone else []))
         kind = operation["operation"]
         sentence = f"Operation {log_id} is of the kind {kind} and undid {undone or 'nothing'}."
-        yield Fault(
-            check="reverts",
-            ids=ids,
-            sentence=sentence,
-        )
+        yield Fault("reverts", ids, sentence)
     elif undone is not None and undone not in earlier:
         sentence = f"Operation {log_id} undid {undone}, which this agent had not done before."
-        yield Fault(
-            check="reverts",
-            ids=(log_id, str(undone)),
-            sentence=sentence,
-        )
+        yield Fault("reverts", (log_id, str(undone)), sentence)
 
 
 def _check_reverted_by(
@@ -60,11 +52,7 @@ def _check_reverted_by(
     if len(standing) > 1:
         reverts = list(map(str, standing))
         sentence = f"Operation {log_id} was undone more than once: by {', '.join(reverts)}."
-        yield Fault(
-            check="reverts",
-            ids=(log_id, *reverts),
-            sentence=sentence,
-        )
+        yield Fault("reverts", (log_id, *reverts), sentence)
         return
     right = standing[0] if standing else None
     if stated == right:
@@ -76,9 +64,4 @@ def _check_reverted_by(
     ids = [str(i) for i in (log_id, stated, right) if i is not None]
     values = {"reverted_by": None if right is None else str(right)}
     remedy = Remedy(RemedyTable.OPERATION, log_id, values) if trusted else None
-    yield Fault(
-        check="reverts",
-        ids=tuple(ids),
-        sentence=sentence,
-        remedy=remedy,
-    )
+    yield Fault("reverts", tuple(ids), sentence, remedy)
