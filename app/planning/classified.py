@@ -137,25 +137,20 @@ def _ends_present(case: StoreCase, judgment: Judgment) -> bool:
 
 
 def _plan_duplicate(case: StoreCase, judgment: Judgment) -> Plan | None:
-    version = case.get_judged(judgment)
-    if not version.belief.holds_at(case.start) or _is_more_specific(case, version):
-        return None
-    plan = plan_noop(version, case.now).with_decision(Decision.from_judgment(judgment))
-    return extend_lifespan(plan, version, case.fact)
-
-
-def _is_more_specific(case: StoreCase, version: Version) -> bool:
-    """Return True if the fact states a kind, a slot or an end that the version does not have.
-
-    The version may name the end in words that nobody read for dates.
-    """
-    fact, said_until = case.fact, version.belief.said_until
+    fact, version = case.fact, case.get_judged(judgment)
+    said_until = version.belief.said_until
+    # The fact may state a kind, a slot or an end that the version does not have.
     has_other_kind = fact.kind not in (None, Kind.FACT, version.kind)
     has_other_key = fact.key is not None and fact.slot.key != version.slot.key
     has_other_end = fact.valid_until is not None and fact.valid_until != said_until
     if said_until is None and version.id in case.incoming.same_dates:
+        # The version names the end in words that nobody read for dates.
         has_other_end = False
-    return has_other_kind or has_other_key or has_other_end
+    is_more_specific = has_other_kind or has_other_key or has_other_end
+    if is_more_specific or not version.belief.holds_at(case.start):
+        return None
+    plan = plan_noop(version, case.now).with_decision(Decision.from_judgment(judgment))
+    return extend_lifespan(plan, version, fact)
 
 
 # --- ends --------------------------------------------------------------------------------------

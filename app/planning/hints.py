@@ -225,8 +225,7 @@ def find_plan_hints(
         *find_summary_hints(summary),
         _find_constraint_conflict(plan, chains),
         _find_similar_rejection(plan, chains, rejections),
-        _find_unknown_ending(plan),
-        _find_not_joined(plan),
+        *_list_left_undone(plan),
     )
     return list(filter(None, hints))
 
@@ -276,20 +275,17 @@ class PlanLines:
         if line is None:
             return summarize_line((), plan.now)
         if line not in self._steps:
-            self._steps[line] = self._list_steps(line)
+            chain = self._chains.find_chain(line.chain_id)
+            name: ValueLine | Slot = line
+            if line.slot and all(v.one_value and v.slot == line.slot for v in chain):
+                # Many chains share the line of their slot.
+                name = line.slot
+            if name not in self._steps:
+                versions = line.list_versions(self._chains)
+                steps = [ValueStep.from_version(v) for v in versions if not v.belief.void]
+                self._steps[name] = order_steps(steps)
+            self._steps[line] = self._steps[name]
         return summarize_line(self._steps[line], plan.now)
-
-    def _list_steps(self, line: ValueLine) -> list[ValueStep]:
-        chain = self._chains.find_chain(line.chain_id)
-        name: ValueLine | Slot = line
-        if line.slot and all(v.one_value and v.slot == line.slot for v in chain):
-            # Many chains share the line of their slot.
-            name = line.slot
-        if name not in self._steps:
-            versions = line.list_versions(self._chains)
-            steps = [ValueStep.from_version(v) for v in versions if not v.belief.void]
-            self._steps[name] = order_steps(steps)
-        return self._steps[name]
 
 
 def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:
@@ -332,30 +328,30 @@ def build_language_hint() -> Hint:
     return Hint(HintName.LANGUAGE_NOT_READ, sentence, ())
 
 
-def _find_unknown_ending(plan: Plan) -> Hint | None:
-    """Return a hint if the text ends or forgets something, and nothing stored matches."""
+def _list_left_undone(plan: Plan) -> list[Hint]:
+    """Return hints about what the text says and the plan does not do.
+
+    The text ends or forgets something and nothing stored matches, or it repeats a memory and says
+    something of itself that the memory has not.
+    """
+    hints: list[Hint] = []
     if plan.forgets_unknown:
         sentence = (
             "commands to forget, and nothing stored is surely meant, so nothing was stored or "
             "ended: search for it, then retract or delete it by its id, or erase it with all traces"
         )
-        return Hint(HintName.FORGETS_NOTHING_STORED, sentence, ())
-    if not plan.ends_unknown:
-        return None
-    sentence = "says that something ended, but nothing stored matches: name what ended"
-    return Hint(HintName.ENDS_NOTHING_STORED, sentence, ())
-
-
-def _find_not_joined(plan: Plan) -> Hint | None:
-    """Return a hint if a repetition says something of itself that the stored memory has not."""
-    if not plan.not_taken or plan.target is None:
-        return None
-    fields = ", ".join(plan.not_taken[:MAX_NAMED])
-    sentence = (
-        f"repeats memory {plan.target}, which keeps its own {fields}: correct that memory if the "
-        "new ones should count"
-    )
-    return Hint(HintName.REPETITION_NOT_JOINED, sentence, (plan.target,))
+        hints.append(Hint(HintName.FORGETS_NOTHING_STORED, sentence, ()))
+    elif plan.ends_unknown:
+        sentence = "says that something ended, but nothing stored matches: name what ended"
+        hints.append(Hint(HintName.ENDS_NOTHING_STORED, sentence, ()))
+    if plan.not_taken and plan.target:
+        fields = ", ".join(plan.not_taken[:MAX_NAMED])
+        sentence = (
+            f"repeats memory {plan.target}, which keeps its own {fields}: correct that memory if "
+            "the new ones should count"
+        )
+        hints.append(Hint(HintName.REPETITION_NOT_JOINED, sentence, (plan.target,)))
+    return hints
 
 
 def find_proposal_targets(plan: Plan, chains: Chains) -> frozenset[UUID]:

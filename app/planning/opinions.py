@@ -153,25 +153,19 @@ def describe_judged_memory(judged: JudgedMemory) -> str:
     """Return a sentence: what each judge saw, and what came of it."""
     phrases: list[str] = []
     for opinion in judged.opinions:
-        judge, seen = _name_judge(opinion, judged.signals), _NAMES.get(opinion.relation, "none")
+        seen = _NAMES.get(opinion.relation, "none")
+        judge = f"the {opinion.decided_by.value}"
+        if opinion.decided_by is Judge.LOCAL:
+            judge = "the local judge"
+        elif opinion.decided_by is Judge.SIGNALS:
+            signals = " and ".join(judged.signals)
+            judge = f"the signal {signals}" if signals else "signals"
         phrases.append(f"{judge} saw {seen} ({format_confidence(opinion.confidence)})")
     outcome = "done" if judged.reason is None else _OUTCOMES[judged.reason]
     if not phrases:
         phrases = ["a veto was found"]
     sentence = f"{', '.join(phrases)}: {outcome}."
     return sentence[:1].upper() + sentence[1:]
-
-
-def _name_judge(opinion: Opinion, signals: tuple[str, ...]) -> str:
-    match opinion.decided_by:
-        case Judge.SIGNALS:
-            return f"the signal {' and '.join(signals)}" if signals else "signals"
-        case Judge.LOCAL:
-            return "the local judge"
-        case Judge.MODEL:
-            return "the model"
-        case _:
-            return f"the {opinion.decided_by.value}"
 
 
 def format_confidence(confidence: float) -> str:

@@ -106,7 +106,11 @@ def _plan_forgetting_review(live: Plan, review: Review, end: datetime) -> Plan:
 
 def review_from_plan(live: Plan, chains: Chains, source: ReviewSource) -> Review | None:
     """Return what a plan does to stored memories as a review; None if it changes none of them."""
-    targets = live.superseded or _list_touched_memories(live)
+    targets = live.superseded
+    if not targets and live.operation in (Operation.NOOP, Operation.AMEND):
+        targets = (live.target,) if live.target else ()
+    elif not targets:
+        targets = tuple(change.after.id for change in live.changed if change.has_moved)
     if not targets:
         return None
     decision = live.decision
@@ -154,13 +158,6 @@ def build_held_review(proposed: Review | None) -> Review:
     if proposed is None:
         return Review(ReviewSource.FROZEN, Relation.NONE, judgments=(), relied_on=())
     return replace(proposed, corrections=None)
-
-
-def _list_touched_memories(live: Plan) -> tuple[UUID, ...]:
-    """Return the stored memories that a plan without ends confirms, corrects or moves."""
-    if live.operation in (Operation.NOOP, Operation.AMEND):
-        return (live.target,) if live.target else ()
-    return tuple(change.after.id for change in live.changed if change.has_moved)
 
 
 def _collect_corrections(live: Plan, before: Version) -> dict[str, Any]:

@@ -104,8 +104,16 @@ class ReplayedMemory:
         elif step.state.metadata is not None:
             self.row |= step.state.metadata
             self.row["revision"] += 1
+        elif step.state.belief is None:
+            raise UnreadableOperation(step.log_id)
         else:
-            self._apply_version(step)
+            if step.state.is_insertion:
+                self.inserted_by.append(step.log_id)
+                if step.state.confirmations:
+                    self.access_count += step.state.confirmations
+                    self.last_reinforced_at = to_log_value(step.at)
+            self.row |= step.state.columns
+            self.row |= _select_belief(step.state.belief)
 
     def _compare_with_state_before(self, step: ReplayStep) -> None:
         expected = step.state.metadata or {}
@@ -117,17 +125,6 @@ class ReplayedMemory:
             if self.row.get(name, EMPTY.get(name)) != value:
                 self.surprised.append(step.log_id)
                 return
-
-    def _apply_version(self, step: ReplayStep) -> None:
-        if step.state.belief is None:
-            raise UnreadableOperation(step.log_id)
-        if step.state.is_insertion:
-            self.inserted_by.append(step.log_id)
-            if step.state.confirmations:
-                self.access_count += step.state.confirmations
-                self.last_reinforced_at = to_log_value(step.at)
-        self.row |= step.state.columns
-        self.row |= _select_belief(step.state.belief)
 
 
 def _select_belief(stored: Mapping[str, Any]) -> dict[str, Any]:
