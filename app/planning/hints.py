@@ -329,11 +329,7 @@ def build_language_hint() -> Hint:
 
 
 def _list_left_undone(plan: Plan) -> list[Hint]:
-    """Return hints about what the text says and the plan does not do.
-
-    The text ends or forgets something and nothing stored matches, or it repeats a memory and says
-    something of itself that the memory has not.
-    """
+    """Return hints about an end, a forgetting or details that the plan leaves out."""
     hints: list[Hint] = []
     if plan.forgets_unknown:
         sentence = (

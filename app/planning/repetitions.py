@@ -117,7 +117,7 @@ def is_separated(case: StoreCase, stored: Version) -> bool:
     if not case.fact.one_value:
         return False
     for other in case.chains.find_in_slot(case.fact.slot):
-        if other.chain_id == stored.chain_id or not _begins_between(case, stored, other):
+        if other.chain_id == stored.chain_id or not _begins_between(stored, other, case.start):
             continue
         holds_ever = not other.belief.is_empty and not other.belief.void
         if other.one_value and holds_ever and not other.has_same_value(case.fact):
@@ -125,11 +125,11 @@ def is_separated(case: StoreCase, stored: Version) -> bool:
     return False
 
 
-def _begins_between(case: StoreCase, stored: Version, other: Version) -> bool:
-    """Return True if the other version begins between the stored version and the fact."""
-    if stored.belief.valid_from <= case.start:
-        return other.belief.valid_from <= case.start and begins_before(stored, other)
-    return other.belief.valid_from > case.start and begins_before(other, stored)
+def _begins_between(stored: Version, other: Version, start: datetime) -> bool:
+    """Return True if the other version begins between the stored one and the start of a fact."""
+    if stored.belief.valid_from <= start:
+        return other.belief.valid_from <= start and begins_before(stored, other)
+    return other.belief.valid_from > start and begins_before(other, stored)
 
 
 # --- what a repetition says besides its text ----------------------------------------------------

@@ -161,7 +161,6 @@ def build_held_review(proposed: Review | None) -> Review:
 
 
 def _collect_corrections(live: Plan, before: Version) -> dict[str, Any]:
-    """Return the claims and the metadata that the plan corrects."""
     corrections: dict[str, Any] = {}
     for change in live.changed:
         if change.after.id != before.id:
@@ -377,7 +376,7 @@ class _Acceptance:
             confirmed = self.targets[0].id
             _, changed = rewrite_chains(self.chains, self.now, self._withdraw_stored())
             plan = self._build_plan(Operation.NOOP, target=confirmed, changed=changed)
-            return plan.with_reinforced(confirmed)
+            return replace(plan, reinforced=confirmed)
         if self.stored is None:
             raise CannotAccept(
                 self.proposal.review_id,
@@ -398,7 +397,7 @@ class _Acceptance:
         self,
         operation: Operation,
         *,
-        target: UUID | None = None,
+        target: UUID | None,
         superseded: tuple[UUID, ...] = (),
         changed: tuple[VersionChange, ...] = (),
     ) -> Plan:

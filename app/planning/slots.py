@@ -100,7 +100,7 @@ class _SlotCase:
         return list(islice(unprotected, most))
 
     def plan_renewal_elsewhere(self) -> Plan | None:
-        """Plan the renewal of the first version in the other chains that says the same."""
+        """Plan the renewal of the first version in the other chains with the fact's value."""
         for holding in self._list_holding_elsewhere():
             if holding.has_same_value(self.case.fact):
                 return plan_renewal(self.case, holding)
@@ -149,7 +149,7 @@ def _plan_past(case: StoreCase) -> Plan:
 
 
 def _plan_repetition(slot: _SlotCase) -> Plan | None:
-    """Plan a fact that says what holds when it begins."""
+    """Plan a fact with the value that holds when it begins."""
     case, holding = slot.case, slot.holding
     if holding is None or not holding.has_same_value(case.fact):
         return None
@@ -160,7 +160,7 @@ def _plan_repetition(slot: _SlotCase) -> Plan | None:
 
 
 def _plan_repetition_of_later(slot: _SlotCase) -> Plan | None:
-    """Plan a fact that says what begins next: that begins earlier."""
+    """Plan a fact with the value that begins next, and that begins earlier by the fact."""
     case = slot.case
     later = case.chains.find_next_after(slot.chain_id, case.start)
     if later is None or not later.has_same_value(case.fact):
@@ -173,8 +173,8 @@ def _plan_repetition_of_later(slot: _SlotCase) -> Plan | None:
 def _plan_value(slot: _SlotCase, ended: Version | None, moved: Sequence[Version] = ()) -> Plan:
     """Plan the fact as the value of its slot from its start on.
 
-    It ends a version of its chain, if any, and what holds in other chains. After a temporary fact
-    the version of its chain resumes, unless that has an end of its own by then. `moved` are
+    The fact ends the version `ended` of its chain, and the versions that hold in other chains.
+    After a temporary fact `ended` resumes, unless it has an end of its own by then. `moved` are
     versions with other starts, which the fact does not end.
     """
     case, placement = slot.case, slot.case.place_in(slot.chain_id)

@@ -78,23 +78,18 @@ class _Sweep:
     others: Chains
     now: datetime
 
-    @property
-    def can_be_withdrawn(self) -> bool:
-        """Return True if withdrawing the memory changes nothing else.
-
-        No version before it may begin to hold again, and nothing may have ended in its favour.
-        """
-        chain = self.chains.find_chain(self.memory.chain_id)
-        if len(order_versions(chain)) != 1:
-            return False
-        return all(v.belief.ended_by != self.memory.id for v in self.chains.list_versions())
-
     def can_carry_out(self, review: Review) -> bool:
         """Return True unless the change would withdraw a memory that has to stay.
 
         A relation that stores no incoming fact withdraws the memory, which repeats another one.
+        Then no version before it may begin to hold again, and nothing may have ended in its favour.
         """
-        return review.relation.effect.stores_incoming or self.can_be_withdrawn
+        if review.relation.effect.stores_incoming:
+            return True
+        chain = self.chains.find_chain(self.memory.chain_id)
+        if len(order_versions(chain)) != 1:
+            return False
+        return all(v.belief.ended_by != self.memory.id for v in self.chains.list_versions())
 
 
 def plan_sweep(
@@ -136,7 +131,7 @@ def plan_sweep(
         refused = replace(refused, source=ReviewSource.SWEEP)
     elif refused:
         refused = _make_review_about(memory, refused)
-    return plan.with_review(refused).with_judgments(swept.judgments)
+    return replace(plan, review=refused, judgments=swept.judgments)
 
 
 def _choose_change(sweep: _Sweep, live: Plan) -> Review | None:
@@ -154,7 +149,8 @@ def _choose_change(sweep: _Sweep, live: Plan) -> Review | None:
         others = sweep.others
         _, side_effects = rewrite_chains(others, live.now, others.list_versions())
         longer = {change.after.id: change.after for change in side_effects}
-        live = live.with_changed(c for c in live.changed if longer.get(c.after.id) != c.after)
+        changed = tuple(c for c in live.changed if longer.get(c.after.id) != c.after)
+        live = replace(live, changed=changed)
     return review_from_plan(live, sweep.others, ReviewSource.SWEEP)
 
 
