@@ -50,13 +50,8 @@ class StoreCase:
 
     def place_in(self, chain_id: UUID) -> Placement:
         """Return the fact's place in this chain."""
-        return Placement(
-            new_id=self.new_id,
-            chain_id=chain_id,
-            start=choose_start(self.fact, self.now),
-            now=self.now,
-            temporary=self.is_temporary,
-        )
+        start = choose_start(self.fact, self.now)
+        return Placement(self.new_id, chain_id, start, self.now, self.is_temporary)
 
     def place_in_new_chain(self) -> Placement:
         """Return the fact's place in a chain of its own."""

@@ -39,12 +39,7 @@ def mark_for_another_look(plan: Plan, look_again: str | None, policy: Policy) ->
     if look_again is None or not plan.inserted:
         return plan
     if plan.review is None and policy.fallback == "review":
-        review = Review(
-            source=ReviewSource.FALLBACK,
-            relation=Relation.NONE,
-            judgments=(),
-            relied_on=(),
-        )
+        review = Review(ReviewSource.FALLBACK, Relation.NONE, judgments=(), relied_on=())
         plan = plan.with_review(review)
     return plan.with_look_again(look_again)
 
@@ -164,11 +159,8 @@ def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Re
 
 def plan_protected_conflict(case: StoreCase, holding: Version, protection: ReviewSource) -> Plan:
     """Store the fact in a chain of its own; a person decides about the protected version."""
-    review = build_end_review(
-        holding,
-        protection,
-        reasoning="Another value in the slot of a constraint or of a source trusted more.",
-    )
+    reasoning = "Another value in the slot of a constraint or of a source trusted more."
+    review = build_end_review(holding, protection, reasoning=reasoning)
     link = Relationship(case.new_id, holding.id, LinkType.CONTRADICTS)
     plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
     plan = plan.with_review(review).with_links([link])
@@ -176,6 +168,7 @@ def plan_protected_conflict(case: StoreCase, holding: Version, protection: Revie
 
 
 def build_end_review(version: Version, source: ReviewSource, *, reasoning: str) -> Review:
+    """Return the review that asks whether the incoming fact ends the version."""
     judgment = Judgment(
         memory_id=version.id,
         relation=Relation.UPDATE,

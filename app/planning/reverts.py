@@ -233,12 +233,7 @@ def _choose_target(done: LoggedOperation) -> UUID | None:
 
 def _add_stored_text(plan: Plan, fact: Fact, chains: Chains, store_as: UUID) -> Plan:
     """Return the plan that also stores the text of a duplicate or a retraction as a memory."""
-    placement = Placement(
-        new_id=store_as,
-        chain_id=store_as,
-        start=choose_start(fact, plan.now),
-        now=plan.now,
-        temporary=fact.valid_until is not None,
-    )
+    start, is_temporary = choose_start(fact, plan.now), fact.valid_until is not None
+    placement = Placement(store_as, store_as, start=start, now=plan.now, temporary=is_temporary)
     added = plan_addition(fact, placement, chains)
     return replace(plan, target=store_as, inserted=added.inserted, incoming=fact)

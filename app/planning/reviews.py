@@ -71,20 +71,19 @@ def plan_for_review(
         relation=Relation.NONE,
         reasoning=f"Stored beside, for review: {live.decision.reasoning}",
     )
-    placement = Placement(
-        new_id=new_id,
-        chain_id=new_id,
-        start=start,
-        now=live.now,
-        temporary=fact.valid_until is not None,
-    )
-    links = [Relationship(new_id, i, LinkType.CONTRADICTS) for i in live.superseded]
+    is_temporary = fact.valid_until is not None
+    placement = Placement(new_id, new_id, start=start, now=live.now, temporary=is_temporary)
     other_question = OTHER_QUESTION_OPEN if live.review else None
-    plan = plan_addition(_adopt_planned_slot(fact, live), placement, chains)
-    plan = plan.with_incoming(fact, live.judgments).with_decision(decision)
-    plan = plan.with_links(links).with_review(review)
-    plan = plan.with_model_cost(live.model_cost)
-    return plan.with_look_again(live.look_again or other_question)
+    return replace(
+        plan_addition(_adopt_planned_slot(fact, live), placement, chains),
+        incoming=fact,
+        judgments=live.judgments,
+        decision=decision,
+        links=tuple(Relationship(new_id, i, LinkType.CONTRADICTS) for i in live.superseded),
+        review=review,
+        model_cost=live.model_cost,
+        look_again=live.look_again or other_question,
+    )
 
 
 def _plan_forgetting_review(live: Plan, review: Review, end: datetime) -> Plan:
@@ -97,10 +96,14 @@ def _plan_forgetting_review(live: Plan, review: Review, end: datetime) -> Plan:
         relation=Relation.NONE,
         reasoning=f"Left for review: {live.decision.reasoning}",
     )
-    plan = Plan(operation=Operation.NOOP, now=live.now, decision=decision)
-    plan = plan.with_review(replace(review, corrections={"retracted_at": end}))
-    return replace(
-        plan, incoming=live.incoming, judgments=live.judgments, model_cost=live.model_cost
+    return Plan(
+        operation=Operation.NOOP,
+        now=live.now,
+        decision=decision,
+        incoming=live.incoming,
+        judgments=live.judgments,
+        review=replace(review, corrections={"retracted_at": end}),
+        model_cost=live.model_cost,
     )
 
 
@@ -147,10 +150,15 @@ def hold_plan(live: Plan, fact: Fact, chains: Chains) -> Plan:
     decision = Decision.certain(
         Relation.NONE, Judge.RULE, "The agent is frozen, so the fact waits in a review."
     )
-    proposed = review_from_plan(live, chains, ReviewSource.FROZEN)
-    plan = Plan(operation=Operation.NOOP, now=live.now, decision=decision)
-    plan = plan.with_incoming(fact, live.judgments).with_model_cost(live.model_cost)
-    return plan.with_review(build_held_review(proposed))
+    return Plan(
+        operation=Operation.NOOP,
+        now=live.now,
+        decision=decision,
+        incoming=fact,
+        judgments=live.judgments,
+        review=build_held_review(review_from_plan(live, chains, ReviewSource.FROZEN)),
+        model_cost=live.model_cost,
+    )
 
 
 def build_held_review(proposed: Review | None) -> Review:

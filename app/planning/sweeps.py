@@ -13,11 +13,12 @@ from app.domain.chains import Chains
 from app.domain.errors import CannotAccept
 from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
-from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
+from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.timeline import begins_before, order_versions
 from app.domain.version import Version
 from app.planning.building_blocks import rewrite_chains
 from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewSource
+from app.planning.questions import build_end_review
 from app.planning.reviews import Proposal, plan_proposed, review_from_plan
 from app.planning.store import plan_store
 
@@ -137,12 +138,16 @@ def plan_sweep(
 def _choose_change(sweep: _Sweep, live: Plan) -> Review | None:
     """Return what the live plan does to other memories; None if it does nothing to them.
 
-    If the memory repeats one that may not stand for it, the memory takes over from that one.
+    If the memory repeats one that may not stand for it, the memory takes over from that one, unless
+    it may not end that one.
     """
     if live.target and sweep.others.has_version(live.target):
-        repeated = sweep.others.get_version(live.target)
-        if not _can_stand_for(repeated, sweep.memory):
-            return _build_takeover_review(sweep.memory, repeated)
+        memory, repeated = sweep.memory, sweep.others.get_version(live.target)
+        if not _can_stand_for(repeated, memory):
+            if Kind.CONSTRAINT in (memory.kind, repeated.kind) or repeated.trust > memory.trust:
+                return None
+            reasoning = "The same, and it holds longer."
+            return build_end_review(repeated, ReviewSource.SWEEP, reasoning=reasoning)
     if live.changed:
         # Some changes appear only because `others` lacks versions: without the versions that
         # followed them, earlier versions of a chain seem to hold longer.
@@ -181,28 +186,6 @@ def _can_stand_for(other: Version, memory: Version) -> bool:
     binds_as_much = memory.kind is not Kind.CONSTRAINT or other.kind is Kind.CONSTRAINT
     is_trusted = other.trust >= memory.trust
     return holds_as_long and lives_as_long and binds_as_much and is_trusted
-
-
-def _build_takeover_review(memory: Version, repeated: Version) -> Review | None:
-    """Return the change by which the memory follows the one it repeats, because it holds longer.
-
-    Return None if the memory may not end that one.
-    """
-    if Kind.CONSTRAINT in (memory.kind, repeated.kind) or repeated.trust > memory.trust:
-        return None
-    judgment = Judgment(
-        memory_id=repeated.id,
-        relation=Relation.UPDATE,
-        confidence=1.0,
-        reasoning="The same, and it holds longer.",
-        decided_by=Judge.RULE,
-    )
-    return Review(
-        source=ReviewSource.SWEEP,
-        relation=Relation.UPDATE,
-        judgments=(judgment,),
-        relied_on=((repeated.id, repeated.revision),),
-    )
 
 
 def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
