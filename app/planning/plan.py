@@ -294,10 +294,6 @@ class Plan:
         """Return the plan with the cost of a model's answer; the plan itself if there is none."""
         return self if model_cost is None else replace(self, model_cost=model_cost)
 
-    def with_look_again(self, reason: str | None) -> "Plan":
-        """Return the plan whose inserted fact a sweep will compare once more."""
-        return replace(self, look_again=reason)
-
     def with_settled_review(self, settled: ReviewDecision | None) -> "Plan":
         """Return the plan that also decides a review; the plan itself if there is none."""
         return self if settled is None else replace(self, settled=settled)

@@ -41,7 +41,7 @@ def mark_for_another_look(plan: Plan, look_again: str | None, policy: Policy) ->
     if plan.review is None and policy.fallback == "review":
         review = Review(ReviewSource.FALLBACK, Relation.NONE, judgments=(), relied_on=())
         plan = plan.with_review(review)
-    return plan.with_look_again(look_again)
+    return replace(plan, look_again=look_again)
 
 
 def plan_separate_fact(
