@@ -30,7 +30,7 @@ from app.store.index_scope import (
     rank_found,
 )
 from app.store.memories import (
-    HELD_IN_WINDOW,
+    IN_WINDOW,
     MEMORY_BYTES,
     Condition,
     Point,
@@ -216,16 +216,16 @@ def _rank_alike_sql(point: Point) -> str:
 
 # How much nearer something counts that held in the window of the question, and that began or ended
 # in it. Ranks by words are about so many times as large as cosines.
-_HELD, _CHANGED = 0.06, 0.08
+_HOLDING, _CHANGING = 0.06, 0.08
 _RANKS_PER_COSINE = 12
 
 _BONUS_OF_WINDOW = f"""
     CASE
-        WHEN NOT {HELD_IN_WINDOW} THEN 0
+        WHEN NOT {IN_WINDOW} THEN 0
         WHEN b.valid_from >= coalesce(CAST(:window_start AS timestamptz), '-infinity')
             OR b.valid_until <= coalesce(CAST(:window_end AS timestamptz), 'infinity')
-        THEN {_HELD + _CHANGED}
-        ELSE {_HELD}
+        THEN {_HOLDING + _CHANGING}
+        ELSE {_HOLDING}
     END
 """
 
