@@ -148,7 +148,7 @@ async def store(
     view: ViewDep = View.FULL,
 ) -> Response:
     render = partial(_render_text, half_lives=services.half_lives, view=view, redacted=redacted)
-    outcome = await services.texts.store(
+    outcome = await services.remember.store_text(
         caller.build_call(render), _build_command(body, caller.rights), dry_run=body.dry_run
     )
     return render(outcome)
@@ -198,7 +198,7 @@ async def store_batch(
     commands = [item.command for item in items if isinstance(item, _Item)]
     if not commands:
         return render([])
-    outcomes = await services.texts.store_all(
+    outcomes = await services.remember.store_texts(
         caller.build_call(render), commands, atomic=body.atomic, is_history=body.history
     )
     # In a thread: a thousand answers of megabytes take 0.2 s.

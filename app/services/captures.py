@@ -39,7 +39,7 @@ from app.services.capture_reports import (
     get_capture,
     read_report,
 )
-from app.services.remember import Outcomes, Record, Remember, record_nothing
+from app.services.remember import Outcomes, Record, Remember
 from app.services.reverts import RevertedOperation, Reverter
 from app.store import engine
 from app.store.captures import captures, runs
@@ -207,7 +207,7 @@ class Capturer:
         if batch.drafts:
             _check_preview(batch)
             facts_call: Call[Outcomes] = Call(agent, call.info)
-            answers += await self._remember.store_all(facts_call, batch.commands, dry_run=True)
+            answers += await self._remember.store_facts(facts_call, batch.commands, dry_run=True)
         facts = _describe_facts(batch.drafts, answers)
         capture = replace(capture, extractor=batch.extractor, trouble=batch.trouble)
         async with begin_for_agent(self._engine, agent) as connection:
@@ -269,7 +269,7 @@ class Capturer:
         capture_id: UUID,
         batch: Batch,
         runner: UUID,
-        record: Record = record_nothing,
+        record: Record | None = None,
     ) -> None:
         """Store the facts of a batch and mark its turns, in one transaction.
 
@@ -285,10 +285,11 @@ class Capturer:
         async def mark_turns(write: AgentWrite[Outcomes], outcomes: Outcomes) -> None:
             facts = _describe_facts(batch.drafts, outcomes)
             await _save_batch(write.connection, call.agent, capture_id, batch, facts)
-            await record(write, outcomes)
+            if record:
+                await record(write, outcomes)
 
         if batch.drafts:
-            await self._remember.store_all(
+            await self._remember.store_facts(
                 call, batch.commands, check=check_turns, record=mark_turns
             )
             return

@@ -350,7 +350,7 @@ class ReviewDecider:
                 raise _Overtaken(changed)
 
         try:
-            return await self._remember.store(
+            return await self._remember.store_fact(
                 call,
                 replace(command, settles=decision),
                 check=refuse_if_outdated,
@@ -375,7 +375,7 @@ class ReviewDecider:
         Raises Unavailable.
         """
         try:
-            outcome = await self._remember.store(Call(agent), command, dry_run=True)
+            outcome = await self._remember.store_fact(Call(agent), command, dry_run=True)
         except Unavailable:
             raise
         except PalimpsestError as problem:
