@@ -82,12 +82,7 @@ class Spool:
 class HistoryImporter:
     """Imports lines. They are encoded and spooled before the write, as decision 0001 asks."""
 
-    def __init__(
-        self,
-        engine: AsyncEngine,
-        embedder: Embedder,
-        setup: WriteSetup,
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
         self._embedder = embedder
         self._setup = setup
@@ -129,11 +124,7 @@ class HistoryImporter:
             written = _WRITTEN
 
 
-async def _write_lines(
-    write: AgentWrite[Spool],
-    encoded: Spool,
-    results: Spool,
-) -> int:
+async def _write_lines(write: AgentWrite[Spool], encoded: Spool, results: Spool) -> int:
     """Write the lines, and return how many they were."""
     await write.forget_plans()
     order = _LineOrder(write.last_known_at)
@@ -194,11 +185,7 @@ async def _chunk_lines(lines: AsyncIterator[HistoryLine]) -> AsyncIterator[Seque
         yield chunk
 
 
-def _plan_line(
-    line: HistoryLine,
-    chains: Chains,
-    now: datetime,
-) -> Plan:
+def _plan_line(line: HistoryLine, chains: Chains, now: datetime) -> Plan:
     try:
         return plan_import(line.fact, chains, now=now, new_id=uuid7(), temporary=line.temporary)
     except InvalidFact as problem:

@@ -70,11 +70,17 @@ class WebhookKeeper:
         """
         if not actor.rights.allows_agent(agents):
             raise AgentForbidden(agents)
-        await self._check_address(url)
+        try:
+            await self._sender.check_address(url)
+        except AddressRefused as refused:
+            raise AddressNotAllowed(str(refused)) from None
         secret = secrets.token_bytes(SECRET_BYTES)
         async with begin_for_keys(self._engine) as connection:
             actor = await _lock_key(connection, actor)
-            await _check_count(connection, actor)
+            if actor not in (ROOT, ANONYMOUS):
+                count = await webhooks.count_webhooks(connection, actor)
+                if count >= MOST_WEBHOOKS:
+                    raise TooManyWebhooks(MOST_WEBHOOKS)
             webhook = Webhook(
                 id=WebhookId(uuid7()),
                 agents=agents,
@@ -88,12 +94,6 @@ class WebhookKeeper:
             await webhooks.insert_webhook(connection, webhook)
         _log_change("a webhook was created", actor, webhook.id)
         return NewWebhook(webhook, f"whsec_{base64.b64encode(secret).decode()}")
-
-    async def _check_address(self, url: str) -> None:
-        try:
-            await self._sender.check_address(url)
-        except AddressRefused as refused:
-            raise AddressNotAllowed(str(refused)) from None
 
     async def list_webhooks(self, actor: Actor, *, limit: int, after: UUID) -> list[Webhook]:
         """Return webhooks in order of their ids, beginning after the id `after`."""
@@ -179,14 +179,6 @@ async def _lock_key(connection: AsyncConnection, actor: Actor) -> Actor:
     if key is None or not key.is_valid(await read_clock(connection)):
         raise KeyEnded(actor.key_id)
     return key.actor
-
-
-async def _check_count(connection: AsyncConnection, actor: Actor) -> None:
-    """Raise TooManyWebhooks if the actor has as many as a key may have."""
-    if actor in (ROOT, ANONYMOUS):
-        return
-    if await webhooks.count_webhooks(connection, actor) >= MOST_WEBHOOKS:
-        raise TooManyWebhooks(MOST_WEBHOOKS)
 
 
 def build_message(kind: str, at: datetime, data: dict[str, object]) -> str:
