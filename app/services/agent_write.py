@@ -441,7 +441,6 @@ class AgentWrite(Generic[Result_contra]):
         return self._setup
 
     async def _find_questions(self) -> dict[UUID, ContextQuestion]:
-        """Return the questions that the applied plans left to the agent's own model."""
         left = [logged.review_id for logged in self._logged if logged.review_id]
         if not left or self._dry_run or self.mode is not Mode.LIVE:
             return {}

@@ -121,7 +121,6 @@ class TurnReader:
     async def _list_earlier_turns(
         self, agent: AgentId, capture: StoredCapture, turns: Sequence[StoredTurn]
     ) -> list[StoredTurn]:
-        """Return the last turns of the session before these."""
         if not turns:
             return []
         async with begin_for_agent(self._engine, agent) as connection:

@@ -97,7 +97,13 @@ class Capturer:
         """
         if request.dry_run:
             return await self._preview(call, request)
-        await self._check_pending(call.info.actor)
+        actor = call.info.actor
+        if actor not in (ROOT.name, ANONYMOUS.name):
+            async with begin_as_operator(self._engine) as connection:
+                pending = await runs.count_pending_captures(connection, actor, limit=MOST_PENDING)
+            if pending >= MOST_PENDING:
+                await asyncio.sleep(REFUSED_AFTER)
+                raise TooManyPending(MOST_PENDING)
         runner = uuid7()
         report, is_claimed = await self._store_messages(call, request, runner)
         if not is_claimed:
@@ -111,21 +117,8 @@ class Capturer:
             finished = None
         return finished or report
 
-    async def _check_pending(self, actor: str) -> None:
-        """Raise TooManyPending, after a second, if as many captures of the actor wait as may."""
-        if actor in (ROOT.name, ANONYMOUS.name):
-            return
-        async with begin_as_operator(self._engine) as connection:
-            pending = await runs.count_pending_captures(connection, actor, limit=MOST_PENDING)
-        if pending >= MOST_PENDING:
-            await asyncio.sleep(REFUSED_AFTER)
-            raise TooManyPending(MOST_PENDING)
-
     async def _store_messages(
-        self,
-        call: Call[CaptureReport],
-        request: CaptureRequest,
-        runner: UUID,
+        self, call: Call[CaptureReport], request: CaptureRequest, runner: UUID
     ) -> tuple[CaptureReport, bool]:
         """Write the messages that are new, and return whether this runner is to read them.
 
@@ -423,7 +416,6 @@ async def _save_batch(
 
 
 def _describe_facts(drafts: Sequence[Draft], answers: Sequence[FactAnswer]) -> list[CapturedFact]:
-    """Return the facts, each with what became of it."""
     facts: list[CapturedFact] = []
     for draft, answer in zip(drafts, answers, strict=True):
         if isinstance(answer, PalimpsestError):
@@ -445,5 +437,4 @@ def _describe_facts(drafts: Sequence[Draft], answers: Sequence[FactAnswer]) -> l
 def _index_answers(
     drafts: Sequence[Draft], answers: Sequence[FactAnswer]
 ) -> dict[UUID, FactAnswer]:
-    """Return the answers by the ids of their facts."""
     return {draft.fact.id: answer for draft, answer in zip(drafts, answers, strict=True)}

@@ -521,8 +521,11 @@ async def find_items_with_news(
     judged: list[JudgedFact] = []
     for place, item in enumerate(items):
         if item.asks_judges and item.seen_at and item.seen_at < last_known_at:
-            stored = [hit for hit in item.hits if hit.memory.id not in batch]
-            least = _find_least_similarity(stored, most_candidates)
+            stored = [hit.scores for hit in item.hits if hit.memory.id not in batch]
+            similarities = sorted(scores["vector"] for scores in stored if "vector" in scores)
+            least = LEAST_NEWS
+            if len(similarities) >= most_candidates:
+                least = max(least, similarities[-most_candidates])
             places.append(place)
             judged.append(JudgedFact(item.fact, item.vector, item.seen_at, least))
     if not places:
@@ -531,14 +534,6 @@ async def find_items_with_news(
         write.connection, write.agent, judged, last_known_at=last_known_at
     )
     return {places[place] for place in near}
-
-
-def _find_least_similarity(candidates: Sequence[Hit], most_candidates: int) -> float:
-    """Return how similar another memory must be to be among these candidates."""
-    similarities = [hit.scores["vector"] for hit in candidates if "vector" in hit.scores]
-    if len(similarities) < most_candidates:
-        return LEAST_NEWS
-    return max(LEAST_NEWS, sorted(similarities)[-most_candidates])
 
 
 def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:

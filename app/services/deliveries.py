@@ -139,38 +139,35 @@ class _Service:
         self._failures = webhook.failures
 
     async def serve_agent(self, agent: AgentId, last_known_at: datetime) -> None:
-        """Send the events of an agent. If they cannot be read, note that and try again later."""
+        """Send the events of an agent, at least up to a known time that was seen.
+
+        Everything up to that time is seen now, as writes are seen in the order of their times. If
+        the events cannot be read, note that and try again later.
+        """
+        webhook_id = self._webhook.id
+        selection = Selection(PAGE, self._webhook.operations)
         try:
-            await self._send_events(agent, last_known_at)
+            async with begin_for_keys(self._engine) as connection:
+                position = await webhooks.find_position(connection, webhook_id, agent)
+            position = position or self._webhook.beginning
+            page: list[Event] | None = None
+            while page is None or len(page) == PAGE:
+                async with begin_for_agent(self._engine, agent) as connection:
+                    page = await events.list_events(connection, agent, position, selection)
+                for event in page:
+                    await self._send_event(agent, event)
+                    position = event.position
+            end = max(position, end_of(last_known_at))
+            async with begin_for_keys(self._engine) as connection:
+                await webhooks.set_position(connection, webhook_id, self._runner, agent, end)
         except Stopped:
             raise
         except Exception as problem:
-            extra = {"webhook_id": str(self._webhook.id), "unreadable_agent": agent}
+            extra = {"webhook_id": str(webhook_id), "unreadable_agent": agent}
             kind = type(problem).__name__
             logger.warning("the events of an agent cannot be read: %s", kind, extra=extra)
             async with begin_for_keys(self._engine) as connection:
                 await webhooks.note_unreadable(connection, self._webhook, self._runner, agent)
-
-    async def _send_events(self, agent: AgentId, last_known_at: datetime) -> None:
-        """Send the events of an agent, at least up to a known time that was seen.
-
-        Everything up to that time is seen now, as writes are seen in the order of their times.
-        """
-        webhook_id = self._webhook.id
-        async with begin_for_keys(self._engine) as connection:
-            position = await webhooks.find_position(connection, webhook_id, agent)
-        position = position or self._webhook.beginning
-        selection = Selection(PAGE, self._webhook.operations)
-        page: list[Event] | None = None
-        while page is None or len(page) == PAGE:
-            async with begin_for_agent(self._engine, agent) as connection:
-                page = await events.list_events(connection, agent, position, selection)
-            for event in page:
-                await self._send_event(agent, event)
-                position = event.position
-        end = max(position, end_of(last_known_at))
-        async with begin_for_keys(self._engine) as connection:
-            await webhooks.set_position(connection, webhook_id, self._runner, agent, end)
 
     async def _send_event(self, agent: AgentId, event: Event) -> None:
         """Send an event when it is the webhook's turn. Raises Stopped if it is not taken."""
@@ -191,11 +188,14 @@ class _Service:
             at=at,
             answer=answer,
         )
-        if answer.problem is None:
-            await self._note_success(agent, event, delivery)
-        else:
+        if answer.problem is not None:
             await self._note_failure(delivery)
             raise Stopped
+        self._failures = 0
+        async with self._hold_lease() as connection:
+            await webhooks.record_success(connection, webhook.id)
+            await webhooks.set_position(connection, webhook.id, self._runner, agent, event.position)
+            await webhooks.remember_delivery(connection, webhook.id, delivery)
 
     @asynccontextmanager
     async def _hold_lease(self) -> AsyncIterator[AsyncConnection]:
@@ -204,14 +204,6 @@ class _Service:
             if not await webhooks.renew_lease(connection, self._webhook.id, self._runner):
                 raise Stopped
             yield connection
-
-    async def _note_success(self, agent: AgentId, event: Event, delivery: Delivery) -> None:
-        self._failures = 0
-        webhook_id = self._webhook.id
-        async with self._hold_lease() as connection:
-            await webhooks.record_success(connection, webhook_id)
-            await webhooks.set_position(connection, webhook_id, self._runner, agent, event.position)
-            await webhooks.remember_delivery(connection, webhook_id, delivery)
 
     async def _note_failure(self, delivery: Delivery) -> None:
         decision = decide_retry(delivery.answer, delivery.attempt)

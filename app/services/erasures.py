@@ -164,23 +164,18 @@ class Eraser:
         for archive_id, file in files.items():
             new: File | None = None
             if redaction is not None:
-                new = await self._redact_archive(connection, agent, file, redaction)
-            if new != file:
-                await archived_log.replace_file(connection, agent, archive_id, new)
-                replaced.append(file.name)
+                head, *lines = await self._archives.read_file_lines(file)
+                await archived_log.load_archived_log(connection, agent, lines)
+                await redactions.redact_archived_log(connection, redaction)
+                left = await archived_log.unload_archived_log(connection, agent)
+                if left == lines:
+                    continue
+                first_at = datetime.fromisoformat(json.loads(head)["first_at"])
+                rewritten = _iterate_lines([head, *left])
+                new = await self._archives.write_file(agent, first_at, rewritten)
+            await archived_log.replace_file(connection, agent, archive_id, new)
+            replaced.append(file.name)
         return replaced
-
-    async def _redact_archive(
-        self, connection: AsyncConnection, agent: AgentId, file: File, redaction: Redaction
-    ) -> File:
-        head, *lines = await self._archives.read_file_lines(file)
-        await archived_log.load_archived_log(connection, agent, lines)
-        await redactions.redact_archived_log(connection, redaction)
-        left = await archived_log.unload_archived_log(connection, agent)
-        if left == lines:
-            return file
-        first_at = datetime.fromisoformat(json.loads(head)["first_at"])
-        return await self._archives.write_file(agent, first_at, _iterate_lines([head, *left]))
 
 
 async def _read_texts(

@@ -12,7 +12,6 @@ from operator import attrgetter
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport, NotEmpty
 from app.domain.timeline import settle_chain
 from app.domain.version import Version
@@ -79,9 +78,18 @@ class AgentImporter:
 
         Raises BadImportLine, DamagedImport, NotEmpty, AgentFrozen.
         """
+        async with begin_for_agent(self._engine, call.agent) as connection:
+            state = await imports.read_import_target(connection, call.agent)
+        # What can be refused is refused before gigabytes arrive.
+        if not state.empty:
+            raise NotEmpty
+        if header.last_known_at and header.last_known_at > state.clock + AHEAD:
+            raise BadImportLine(
+                header.number,
+                "Its last_known_at lies more than a day in the future of this server's clock.",
+            )
         spool = Spool()
         try:
-            state = await self._check_first(call.agent, header)
             formatter = RowFormatter(call.agent, state.adapters)
             counts = await self._spool_rows(header, rows, state, formatter, spool)
             if header.agent is not None:
@@ -127,19 +135,6 @@ class AgentImporter:
         # The operations of an import have the actors that the export names.
         imported = {"imported_agent": agent, "actor": call.info.actor}
         logger.info("an agent was imported", extra=imported)
-
-    async def _check_first(self, agent: AgentId, header: ExportHeader) -> ImportTarget:
-        """Refuse what can be refused before gigabytes arrive."""
-        async with begin_for_agent(self._engine, agent) as connection:
-            state = await imports.read_import_target(connection, agent)
-        if not state.empty:
-            raise NotEmpty
-        if header.last_known_at and header.last_known_at > state.clock + AHEAD:
-            raise BadImportLine(
-                header.number,
-                "Its last_known_at lies more than a day in the future of this server's clock.",
-            )
-        return state
 
     async def _spool_rows(
         self,

@@ -93,8 +93,16 @@ class HistoryImporter:
         Raises BadImportLine, and then nothing is stored.
         """
         encoded, results = Spool(), Spool()
+        # The first chunk is written at once. Postgres plans then how it checks foreign keys, and
+        # with 150 lines in a new table it would choose a bad index.
+        written = CHUNK
         try:
-            await self._encode_lines(lines, encoded)
+            async for chunk in _chunk_lines(lines):
+                vectors = await self._embedder.encode([line.fact.content for line in chunk])
+                async for first in iterate_in_turns(range(0, len(chunk), written)):
+                    part = slice(first, first + written)
+                    encoded.add((chunk[part], vectors[part]))
+                written = _WRITTEN
             async with agent_write(
                 self._engine,
                 call,
@@ -111,17 +119,6 @@ class HistoryImporter:
         finally:
             encoded.close()
         return results
-
-    async def _encode_lines(self, lines: AsyncIterator[HistoryLine], spool: Spool) -> None:
-        # The first chunk is written at once. Postgres plans then how it checks foreign keys, and
-        # with 150 lines in a new table it would choose a bad index.
-        written = CHUNK
-        async for chunk in _chunk_lines(lines):
-            vectors = await self._embedder.encode([line.fact.content for line in chunk])
-            async for first in iterate_in_turns(range(0, len(chunk), written)):
-                part = slice(first, first + written)
-                spool.add((chunk[part], vectors[part]))
-            written = _WRITTEN
 
 
 async def _write_lines(write: AgentWrite[Spool], encoded: Spool, results: Spool) -> int:

@@ -428,7 +428,6 @@ async def _read_outcomes(
 
 
 def _find_hints(item: ClassifiedItem, plan: Plan) -> list[Hint]:
-    """Return what the caller should know about the words of the fact."""
     hints = find_date_hints(item.command.left_open)
     if plan.operation is Operation.ADD and not item.verdict.knows_language:
         hints.append(build_language_hint())
@@ -462,7 +461,6 @@ def _find_moved(item: ClassifiedItem, chains: Chains) -> set[UUID]:
 
 
 def _get_single(outcomes: list[Result | PalimpsestError]) -> Result:
-    """Return the only outcome, or raise it if it is an error."""
     [outcome] = outcomes
     if isinstance(outcome, PalimpsestError):
         raise outcome

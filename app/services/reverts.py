@@ -112,7 +112,13 @@ class Reverter:
         ) as write:
             connection, agent = write.connection, call.agent
             if selection.log_ids:
-                await _refuse_unknown(connection, agent, selection.log_ids)
+                logged = await log_reverts.find_done_operations(
+                    connection, agent, selection.log_ids
+                )
+                missing = sorted(set(selection.log_ids) - {done.log_id for done in logged})
+                await archived_log.refuse_archived(connection, agent, missing)
+                if missing:
+                    raise UnknownLogEntry(missing[0])
             await archived_log.refuse_archived_selection(connection, agent, selection)
             chosen = await log_reverts.list_standing_operations(
                 connection, agent, selection, limit=MOST + 1
@@ -214,17 +220,6 @@ async def _find_operations_to_revert(
     if more and not cascade:
         raise BuiltOn(log_ids[-1], more)
     return chosen
-
-
-async def _refuse_unknown(
-    connection: AsyncConnection, agent: AgentId, log_ids: Sequence[UUID]
-) -> None:
-    """Raise OperationArchived or UnknownLogEntry unless all of these are in the log."""
-    logged = await log_reverts.find_done_operations(connection, agent, log_ids)
-    missing = sorted(set(log_ids) - {done.log_id for done in logged})
-    await archived_log.refuse_archived(connection, agent, missing)
-    if missing:
-        raise UnknownLogEntry(missing[0])
 
 
 async def _skip_restored_relationships(

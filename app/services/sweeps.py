@@ -421,10 +421,21 @@ def _describe_problem(problem: Exception) -> str:
 
 
 def _advance_sweep(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
-    """Return the sweep as it is once the batch is written."""
     counts = Counter(sweep.counts)
     for plan in batch.plans:
-        counts.update(_count_changes(plan))
+        if plan.review:
+            counts["reviews"] += 1
+        match plan.operation:
+            case Operation.SUPERSEDE | Operation.UPDATE:
+                counts["superseded"] += len(plan.superseded)
+            case Operation.DELETE:
+                counts["retracted"] += len(plan.superseded)
+            case Operation.MERGE:
+                counts["merged"] += 1
+            case Operation.AMEND if plan.newly_covered:
+                counts["covered"] += len(plan.newly_covered)
+            case Operation.NOOP | Operation.AMEND if plan.changed:
+                counts["duplicates"] += 1
     counts["postponed"] += len(batch.marks)
     findings = [*sweep.findings, *map(_build_finding, batch.plans)]
     return replace(
@@ -434,22 +445,6 @@ def _advance_sweep(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
         counts=dict(counts),
         findings=findings[:MOST_FINDINGS],
     )
-
-
-def _count_changes(plan: Plan) -> dict[str, int]:
-    counted = {"reviews": 1} if plan.review else {}
-    match plan.operation:
-        case Operation.SUPERSEDE | Operation.UPDATE:
-            counted["superseded"] = len(plan.superseded)
-        case Operation.DELETE:
-            counted["retracted"] = len(plan.superseded)
-        case Operation.MERGE:
-            counted["merged"] = 1
-        case Operation.AMEND if plan.newly_covered:
-            counted["covered"] = len(plan.newly_covered)
-        case Operation.NOOP | Operation.AMEND if plan.changed:
-            counted["duplicates"] = 1
-    return counted
 
 
 def _build_finding(plan: Plan) -> dict[str, Any]:
