@@ -113,24 +113,22 @@ class AgentIndexKeeper:
         Do nothing while another worker does so, and nothing on a cluster, which has no indexes.
         """
         async with agent_indexes.try_lock(self._engine) as may_look:
-            if not may_look:
-                return
-            async with begin_as_operator(self._engine) as connection:
-                indexes = await agent_indexes.list_indexes(connection)
-            count = len(indexes)
-            for index, counted_at in indexes.items():
-                count -= await self._look_after_one(index, counted_at)
-            if self._from_live:
-                await self._build_missing(room=self._most - count)
+            if may_look:
+                await self._look_after_all()
+
+    async def _look_after_all(self) -> None:
+        async with begin_as_operator(self._engine) as connection:
+            indexes = await agent_indexes.list_indexes(connection)
+        count = len(indexes)
+        for index, counted_at in indexes.items():
+            count -= await self._look_after_one(index, counted_at)
+        if self._from_live:
+            await self._build_missing(room=self._most - count)
 
     async def _look_after_one(self, index: AgentIndex, counted_at: datetime) -> bool:
         """Bring one index up to date. Return True if it was dropped."""
-        has_more = True
-        while has_more:
-            async with begin_for_agent(self._engine, index.agent) as connection:
-                has_more = await agent_indexes.append_memories(
-                    connection, index.agent, APPENDED_AT_ONCE
-                )
+        while await self._append(index.agent):
+            pass
         await self._refresh_counts(index.agent)
         if datetime.now(UTC) - counted_at < COUNTED_EVERY:
             return False
@@ -141,6 +139,10 @@ class AgentIndexKeeper:
             await agent_indexes.drop_index(connection, index.agent)
         logger.info("The index of an agent was dropped, because the agent is small now.")
         return True
+
+    async def _append(self, agent: AgentId) -> bool:
+        async with begin_for_agent(self._engine, agent) as connection:
+            return await agent_indexes.append_memories(connection, agent, APPENDED_AT_ONCE)
 
     async def _refresh_counts(self, agent: AgentId) -> None:
         """Count anew what answers about a large agent do not count themselves, if it is time."""
