@@ -76,7 +76,6 @@ from app.store.engine import (
     NoAddress,
     Patience,
     create_engine,
-    dispose_engine,
     lower_backend_priority,
     sqlalchemy_url,
 )
@@ -162,7 +161,7 @@ async def open_services(
     database_url = _get_database_url(settings, process)
     async with AsyncExitStack() as opened:
         engine = _create_engine(settings, database_url, process)
-        opened.push_async_callback(dispose_engine, engine)
+        opened.push_async_callback(engine.dispose)
         reads = _build_reads(settings, engine, process)
         http = await opened.enter_async_context(httpx.AsyncClient())
         webhook_http = await opened.enter_async_context(open_webhook_client())
@@ -226,7 +225,6 @@ def _create_engine(settings: Settings, database_url: str, process: Process) -> A
         pool_size=_get_pool_size(settings, process),
         patience=patience,
         behind_pooler=settings.database_pooler,
-        reads_nodes=not settings.database_pooler,
     )
     if process is Process.WORKER:
         lower_backend_priority(engine, NICENESS)
@@ -342,6 +340,7 @@ def _build_services(
     search = Searcher(
         reads,
         embedder,
+        dater,
         usage,
         indexes,
         language=settings.text_language,

@@ -143,7 +143,7 @@ def _measure(ports: Sequence[int], rounds: int) -> None:
 
 
 def _measure_many(ports: Sequence[int], rounds: int) -> None:
-    """Search another agent each time. Their parts lie on all nodes, and each has plans of its own."""
+    """Search another agent each time. Their parts lie on all nodes."""
     search_hybrid = _list_calls()["search, hybrid"]
     clients = [[Client(port, name) for name in OTHERS] for port in ports]
 

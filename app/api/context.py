@@ -51,6 +51,7 @@ async def context(
         point=query.to_point(),
         asks=query.questions,
         with_talk=query.talk,
+        focus=query.focus,
     )
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)

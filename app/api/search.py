@@ -69,6 +69,7 @@ def _build_question(text: str, wanted: SearchRequest | SearchQuery) -> Question:
         exact=wanted.exact,
         focus=wanted.focus,
         with_turns="turns" in wanted.include,
+        reads_dates=wanted.read_dates,
     )
 
 

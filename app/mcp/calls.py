@@ -56,6 +56,9 @@ async def search(client: AsyncClient, arguments: Arguments) -> Answer:
     ]
     turns = answer["turns"][:MOST_TURNS]
     lines = list(map(_write_line, hits)) or ["Nothing is known about it."]
+    if window := answer["window"]:
+        start, end = window["start"], window["end"]
+        lines.append(f'"{window["text"]}" was read as {start or "ever"} to {end or "now"}.')
     for turn in turns:
         turn["content"] = " ".join(turn["content"].split())[:LONGEST_TURN]
         lines.append(f"Said on {turn['said_at'][:10]} by {turn['role']}: {turn['content']}")

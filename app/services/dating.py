@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.domain.agent import AgentId
 from app.domain.dates.dated_text import DatedText
 from app.domain.dates.facts import date_fact, find_times
+from app.domain.dates.window import Window, find_window
 from app.domain.dates.zones import find_zone
 from app.domain.fact import Fact
 from app.extraction.date_roles import RuledText
@@ -78,12 +79,10 @@ class FactDater:
         """
         if not self._is_on or not facts:
             return [DatedFact(fact) for fact in facts]
-        clock, name = datetime.now(UTC), None
+        clock, own = datetime.now(UTC), None
         read = await self._read_times(facts)
         if any(role.dates for _, roles in read for role in roles):
-            async with connect_for_agent(self._engine, agent) as connection:
-                clock, name = await read_clock_and_zone(connection, agent)
-        own = find_zone(name) if name else None
+            clock, own = await self._read_clock_and_zone(agent)
         texts = _date_all(facts, read, clock, [own or zone or self._zone for zone in zones])
         dated: list[DatedFact] = []
         for fact, text in zip(facts, texts, strict=True):
@@ -97,6 +96,25 @@ class FactDater:
         read = await self._read_times(facts)
         texts = _date_all(facts, read, datetime.now(UTC), [UTC] * len(facts))
         return [text.is_episode for text in texts]
+
+    async def read_window(self, agent: AgentId, question: str) -> Window | None:
+        """Return the time that a question asks about, if its words name one.
+
+        Relative dates count from now, in the zone of the agent.
+        """
+        if not self._is_on:
+            return None
+        timed, _ = await self._network.rule(find_times(question))
+        if not timed.phrases:
+            return None
+        clock, own = await self._read_clock_and_zone(agent)
+        return find_window(timed, clock, own or self._zone)
+
+    async def _read_clock_and_zone(self, agent: AgentId) -> tuple[datetime, tzinfo | None]:
+        """Return the clock of the database, and the agent's zone if it has one."""
+        async with connect_for_agent(self._engine, agent) as connection:
+            clock, name = await read_clock_and_zone(connection, agent)
+        return clock, find_zone(name) if name else None
 
     async def _read_times(self, facts: Sequence[Fact]) -> list[RuledText]:
         """Return the phrases of time in each fact, with what they are to it. Raises CallerLeft."""

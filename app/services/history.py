@@ -1,11 +1,11 @@
 """Reading the line of a memory, a page at a time: its versions, and the operations on them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
@@ -53,7 +53,7 @@ class History:
     current: UUID | None
     versions: Sequence[Memory]
     joints: Sequence[Joint]
-    operations: Sequence[RowMapping]
+    operations: Sequence[Mapping[str, Any]]
     archived_until: datetime | None
     next: HistoryPosition | None
 
@@ -92,7 +92,7 @@ async def _read_page(
     max_bytes: int,
 ) -> History:
     versions: list[Memory] = []
-    operations: list[RowMapping] = []
+    operations: list[dict[str, Any]] = []
     version_after, operation_after = None, None
     moment, line = await succession.find_line(connection, agent, memory_id, point)
     if line is None:

@@ -6,11 +6,13 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.domain.dates.window import Window
 from app.domain.errors import NoPreference, UnknownMemory
 from app.domain.fact import Kind, Slot
 from app.domain.version import Memory, Moment
 from app.embedding import Embedder, Vector
 from app.services.agent_indexes import AgentIndexDirectory
+from app.services.dating import FactDater
 from app.services.usage import UsageCounter
 from app.store import memories, search
 from app.store.captures.search import FoundTurn, TurnQuery, search_turns
@@ -32,7 +34,8 @@ class Question:
     There are `limit` results at most, each with a score of `min_score` or more: the chance that it
     answers, between 0 and 1. `exact`: every memory is looked at, even if the agent has an index.
     `focus`: what hardly answers is left out. `with_turns`: messages are searched, too. `vector` is
-    the text's, which `Searcher.add_vector` sets; text mode has none.
+    the text's, and `window` the time that it asks about if it `reads_dates`: `Searcher.read` sets
+    both. Text mode has no vector.
     """
 
     text: str
@@ -42,7 +45,9 @@ class Question:
     exact: bool = False
     focus: bool = False
     with_turns: bool = False
+    reads_dates: bool = False
     vector: Vector | None = None
+    window: Window | None = None
 
     @property
     def floor(self) -> float:
@@ -57,6 +62,7 @@ class Searcher:
         self,
         reads: Reads,
         embedder: Embedder,
+        dater: FactDater,
         usage: UsageCounter,
         indexes: AgentIndexDirectory,
         *,
@@ -65,6 +71,7 @@ class Searcher:
     ) -> None:
         self._reads = reads
         self._embedder = embedder
+        self._dater = dater
         self._usage = usage
         self._indexes = indexes
         self._language = language
@@ -78,20 +85,29 @@ class Searcher:
         point: Point,
     ) -> Hits:
         """Return the nearest memories, best first, and count them as used."""
-        question = await self.add_vector(question)
+        question = await self.read(agent, question, point)
         hits = await self.find_nearest(agent, question, filters, point)
         if question.with_turns:
             turns = await self.find_turns(agent, question, filters, point)
             hits = replace(hits, turns=turns)
+        if question.window:
+            hits = replace(hits, window=question.window)
         self._usage.note_uses(agent, [hit.memory.id for hit in hits.hits])
         return hits
 
-    async def add_vector(self, question: Question) -> Question:
-        """Return the question with the vector of its text, unless its mode needs none."""
+    async def read(self, agent: AgentId, question: Question, point: Point) -> Question:
+        """Return the question with the vector of its text and the time that it asks about.
+
+        Only a question about the present asks about another time: `as_of` and `known_at` say which
+        one is meant.
+        """
+        window = None
+        if question.reads_dates and point.is_present:
+            window = await self._dater.read_window(agent, question.text)
         if question.mode == "text":
-            return question
+            return replace(question, window=window)
         [vector] = await self._embedder.encode([question.text])
-        return replace(question, vector=vector)
+        return replace(question, vector=vector, window=window)
 
     async def find_nearest(
         self,
@@ -113,6 +129,7 @@ class Searcher:
             question.limit,
             question.floor,
             self._max_answer_bytes,
+            question.window,
         )
         index = await self._indexes.find_index(agent)
 
@@ -151,6 +168,7 @@ class Searcher:
             question.limit,
             self._max_answer_bytes,
             is_unread,
+            question.window,
         )
 
         async def read(connection: AsyncConnection) -> list[FoundTurn]:

@@ -96,13 +96,11 @@ async def apply_plans(
     await _update_metadata(connection, agent, plans)
     for step in steps:
         await _settle_review(connection, agent, step)
+    logged = []
     for step in steps:
         await undo_side_effects(connection, agent, step.plan, step.log_id)
-    return [_to_logged_plan(step) for step in steps]
-
-
-def _to_logged_plan(step: _Step) -> LoggedPlan:
-    return LoggedPlan(step.log_id, step.review_id if step.plan.review else None)
+        logged.append(LoggedPlan(step.log_id, step.review_id if step.plan.review else None))
+    return logged
 
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -127,14 +125,12 @@ class _Outcome:
             self.marks[inserted.version.id] = plan.look_again
         for change in plan.changed:
             self.past.append((change.before, plan.now))
-            self._update_version(change.after)
-
-    def _update_version(self, version: Version) -> None:
-        inserted = self.inserted.get(version.id)
-        if inserted is None:
-            self.updated[version.id] = version
-        else:
-            self.inserted[version.id] = replace(inserted, version=version)
+            version = change.after
+            if version.id in self.inserted:
+                inserted = self.inserted[version.id]
+                self.inserted[version.id] = replace(inserted, version=version)
+            else:
+                self.updated[version.id] = version
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,16 +237,11 @@ async def _write_one(
     driver = get_driver(connection)
     # A cursor that takes the statement as Postgres does: to look for placeholders in so long a one
     # takes a third of a millisecond.
-    await psycopg.AsyncRawCursor(driver).execute(_number_placeholders(statement).encode(), values)
-
-
-def _number_placeholders(statement: str) -> str:
-    first, *others = statement.split("%s")
-    return first + "".join(f"${number}{rest}" for number, rest in enumerate(others, 1))
+    await psycopg.AsyncRawCursor(driver).execute(statement.encode(), values)
 
 
 def _compose_parts(parts: Sequence[Part], last: Part) -> Part:
-    """Return one statement of all parts; the last one is its body."""
+    """Return one statement of all parts, with numbered placeholders; the last one is its body."""
     clauses: list[str] = []
     values: list[object] = []
     for statement, parameters in parts:
@@ -258,7 +249,9 @@ def _compose_parts(parts: Sequence[Part], last: Part) -> Part:
             clauses.append(f"part{len(clauses)} AS ({statement})")
             values += parameters
     body, parameters = last
-    return f"WITH {', '.join(clauses)} {body}", [*values, *parameters]
+    first, *others = f"WITH {', '.join(clauses)} {body}".split("%s")
+    numbered = first + "".join(f"${number}{rest}" for number, rest in enumerate(others, 1))
+    return numbered, [*values, *parameters]
 
 
 async def _write_many(
@@ -269,7 +262,6 @@ async def _write_many(
     log: Iterable[Row],
     log_chain: LogChain,
 ) -> None:
-    """Write the rows of many plans."""
     linked_log = await insert_rows(
         connection,
         "memories",
@@ -277,26 +269,20 @@ async def _write_many(
         rows.memories,
         meanwhile=map(log_chain.link_row, log),
     )
-    await _update_beliefs(connection, agent, rows.updated)
-    await _reinforce_memories(connection, agent, plans)
+    driver = get_driver(connection)
+    async with driver.cursor() as cursor:
+        if rows.updated:
+            beliefs = [_list_belief_parameters(agent, version) for version in rows.updated]
+            await cursor.executemany(_UPDATE_BELIEF.encode(), beliefs)
+        reinforcements = [_list_reinforcement(agent, plan) for plan in plans]
+        if any(reinforcements):
+            await cursor.executemany(_REINFORCE.encode(), filter(None, reinforcements))
     await insert_rows(connection, "memory_beliefs", BELIEF_TYPES, rows.beliefs)
     await insert_rows(connection, "consolidation_log", LOG_TYPES, linked_log)
     await insert_rows(connection, "memory_relationships", LINK_TYPES, rows.links)
     await insert_rows(connection, "reviews", REVIEW_TYPES, rows.reviews)
-    driver = get_driver(connection)
     end_of_log = (plans[-1].now, log_chain.head, agent)
     await driver.execute(_SET_END_OF_LOG.encode(), end_of_log)
-
-
-async def _update_beliefs(
-    connection: AsyncConnection, agent: AgentId, versions: Sequence[Version]
-) -> None:
-    if not versions:
-        return
-    driver = get_driver(connection)
-    parameters = [_list_belief_parameters(agent, version) for version in versions]
-    async with driver.cursor() as cursor:
-        await cursor.executemany(_UPDATE_BELIEF.encode(), parameters)
 
 
 def _list_reinforcement(agent: AgentId, plan: Plan) -> list[object]:
@@ -304,17 +290,6 @@ def _list_reinforcement(agent: AgentId, plan: Plan) -> list[object]:
     if plan.confirmations:
         return [agent, plan.target, plan.confirmations, plan.now]
     return [agent, plan.reinforced, 1, plan.now] if plan.reinforced else []
-
-
-async def _reinforce_memories(
-    connection: AsyncConnection, agent: AgentId, plans: Sequence[Plan]
-) -> None:
-    parameters = list(filter(None, (_list_reinforcement(agent, plan) for plan in plans)))
-    if not parameters:
-        return
-    driver = get_driver(connection)
-    async with driver.cursor() as cursor:
-        await cursor.executemany(_REINFORCE.encode(), parameters)
 
 
 _READ_CONFIRMATIONS = """
@@ -398,19 +373,13 @@ async def _read_metadata_before(
         known = current.get(plan.target, {})
         unknown = [name for name in plan.metadata if name not in known]
         if unknown:
-            known = known | await _read_columns(connection, agent, plan.target, unknown)
+            columns = [memories.c[name] for name in unknown]
+            statement = sa.select(*columns).where(_is_memory(agent, plan.target))
+            result = await connection.execute(statement)
+            known = known | dict(result.mappings().one())
         before.append({name: known[name] for name in plan.metadata})
         current[plan.target] = known | plan.metadata
     return before
-
-
-async def _read_columns(
-    connection: AsyncConnection, agent: AgentId, memory_id: UUID | None, names: Sequence[str]
-) -> dict[str, Any]:
-    columns = [memories.c[name] for name in names]
-    statement = sa.select(*columns).where(_is_memory(agent, memory_id))
-    result = await connection.execute(statement)
-    return dict(result.mappings().one())
 
 
 async def _update_metadata(

@@ -1,6 +1,6 @@
 """The beliefs by which versions stand in a chain: the stretch of each on both axes of time."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -88,20 +88,16 @@ async def find_chain_beliefs(
     rows = await fetch_rows(connection, _READ, values)
     if not rows:
         return None
+    rows_by_version: dict[UUID, list[Mapping[str, Any]]] = {}
+    for row in reversed(rows):
+        rows_by_version.setdefault(row["id"], []).append(row)
+    believed = map(_build_version, rows_by_version.values())
     first = rows[0]
     return ChainBeliefs(
         chain_id=first["chain_id"],
-        versions=_group_versions(reversed(rows)),
+        versions=sorted(believed, key=lambda version: (version.created_at, version.id)),
         is_cut=first["all_versions"] > versions or first["all_beliefs"] > limit,
     )
-
-
-def _group_versions(rows: Iterable[Mapping[str, Any]]) -> list[BelievedVersion]:
-    rows_by_version: dict[UUID, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        rows_by_version.setdefault(row["id"], []).append(row)
-    versions = [_build_version(rows) for rows in rows_by_version.values()]
-    return sorted(versions, key=lambda version: (version.created_at, version.id))
 
 
 def _build_version(rows: Sequence[Mapping[str, Any]]) -> BelievedVersion:

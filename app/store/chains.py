@@ -1,6 +1,6 @@
 """An agent's lock, its clock, and the chains that a write may touch."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
@@ -462,6 +462,18 @@ async def _chains_from_rows(rows: Sequence[Mapping[str, Any]]) -> Chains:
 
 _BUILT_FIELDS = ("kind", "slot", "lifespan", "belief")
 _PLAIN_FIELDS = [name for name in _VERSION_FIELDS if name not in _BUILT_FIELDS]
+
+
+async def group_by_chain(rows: AsyncIterable[Mapping[str, Any]]) -> AsyncIterator[list[Version]]:
+    """Yield the versions of rows of VERSION_COLUMNS, which are in order, chain by chain."""
+    chain: list[Version] = []
+    async for row in rows:
+        if chain and chain[0].chain_id != row["chain_id"]:
+            yield chain
+            chain = []
+        chain.append(version_from_row(row))
+    if chain:
+        yield chain
 
 
 def version_from_row(row: Mapping[str, Any]) -> Version:

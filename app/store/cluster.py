@@ -158,12 +158,18 @@ async def find_cluster_faults(connection: AsyncConnection) -> list[Fault]:
     [row] = await fetch_rows(connection, _IS_DISTRIBUTED, {})
     if not row["is_distributed"]:
         return []
-    return [
-        *await _find_misplaced_tables(connection),
-        *await _find_unready_nodes(connection),
-        *await _find_wrong_clocks(connection),
-        *await _find_hasty_nodes(connection),
-    ]
+    faults = await _find_misplaced_tables(connection)
+    for row in await fetch_rows(connection, _LIST_NODES, {}):
+        if not row["is_ready"]:
+            faults.append(_build_fault(row["name"], f"The node {row['name']} is not active."))
+    faults += await _find_wrong_clocks(connection)
+    for row in await fetch_rows(connection, _FIND_HASTY_NODES, {}):
+        sentence = (
+            f"The node {row['name']} has synchronous_commit = off. A part that moves to another "
+            "node while it is written may lose what was acknowledged."
+        )
+        faults.append(_build_fault(row["name"], sentence))
+    return faults
 
 
 async def _find_misplaced_tables(connection: AsyncConnection) -> list[Fault]:
@@ -179,14 +185,6 @@ async def _find_misplaced_tables(connection: AsyncConnection) -> list[Fault]:
     return faults
 
 
-async def _find_unready_nodes(connection: AsyncConnection) -> list[Fault]:
-    return [
-        _build_fault(row["name"], f"The node {row['name']} is not active.")
-        for row in await fetch_rows(connection, _LIST_NODES, {})
-        if not row["is_ready"]
-    ]
-
-
 async def _find_wrong_clocks(connection: AsyncConnection) -> list[Fault]:
     faults = []
     for row in await fetch_rows(connection, _READ_CLOCKS, {}):
@@ -200,17 +198,6 @@ async def _find_wrong_clocks(connection: AsyncConnection) -> list[Fault]:
             sentence = f"The clock of the node {name} differs from the coordinator's by {seconds}."
             faults.append(_build_fault(name, sentence))
     return faults
-
-
-async def _find_hasty_nodes(connection: AsyncConnection) -> list[Fault]:
-    sentence = (
-        "The node {name} has synchronous_commit = off. A part that moves to another node while it "
-        "is written may lose what was acknowledged."
-    )
-    return [
-        _build_fault(row["name"], sentence.format_map(row))
-        for row in await fetch_rows(connection, _FIND_HASTY_NODES, {})
-    ]
 
 
 def _build_fault(name: str, sentence: str) -> Fault:

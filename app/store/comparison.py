@@ -59,7 +59,7 @@ class ComparisonOptions:
 
 @dataclass(frozen=True, slots=True)
 class _FactSql:
-    """The SQL of what a fact to compare consists of."""
+    """The SQL expressions of the parts of a fact to compare."""
 
     content: str
     vector: str
@@ -150,7 +150,7 @@ def _select_candidates(fact: _FactSql, point: Point, build_scope: _BuildScope) -
     return ctes, select_best(point, f"{_CANDIDATE_COLUMNS}{scope.counts}")
 
 
-def _build_compare_one_statement(point: Point, build_scope: _BuildScope = _rank_all) -> str:
+def _build_compare_one_statement(point: Point, build_scope: _BuildScope) -> str:
     """Return the statement for one fact. Postgres plans it once and for all."""
     ctes, select = _select_candidates(_ONLY_FACT, point, build_scope)
     return f"""
@@ -163,7 +163,7 @@ def _build_compare_one_statement(point: Point, build_scope: _BuildScope = _rank_
     """
 
 
-def _build_compare_many_statement(point: Point, build_scope: _BuildScope = _rank_all) -> str:
+def _build_compare_many_statement(point: Point, build_scope: _BuildScope) -> str:
     """Return the statement for many facts.
 
     Planning it takes longer than running it in a small agent, but it is planned once for all facts.
@@ -295,7 +295,7 @@ _Read = tuple[Moment, list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """Facts to compare, and the ways to read what they are compared with."""
+    """Facts to compare, and the ways to read their candidates."""
 
     connection: AsyncConnection
     agent: AgentId
@@ -325,14 +325,25 @@ class _Comparison:
         return None
 
     async def _run(self, build_scope: _BuildScope, index_values: dict[str, int]) -> _Read:
+        values: dict[str, Any] = {"alike": MAX_ALIKE, **asdict(self.options)}
+        derived = [fact.derived.digest if fact.derived else None for fact in self.facts]
+        categories = [fact.slot.category or None for fact in self.facts]
         if len(self.facts) == 1:
             statement = _build_compare_one_statement(self.point, build_scope)
-            values = _comparison_values(self.facts[0], self.vectors[0])
+            values |= {
+                "content": self.facts[0].content,
+                "vector": self.vectors[0],
+                "derived": derived[0],
+                "category": categories[0],
+            }
         else:
             statement = _build_compare_many_statement(self.point, build_scope)
-            values = _bulk_comparison_values(self.facts, self.vectors)
-        values |= asdict(self.options)
-        values |= {"alike": MAX_ALIKE}
+            values |= {
+                "contents": [fact.content for fact in self.facts],
+                "vectors": VectorList(self.vectors),
+                "derived": derived,
+                "categories": categories,
+            }
         return await run_read(
             self.connection,
             statement,
@@ -341,27 +352,3 @@ class _Comparison:
             values | index_values | CHOICE_FOR_FACTS,
             encoder=self.options.encoder,
         )
-
-
-def _comparison_values(fact: Fact, vector: NDArray[np.float32]) -> dict[str, Any]:
-    return {
-        "content": fact.content,
-        "vector": vector,
-        "derived": _derived_digest(fact),
-        "category": fact.slot.category or None,
-    }
-
-
-def _bulk_comparison_values(
-    facts: Sequence[Fact], vectors: Sequence[NDArray[np.float32]]
-) -> dict[str, Any]:
-    return {
-        "contents": [fact.content for fact in facts],
-        "vectors": VectorList(vectors),
-        "derived": [_derived_digest(fact) for fact in facts],
-        "categories": [fact.slot.category or None for fact in facts],
-    }
-
-
-def _derived_digest(fact: Fact) -> bytes | None:
-    return fact.derived.digest if fact.derived else None

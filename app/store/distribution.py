@@ -1,7 +1,7 @@
 """Spread a database over the nodes of a Citus cluster."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import sqlalchemy as sa
 
@@ -56,7 +56,12 @@ def distribute_database(
             # Sessions that began before the extension was there would not tell the other nodes
             # whose memories they read. New ones do.
             connection.execute(_END_SESSIONS)
-        _add_nodes(connection, coordinator, workers)
+        present = {Node(row.host, row.port) for row in connection.execute(_LIST_NODES)}
+        if coordinator not in present:
+            connection.execute(_SET_COORDINATOR, asdict(coordinator))
+        for worker in workers:
+            if worker not in present:
+                connection.execute(_ADD_NODE, asdict(worker))
         connection.commit()
         if is_first_time:
             # A cluster has no indexes of agents.
@@ -68,16 +73,3 @@ def distribute_database(
         placed = cluster.place_tables(connection, shards=shards)
         connection.commit()
     return placed
-
-
-def _add_nodes(connection: sa.Connection, coordinator: Node, workers: Sequence[Node]) -> None:
-    present = {Node(row.host, row.port) for row in connection.execute(_LIST_NODES)}
-    if coordinator not in present:
-        connection.execute(_SET_COORDINATOR, _to_parameters(coordinator))
-    for worker in workers:
-        if worker not in present:
-            connection.execute(_ADD_NODE, _to_parameters(worker))
-
-
-def _to_parameters(node: Node) -> dict[str, str | int]:
-    return {"host": node.host, "port": node.port}

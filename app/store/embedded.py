@@ -109,15 +109,11 @@ def _join_server(server: EmbeddedServer, users: int) -> None:
     if server.is_running():
         server.join()
     else:
-        _claim_folder(server.folder, users)
+        if not _is_only_user(users):
+            raise unfit.DataFolderInUse(server.folder.parent)
         logger.info("Starting Postgres in %s.", server.folder)
         server.start()
     fcntl.flock(users, fcntl.LOCK_SH)
-
-
-def _claim_folder(folder: Path, users: int) -> None:
-    if not _is_only_user(users):
-        raise unfit.DataFolderInUse(folder.parent)
 
 
 def _leave_server(server: EmbeddedServer, users: int) -> None:

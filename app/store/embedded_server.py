@@ -139,7 +139,7 @@ class EmbeddedServer:
         return subprocess.run(  # noqa: S603 - a program of the wheel
             command,
             cwd=self.folder,
-            env=_choose_environment(),
+            env={k: v for k, v in os.environ.items() if k.startswith(_HARMLESS_VARIABLES)},
             capture_output=True,
             text=True,
             errors="replace",
@@ -260,10 +260,6 @@ def _reap_children() -> None:
         with suppress(psutil.Error, ChildProcessError):
             if child.name() == "postgres" and child.status() == psutil.STATUS_ZOMBIE:
                 os.waitpid(child.pid, os.WNOHANG)
-
-
-def _choose_environment() -> dict[str, str]:
-    return {k: v for k, v in os.environ.items() if k.startswith(_HARMLESS_VARIABLES)}
 
 
 def _get_account_name(uid: int) -> str:

@@ -7,8 +7,6 @@ import re
 import select
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
     aclosing,
     asynccontextmanager,
     contextmanager,
@@ -39,8 +37,6 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from app.database_urls import list_options, split_options
 from app.domain.agent import AgentId
 from app.store.installation import SEARCH_PATH, Installation, read_installation
-from app.store.lost_nodes import LostNodes
-from app.store.nodes import Address, Names, Nodes, Route, name_parts
 from app.store.roles import Role
 
 
@@ -89,7 +85,7 @@ def sqlalchemy_url(url: str) -> sa.URL:
 
 
 def _list_unknown_options(url: str) -> list[str]:
-    """Return the options of another program. What may be of the password is none."""
+    """Return the options of another program, without any that may be part of the password."""
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
     if "@" in url.partition("?")[2]:
         return []
@@ -114,9 +110,6 @@ T = TypeVar("T")
 
 # Uses after which psycopg prepares a statement on the server.
 PREPARED_AFTER = 5
-
-# The same at the node of a cluster, where a statement is another one for each part of the tables.
-PREPARED_AFTER_AT_NODE = 1
 
 # Seconds after its own timeout that a running server may take to report it.
 GRACE = 5.0
@@ -154,6 +147,13 @@ MISTAKEN_SESSION = (
     psycopg.errors.InvalidSqlStatementName,
 )
 
+# What a Citus coordinator says without a code of its own when it loses another node: at the commit,
+# and before it.
+_LOSSES_OF_NODES = (
+    "could not commit transaction for shard",
+    "failure on connection marked as essential",
+)
+
 
 class TimelyConnection(psycopg.AsyncConnection[Any]):
     """A connection that gives up a step that takes longer than `deadline` seconds.
@@ -168,14 +168,12 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
     installation: Installation = Installation()
     # Where names without a schema are looked up: among the tables, then in pgvector's schema.
     search_path: str = ""
-    # Whether the server is the coordinator of a Citus cluster, or another node of it.
+    # Whether the server is the coordinator of a Citus cluster.
     on_cluster: bool = False
     # Called if the server turns out to be behind a pooler.
     note_pooler: Callable[[], None] = staticmethod(lambda: None)
     # What `fetch_rows` begins the transaction of each statement with; None if one is open already.
     scope: Mapping[str, str] | None = None
-    # How `fetch_rows` reads at a node of a cluster; None if the server is no such node.
-    direct: "DirectRead | None" = None
 
     async def wait(
         self,
@@ -195,14 +193,10 @@ class TimelyConnection(psycopg.AsyncConnection[Any]):
             self.prepare_threshold = None
             self.note_pooler()
             raise
-
-
-@dataclass(frozen=True, slots=True)
-class DirectRead:
-    """The way to an agent's rows at a node, and the door to the coordinator beside it."""
-
-    route: Route
-    connect_to_coordinator: Callable[[], AbstractAsyncContextManager[AsyncConnection]]
+        except psycopg.InternalError as error:
+            if self.on_cluster and str(error).startswith(_LOSSES_OF_NODES):
+                raise psycopg.errors.ConnectionFailure(str(error)) from error
+            raise
 
 
 # A connection whose other end went away silently (a failover, a cut cable) is noticed within half
@@ -216,71 +210,16 @@ _KEEPALIVES = {
 
 
 def create_engine(
-    url: str,
-    *,
-    pool_size: int,
-    patience: Patience,
-    behind_pooler: bool = False,
-    reads_nodes: bool = False,
+    url: str, *, pool_size: int, patience: Patience, behind_pooler: bool = False
 ) -> AsyncEngine:
     """Return a pool of at most `pool_size` connections.
 
     Behind a transaction pooler, the next transaction may run in another session, which has not
     prepared the same statements. Waiting too long for a connection raises TimeoutError.
-
-    If it `reads_nodes` and the server is the coordinator of a cluster, `connect_for_agent` opens as
-    many connections to each node, too. Then it is closed by `dispose_engine`.
     """
-    prepared_after = None if behind_pooler else PREPARED_AFTER
     installation = read_installation(url)
-    engine = _create_pool(sqlalchemy_url(url), installation, pool_size, patience, prepared_after)
-    if reads_nodes:
-        _read_nodes(engine, installation, pool_size, patience)
-    return engine
-
-
-def _read_nodes(
-    engine: AsyncEngine, installation: Installation, pool_size: int, patience: Patience
-) -> None:
-    """Let `connect_for_agent` read at the nodes of the cluster, if there is one."""
-
-    def open_node(address: Address) -> AsyncEngine:
-        url = _build_node_url(engine.url, address)
-        return _create_pool(url, installation, pool_size, patience, PREPARED_AFTER_AT_NODE)
-
-    assert isinstance(engine.pool, Pool)
-    nodes = engine.pool.nodes = Nodes(open_node)
-
-    def note_cluster(dbapi_connection: DBAPIConnection, _record: object) -> None:
-        is_direct = not is_behind_pooler(engine)
-        nodes.is_cluster = is_direct and dbapi_connection.driver_connection.on_cluster
-
-    sa.event.listen(engine.sync_engine, "connect", note_cluster)
-
-
-async def dispose_engine(engine: AsyncEngine) -> None:
-    """End the sessions of the pool, and those at the nodes of the cluster."""
-    assert isinstance(engine.pool, Pool)
-    if engine.pool.nodes is not None:
-        await engine.pool.nodes.dispose()
-    await engine.dispose()
-
-
-def _build_node_url(url: sa.URL, address: Address) -> sa.URL:
-    """Return the URL of the same database on another node."""
-    elsewhere = {"host": address.host, "port": str(address.port)}
-    return url.difference_update_query(["hostaddr"]).update_query_dict(elsewhere)
-
-
-def _create_pool(
-    url: sa.URL,
-    installation: Installation,
-    pool_size: int,
-    patience: Patience,
-    prepared_after: int | None,
-) -> AsyncEngine:
     engine = create_async_engine(
-        url,
+        sqlalchemy_url(url),
         poolclass=Pool,
         pool_size=pool_size,
         max_overflow=0,
@@ -289,7 +228,7 @@ def _create_pool(
         hide_parameters=True,  # errors are logged, and parameters hold facts
         connect_args={
             "connect_timeout": patience.connect,
-            "prepare_threshold": prepared_after,
+            "prepare_threshold": None if behind_pooler else PREPARED_AFTER,
             "async_creator_fn": TimelyConnection.connect,
             **_KEEPALIVES,
         },
@@ -319,7 +258,7 @@ def _create_pool(
     sa.event.listen(engine.sync_engine, "checkout", _refuse_stale)
     sa.event.listen(engine.sync_engine, "checkout", prepare_or_not)
     assert isinstance(engine.pool, Pool)
-    engine.pool.is_behind_pooler = prepared_after is None
+    engine.pool.is_behind_pooler = behind_pooler
     return engine
 
 
@@ -357,16 +296,11 @@ def lower_backend_priority(engine: AsyncEngine, niceness: int) -> None:
 
 
 class Pool(sa.AsyncAdaptedQueuePool):
-    """The usual pool, which also knows how many wait for a connection.
-
-    Of a cluster it knows which nodes are lost, and which are read directly; None are if not asked.
-    """
+    """The usual pool, which also knows how many wait for a connection."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.waiting = 0
-        self.lost_nodes = LostNodes()
-        self.nodes: Nodes | None = None
         self.is_behind_pooler = False
 
     def _do_get(self) -> ConnectionPoolEntry:
@@ -463,19 +397,6 @@ _BEGIN_FOR_AGENT = (
 """
 )
 
-# The same for a read at a node of a cluster, which is of use only if the rows still lie there. A
-# move that was over before this is seen here: it changes this node before anybody writes elsewhere.
-_BEGIN_AT_NODE = (
-    _BEGIN_FOR_AGENT
-    + b""",
-        NOT pg_is_in_recovery() AND EXISTS (
-            SELECT FROM pg_dist_placement
-            JOIN pg_dist_local_group USING (groupid)
-            WHERE shardid = %(part)s
-        ) AS has_part
-"""
-)
-
 # The same on a Citus cluster, whose other nodes must know the agent, the time zone and the limits.
 # They know the role, because the coordinator logs in there by it. Postgres looks the functions up
 # before it sets the path, so they are named with their schema.
@@ -519,7 +440,7 @@ async def begin_for_agent(
 
     Each statement sees one consistent state.
     """
-    async with _avoid_lost_node(engine, agent, role), engine.begin() as connection:
+    async with engine.begin() as connection:
         await _begin(connection, role, agent, _BEGIN_FOR_AGENT)
         yield connection
 
@@ -531,73 +452,16 @@ async def connect_for_agent(
     """Open a connection for reads of this agent alone, of one statement each, by `fetch_rows`.
 
     Each statement is a transaction that begins and ends in the same round trip. None is open
-    between them. On a cluster, the connection is to the node of the agent if that is possible.
+    between them.
     """
-    async with AsyncExitStack() as opened:
-        connection = await _connect_to_node(engine, agent, role, opened)
-        if connection is None:
-            coordinator = _connect_to_coordinator(engine, agent, role)
-            connection = await opened.enter_async_context(coordinator)
-        yield connection
-
-
-async def _connect_to_node(
-    engine: AsyncEngine, agent: AgentId, role: Role, opened: AsyncExitStack
-) -> AsyncConnection | None:
-    """Return a connection to the agent's node, closed with `opened`; None if there is no way."""
-    assert isinstance(engine.pool, Pool)
-    nodes = engine.pool.nodes
-    if nodes is None or agent == NO_AGENT:
-        return None
-    route = await nodes.find_route(agent, partial(_ask_coordinator, engine, agent, role))
-    if route is None:
-        return None
-    direct = DirectRead(route, partial(_connect_to_coordinator, engine, agent, role))
-    reads = _open_reads(route.node.engine, {"role": role, "agent": agent}, direct)
-    try:
-        return await opened.enter_async_context(reads)
-    except (psycopg.OperationalError, sa.exc.OperationalError) as problem:
-        route.note_trouble(problem)
-        return None
-
-
-@asynccontextmanager
-async def _connect_to_coordinator(
-    engine: AsyncEngine, agent: AgentId, role: Role
-) -> AsyncIterator[AsyncConnection]:
-    scope = {"role": role, "agent": agent}
-    async with _avoid_lost_node(engine, agent, role), _open_reads(engine, scope) as connection:
-        yield connection
-
-
-@asynccontextmanager
-async def _open_reads(
-    engine: AsyncEngine, scope: Mapping[str, str], direct: DirectRead | None = None
-) -> AsyncIterator[AsyncConnection]:
     async with engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-        driver = get_driver(connection)
-        assert isinstance(driver, TimelyConnection)
-        driver.scope = _build_scope(driver, **scope)
-        driver.direct = direct
+        driver = _get_timely_driver(connection)
+        driver.scope = _build_scope(driver, role, agent)
         try:
             yield connection
         finally:
-            driver.scope = driver.direct = None
-
-
-@asynccontextmanager
-async def open_for_locks(connection: AsyncConnection) -> AsyncIterator[AsyncConnection]:
-    """Open a connection that may lock rows, beside one of `connect_for_agent`.
-
-    That is the connection itself, unless it is to a node of a cluster.
-    """
-    driver = get_driver(connection)
-    if isinstance(driver, TimelyConnection) and driver.direct is not None:
-        async with driver.direct.connect_to_coordinator() as coordinator:
-            yield coordinator
-    else:
-        yield connection
+            driver.scope = None
 
 
 @asynccontextmanager
@@ -635,8 +499,7 @@ async def open_owner_session(engine: AsyncEngine) -> AsyncIterator[AsyncConnecti
     """
     async with engine.connect() as plain:
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-        driver = get_driver(connection)
-        assert isinstance(driver, TimelyConnection)
+        driver = _get_timely_driver(connection)
         await driver.execute("SELECT set_config('search_path', %s, false)", [driver.search_path])
         yield connection
 
@@ -649,7 +512,7 @@ async def open_snapshot(
 
     They are planned for how much the agent has, because most of them read all of it.
     """
-    async with _avoid_lost_node(engine, agent, role), engine.connect() as plain:
+    async with engine.connect() as plain:
         connection = await plain.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
@@ -657,82 +520,15 @@ async def open_snapshot(
         yield connection
 
 
-# Find the node of an agent on a cluster, by the number of its group. The coordinator knows it.
-_FIND_NODE = """
-    SELECT groupid
-    FROM pg_dist_placement
-    WHERE shardid = get_shard_id_for_distribution_column('memories', CAST(:agent AS text))
-"""
-
-
-@asynccontextmanager
-async def _avoid_lost_node(engine: AsyncEngine, agent: AgentId, role: Role) -> AsyncIterator[None]:
-    """Raise ConnectionFailure at once if the agent's node was lost a moment ago.
-
-    Note whether the node is lost, or answers again. What is asked for no agent is not on a node.
-    """
-    assert isinstance(engine.pool, Pool)
-    lost = engine.pool.lost_nodes
-    node = None
-    if agent != NO_AGENT and lost.has_any():
-        node = await _find_node(engine, agent, role)
-    if node is not None and not lost.may_try(node):
-        raise psycopg.errors.ConnectionFailure("The node of this agent was lost a moment ago.")
-    try:
-        yield
-    except (psycopg.Error, sa.exc.DBAPIError) as error:
-        if not _is_from_lost_node(error):
-            raise
-        if agent != NO_AGENT:
-            node = await _find_node(engine, agent, role)
-            if node is not None:
-                lost.note_loss(node)
-        raise psycopg.errors.ConnectionFailure("The node of this agent was lost.") from error
-    if node is not None:
-        lost.note_answer(node)
-
-
-async def _find_node(engine: AsyncEngine, agent: AgentId, role: Role) -> int | None:
-    """Return the number of the agent's node; None if there is no cluster."""
-    async with engine.begin() as connection:
-        if not is_on_cluster(get_driver(connection)):
-            return None
-    [row] = await _ask_coordinator(engine, agent, role, _FIND_NODE, {"agent": agent})
-    return int(row["groupid"])
-
-
-async def _ask_coordinator(
-    engine: AsyncEngine, agent: AgentId, role: Role, statement: str, parameters: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    async with engine.begin() as connection:
-        await _begin(connection, role, agent)
-        return await fetch_rows(connection, statement, parameters)
-
-
-# What Citus says without a code when it loses a node: at the commit, and before it.
-_LOSSES = ("could not commit transaction for shard", "failure on connection marked as essential")
-
-
-def _is_from_lost_node(error: psycopg.Error | sa.exc.DBAPIError) -> bool:
-    """Return whether the coordinator says that it reaches another node no more.
-
-    If the coordinator itself is lost, the error has no code.
-    """
-    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
-    code = getattr(cause, "sqlstate", None) or ""
-    return code.startswith("08") or str(cause).startswith(_LOSSES)
-
-
 async def _begin(
     connection: AsyncConnection, role: str, agent: AgentId, begin: bytes = _BEGIN
 ) -> None:
-    driver = get_driver(connection)
-    assert isinstance(driver, TimelyConnection)
+    driver = _get_timely_driver(connection)
     await _execute_begin(driver, begin, _build_scope(driver, role, agent))
 
 
 def _build_scope(driver: TimelyConnection, role: str, agent: str) -> dict[str, str]:
-    """Return what a transaction begins with."""
+    """Return the parameters of a statement that begins a transaction."""
     return {
         "role": _name_role(driver, role),
         "agent": agent,
@@ -760,8 +556,7 @@ def is_on_cluster(driver: psycopg.AsyncConnection[Any]) -> bool:
 @contextmanager
 def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
     """Give up each step of the connection after so many seconds, in this block."""
-    driver = get_driver(connection)
-    assert isinstance(driver, TimelyConnection)
+    driver = _get_timely_driver(connection)
     usual = driver.deadline
     driver.deadline = seconds
     try:
@@ -772,8 +567,7 @@ def limit_steps(connection: AsyncConnection, seconds: float) -> Iterator[None]:
 
 async def take_role(connection: AsyncConnection, role: Role | None, agent: AgentId) -> None:
     """Go on with the transaction in this role and for this agent; None is the login's own role."""
-    driver = get_driver(connection)
-    assert isinstance(driver, TimelyConnection)
+    driver = _get_timely_driver(connection)
     take = _TAKE_ROLE_ON_CLUSTER if driver.on_cluster else _TAKE_ROLE
     await driver.execute(take, {"role": _name_role(driver, role or _LOGIN), "agent": agent})
 
@@ -793,6 +587,16 @@ def get_driver(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
     return driver
 
 
+def _get_timely_driver(connection: AsyncConnection) -> TimelyConnection:
+    driver = get_driver(connection)
+    assert isinstance(driver, TimelyConnection)
+    return driver
+
+
+# To make so many rows takes a few milliseconds.
+_FETCHED_AT_ONCE = 500
+
+
 async def fetch_rows(
     connection: AsyncConnection, statement: str, parameters: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
@@ -802,8 +606,6 @@ async def fetch_rows(
     it parses the text, and guards and wraps every row.
     """
     driver = get_driver(connection)
-    if isinstance(driver, TimelyConnection) and driver.direct is not None:
-        return await _fetch_directly(driver, driver.direct, statement, parameters)
     driver_sql = to_driver_sql(statement)
     cursor = psycopg.AsyncRawCursor(driver, row_factory=dict_row)
     values = driver_sql.list_values(parameters)
@@ -816,52 +618,9 @@ async def fetch_rows(
     else:
         await cursor.execute(driver_sql.text, values)
     # `description` would describe each column, which takes a third of a millisecond.
-    result = cursor.pgresult
-    return await _fetch_all(cursor) if result is not None and result.nfields else []
-
-
-async def _fetch_directly(
-    driver: TimelyConnection, direct: DirectRead, statement: str, parameters: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Return the rows from the agent's node, or from the coordinator if the node cannot say."""
-    rows = await _fetch_from_node(driver, direct.route, statement, parameters)
-    if rows is not None:
-        return rows
-    async with direct.connect_to_coordinator() as coordinator:
-        return await fetch_rows(coordinator, statement, parameters)
-
-
-async def _fetch_from_node(
-    driver: TimelyConnection, route: Route, statement: str, parameters: Mapping[str, Any]
-) -> list[dict[str, Any]] | None:
-    driver_sql = to_driver_sql(statement)
-    at_node = _name_parts(driver_sql.text, route.part.names)
-    if at_node is None:
-        return None
-    assert driver.scope is not None
-    begun = driver.cursor(row_factory=dict_row)
-    cursor = psycopg.AsyncRawCursor(driver, row_factory=dict_row)
-    try:
-        async with driver.pipeline():
-            await begun.execute(_BEGIN_AT_NODE, {**driver.scope, "part": route.part.number})
-            await cursor.execute(at_node, driver_sql.list_values(parameters))
-        state = await begun.fetchone()
-    except psycopg.Error as problem:
-        if route.note_trouble(problem):
-            return None
-        raise
-    if state is None or not state["has_part"]:
-        route.note_move()
-        return None
-    return await _fetch_all(cursor)
-
-
-# To make so many rows takes a few milliseconds.
-_FETCHED_AT_ONCE = 500
-
-
-async def _fetch_all(cursor: psycopg.AsyncCursor[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the result. Let other tasks run between slices of a long one."""
+    if cursor.pgresult is None or not cursor.pgresult.nfields:
+        return []
+    # Other tasks run between slices of a long result.
     rows = await cursor.fetchmany(_FETCHED_AT_ONCE)
     while len(rows) < cursor.rowcount:
         await asyncio.sleep(0)
@@ -958,12 +717,6 @@ class DriverSql:
 def to_driver_sql(statement: str) -> DriverSql:
     compiled = sa.text(statement).compile(dialect=_DIALECT)
     return DriverSql(str(compiled).encode(), tuple(compiled.positiontup or ()))
-
-
-@lru_cache(maxsize=2_048)
-def _name_parts(statement: bytes, names: Names) -> bytes | None:
-    named = name_parts(statement.decode(), names)
-    return None if named is None else named.encode()
 
 
 _DIALECT = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]

@@ -48,7 +48,9 @@ async def insert_rows(
     """
     written = await collect_in_turns(rows)
     if len(written) <= FEW:
-        await _insert_few(connection, table, types, written)
+        statement, values = build_insert(table, types, written)
+        if statement:
+            await get_driver(connection).execute(statement.encode(), values)
         return await collect_in_turns(meanwhile)
     await _copy_rows(connection, table, types, written)
     # While Postgres writes, a short request may find no free core.
@@ -56,15 +58,6 @@ async def insert_rows(
     moving = move_incoming(connection, table, types)
     _, made = await asyncio.gather(moving, collect_in_turns(meanwhile))
     return made
-
-
-async def _insert_few(
-    connection: AsyncConnection, table: str, types: Mapping[str, str], rows: Iterable[Row]
-) -> None:
-    statement, values = build_insert(table, types, rows)
-    if statement:
-        driver = get_driver(connection)
-        await driver.execute(statement.encode(), values)
 
 
 async def _copy_rows(

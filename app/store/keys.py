@@ -1,4 +1,4 @@
-"""The keys that the service issued. Of a secret, only its hash is stored."""
+"""The keys that the service issued. Only the hash of each secret is stored."""
 
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.errors import NotYetKnown
-from app.store.engine import fetch_rows, get_driver, open_for_locks
+from app.store.engine import fetch_rows, get_driver
 from app.store.fragments import NEVER_SQL
 
 # Read the agent's last known time that is seen, and the clock.
@@ -50,11 +50,9 @@ async def settle_known_time(
     if known_at >= row["now"]:
         raise NotYetKnown(known_at, row["now"])
     statement = _WAIT_FOR_FIRST if row["last"] is None else _WAIT
-    async with open_for_locks(connection) as locking:
-        driver = get_driver(locking)
-        # The rollback releases the lock, and leaves no agent behind that only was read.
-        async with driver.transaction(force_rollback=True):
-            await fetch_rows(locking, statement, {"agent": agent})
+    # The rollback releases the lock, and leaves no agent behind that only was read.
+    async with get_driver(connection).transaction(force_rollback=True):
+        await fetch_rows(connection, statement, {"agent": agent})
 
 
 async def settle_window(connection: AsyncConnection, agent: AgentId, until: datetime) -> None:

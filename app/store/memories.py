@@ -82,15 +82,14 @@ _SUPERSEDES_PAST = f"""
 """
 
 
-def _counter_sql(name: str, counts: str) -> str:
-    return f"""(
+# Counters are looked up for the answered rows alone: Postgres fills select lists after LIMIT.
+_USAGE = ", ".join(
+    f"""(
         SELECT u.{name} FROM memory_usage u
         WHERE u.agent_id = :agent AND u.memory_id = m.id AND {counts}
     ) AS {name}"""
-
-
-# Counters are looked up for the answered rows alone: Postgres fills select lists after LIMIT.
-_USAGE = ", ".join(_counter_sql(name, counts) for name, counts in COUNTER_CONDITIONS.items())
+    for name, counts in COUNTER_CONDITIONS.items()
+)
 
 # A fact's tier and times are read from its belief.
 _FACT_COLUMNS = tuple(
@@ -203,9 +202,26 @@ def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str
     return [*conditions, *narrowing], parameters
 
 
-def where_searchable(filters: Filters, point: Point) -> tuple[str, dict[str, Any]]:
-    """Return the WHERE of a search. An erased memory has neither words nor a vector."""
+# The version held at some time of the window that a question asks about.
+HELD_IN_WINDOW = """(
+    NOT b.void
+    AND b.valid_from < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+    AND coalesce(b.valid_until, 'infinity')
+        > coalesce(CAST(:window_start AS timestamptz), '-infinity')
+)"""
+
+
+def where_searchable(
+    filters: Filters, point: Point, *, has_window: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """Return the WHERE of a search. An erased memory has neither words nor a vector.
+
+    If it `has_window`, what held in the window passes too.
+    """
     conditions, parameters = list_conditions(filters, point)
+    if has_window and HOLDS in conditions:
+        conditions[conditions.index(HOLDS)] = f"({HOLDS} OR {HELD_IN_WINDOW})"
+        conditions = [condition for condition in conditions if condition != WARM]
     if _NOT_ERASED not in conditions:
         conditions.append(_NOT_ERASED)
     return " AND ".join(["m.agent_id = :agent", *conditions]), parameters
@@ -282,7 +298,10 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
 
 
 def _fact_from_row(row: Mapping[str, Any], belief: Belief) -> StoredFact:
-    values = {name: _from_column_value(row[name]) for name in _FACT_COLUMNS}
+    values: dict[str, Any] = {}
+    for name in _FACT_COLUMNS:
+        value = row[name]
+        values[name] = tuple(value) if isinstance(value, list) else value
     values["kind"] = Kind(row["kind"])
     values["lifespan"] = Lifespan(row["lifespan"])
     if row["dated_by"]:
@@ -299,10 +318,6 @@ def _fact_from_row(row: Mapping[str, Any], belief: Belief) -> StoredFact:
         valid_from=belief.valid_from,
         valid_until=belief.said_until,
     )
-
-
-def _from_column_value(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 async def _select_page(

@@ -72,19 +72,12 @@ _INSIDE = {
     "merged_from": "merged_from[]",
     "dated_by": "dated_by.**",
 }
-_ERASED_FACT_FIELDS = {column.name for column in MEMORY_COLUMNS if column.erased is not None}
 
 
 def _list_fact_fields(prefix: str) -> tuple[JsonField, ...]:
-    """Return the fields of a fact that a call sent in."""
+    """Return the fields of a fact that a call sent in. All of them are removed."""
     names = [field.name for field in fields(Fact) if field.name != "derived"]
-    return tuple(
-        JsonField(prefix + _INSIDE.get(name, name), _erasure_of_fact_field(name)) for name in names
-    )
-
-
-def _erasure_of_fact_field(name: str) -> Erasure:
-    return Erasure.REMOVED if name in _ERASED_FACT_FIELDS else Erasure.STAYS
+    return _list_removed(prefix, *(_INSIDE.get(name, name) for name in names))
 
 
 def _list_state_fields() -> tuple[JsonField, ...]:
@@ -194,11 +187,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("reasoning", Erasure.REMOVED),
         OtherColumn("signals", Erasure.BY_FIELD, _list_findings("[].", removed=False)),
         OtherColumn("signal_names", Erasure.BY_FIELD, _list_fields("[]", ""), exported=False),
-        OtherColumn(
-            "incoming",
-            Erasure.REMOVED,
-            tuple(JsonField(f.path, Erasure.REMOVED) for f in _list_fact_fields("")),
-        ),
+        OtherColumn("incoming", Erasure.REMOVED, _list_fact_fields("")),
         OtherColumn("before_state", Erasure.BY_FIELD, _STATES),
         OtherColumn("after_state", Erasure.BY_FIELD, _STATES),
         OtherColumn(
@@ -226,7 +215,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
             "incoming",
             Erasure.REMOVED,
             (
-                *(JsonField(f.path, Erasure.REMOVED) for f in _list_fact_fields("fact.")),
+                *_list_fact_fields("fact."),
                 *_list_removed("", "supersedes[]", "classify", "is_episode"),
             ),
         ),
@@ -345,7 +334,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "agent_indexes": (
         _AGENT,
         *_list_hidden("covers_until", "covers_id", "memories", "live", "built_at", "counted_at"),
-        *_list_hidden("stats_until", "stats_seconds", "strengths_as_of", "strengths_seconds"),
+        *_list_hidden("stats_seconds", "strengths_as_of", "strengths_seconds"),
         *_list_hidden("insights_ids", "insights_as_of", "insights_seconds"),
         OtherColumn("stats", Erasure.BY_FIELD, _list_fields("", "{name}.**"), exported=False),
         OtherColumn("insights", Erasure.REMOVED, _list_removed("", "{name}[].**"), exported=False),

@@ -83,7 +83,10 @@ def check_place(
     place = connection.execute(_READ_PLACE, names).one()
     if place.is_read_only:
         raise unfit.DatabaseTakesNoWrites
-    stored = _read_revisions(connection, schema) if _REVISIONS in place.tables else set()
+    stored: set[str] = set()
+    if _REVISIONS in place.tables:
+        table = sa.table(_REVISIONS, sa.column("version_num"), schema=schema)
+        stored = set(connection.execute(sa.select(table.c.version_num)).scalars())
     if stored - revisions:
         if "consolidation_log" in place.tables:
             raise unfit.NewerSchema
@@ -98,11 +101,6 @@ def check_place(
     if place.has_queue:
         raise unfit.ForeignSchema(installation.queue_schema)
     return True
-
-
-def _read_revisions(connection: sa.Connection, schema: str) -> set[str]:
-    table = sa.table(_REVISIONS, sa.column("version_num"), schema=schema)
-    return set(connection.execute(sa.select(table.c.version_num)).scalars())
 
 
 # --- making --------------------------------------------------------------------------------------

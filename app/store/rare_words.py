@@ -52,9 +52,9 @@ _WEIGH_BY_INDEX = f"""
 def build_matching_ctes(*, is_indexed: bool = False) -> str:
     """Return the CTE `matching`: those in `live` that share a word, with their `rank`.
 
-    `live` has `id`, `distance`, `valid_from` and `lexemes`. Of a large agent that `is_indexed`, its
-    index says how rare words are, so that texts have the same ranks in an answer by the index and
-    in an exact one.
+    `live` has `id`, `distance`, `bonus`, `valid_from` and `lexemes`. Of a large agent that
+    `is_indexed`, its index says how rare words are, so that texts have the same ranks in an answer
+    by the index and in an exact one.
     """
     return f"""
         {_WORD},
@@ -66,6 +66,7 @@ def build_matching_ctes(*, is_indexed: bool = False) -> str:
             SELECT
                 id,
                 min(distance) AS distance,
+                max(bonus) AS bonus,
                 max(valid_from) AS valid_from,
                 sum(weight) / (1 + max(length(lexemes)) / {_HALVING_LENGTH}.0) AS rank
             FROM shared JOIN weighed USING (lexeme)

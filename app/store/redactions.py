@@ -103,20 +103,17 @@ async def _redact(
 ) -> None:
     parameters = redaction.to_parameters()
     parameters |= {"operations": list(operations), "captures": list(captures)}
-    for statement in _list_redactions(log):
-        await fetch_rows(connection, statement, parameters)
-
-
-def _list_redactions(log: str) -> tuple[str, ...]:
     # Answers come first: the reviews of a session are found by its name, which the later
     # statements remove.
-    return (
+    statements = (
         _FORGET_ANSWERS,
         _REDACT_REVIEWS,
         _redact_operations_sql(log),
         _redact_opinions_sql(log),
         _redact_trouble_sql(log),
     )
+    for statement in statements:
+        await fetch_rows(connection, statement, parameters)
 
 
 def _list_objects(array: str) -> str:

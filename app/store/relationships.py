@@ -203,10 +203,8 @@ async def find_made_stale(
     stale = []
     for row in await fetch_rows(connection, _MADE_STALE, values):
         stale.append(StaleMemory(row["memory_id"], ended_list_from_json(row["because"])))
-    return [_narrow_to(stale, set(ids)) for ids in ended]
-
-
-def _narrow_to(memories: Iterable[StaleMemory], ended: set[UUID]) -> tuple[StaleMemory, ...]:
-    """Return the memories that are stale because of these ended ones, with only these causes."""
-    narrowed = [memory.narrow_to(ended) for memory in memories]
-    return tuple(memory for memory in narrowed if memory.because)
+    made_stale = []
+    for ids in ended:
+        narrowed = [memory.narrow_to(set(ids)) for memory in stale]
+        made_stale.append(tuple(memory for memory in narrowed if memory.because))
+    return made_stale

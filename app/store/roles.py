@@ -100,19 +100,23 @@ def get_driver(connection: sa.Connection) -> psycopg.Connection[Any]:
 def _iterate_missing(
     driver: psycopg.Connection[Any], installation: Installation, logins: _Logins
 ) -> Iterator[sql.Composed]:
-    """Yield the statements that make what is missing."""
     roles = [installation.name_role(role) for role in Role]
     for role in roles:
         if not _exists(driver, role):
-            yield _create_role(role)
+            yield sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role))
     editor, service = map(installation.name_role, (Role.LOG_EDITOR, Role.SERVICE))
     if not _may_set(driver, editor, service):
-        yield _inherit(service, editor)
+        yield sql.SQL("GRANT {} TO {} WITH INHERIT TRUE").format(
+            sql.Identifier(service), sql.Identifier(editor)
+        )
     if not _exists(driver, logins.service):
         yield _create_login(driver, logins.service, logins.password)
+    # A login may take the roles on. Until it does, it may do nothing that they may.
+    grant = sql.SQL("GRANT {} TO {} WITH INHERIT FALSE, SET TRUE")
     for name in logins:
         if not all(_may_set(driver, name, role) for role in roles):
-            yield _grant_roles(roles, name)
+            granted = sql.SQL(", ").join(map(sql.Identifier, roles))
+            yield grant.format(granted, sql.Identifier(name))
 
 
 # Find a role by its name.
@@ -134,17 +138,6 @@ def _may_set(driver: psycopg.Connection[Any], member: str, role: str) -> bool:
     return driver.execute(_FIND_MEMBER, [role, member]).fetchone() is not None
 
 
-def _create_role(role: str) -> sql.Composed:
-    return sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role))
-
-
-def _inherit(role: str, heir: str) -> sql.Composed:
-    """Give the heir everything that the role may do."""
-    return sql.SQL("GRANT {} TO {} WITH INHERIT TRUE").format(
-        sql.Identifier(role), sql.Identifier(heir)
-    )
-
-
 def _create_login(
     driver: psycopg.Connection[Any], login: str, password: str | None
 ) -> sql.Composed:
@@ -154,10 +147,3 @@ def _create_login(
         return sql.Composed([statement])
     verifier = driver.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
     return statement + sql.SQL(" PASSWORD {}").format(sql.Literal(verifier.decode()))
-
-
-def _grant_roles(roles: Iterable[str], login: str) -> sql.Composed:
-    """Let a login take the roles on. Without having done so, it may do nothing that they may."""
-    return sql.SQL("GRANT {} TO {} WITH INHERIT FALSE, SET TRUE").format(
-        sql.SQL(", ").join(map(sql.Identifier, roles)), sql.Identifier(login)
-    )

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from app.domain.actor import SERVICE
 from app.domain.agent import AgentId
 from app.domain.dates.dated_text import DatedBy
-from app.domain.fact import FACT_FIELDS, DerivedSlot, Tier
+from app.domain.fact import FACT_FIELDS, Tier
 from app.domain.relation import Decision, Judge, ModelCost, Operation, Relation
 from app.domain.relationship import Relationship
 from app.domain.version import Belief, Version
@@ -23,9 +23,9 @@ from app.planning.plan import Insertion, Plan, Review
 from app.store.columns import BELIEF_COLUMNS, MEMORY_COLUMNS, find_copy_type
 from app.store.log.state import (
     encode_dated_by,
+    encode_fields,
     encode_findings,
     encode_judgments,
-    encode_model_cost,
     encode_opinions,
     encode_relied_on,
     encode_stated_fact,
@@ -101,7 +101,12 @@ def memory_row(
         row[name] = getattr(version, name)
     for name in _FROM_FACT:
         row[name] = _to_column_value(getattr(fact, name))
-    row |= _derived_slot_values(fact.derived)
+    row |= _NO_DERIVED_SLOT
+    if fact.derived is not None:
+        row["derived_entity"] = fact.derived.entity
+        row["derived_key"] = fact.derived.key
+        row["derived_value"] = fact.derived.value
+        row["derived_hash"] = fact.derived.digest
     row["agent_id"] = agent
     row["slot_entity"] = version.slot.entity
     row["slot_category"] = version.slot.category
@@ -129,17 +134,6 @@ _NO_DERIVED_SLOT: Row = {
     "derived_value": None,
     "derived_hash": None,
 }
-
-
-def _derived_slot_values(slot: DerivedSlot | None) -> Row:
-    if slot is None:
-        return _NO_DERIVED_SLOT
-    return {
-        "derived_entity": slot.entity,
-        "derived_key": slot.key,
-        "derived_value": slot.value,
-        "derived_hash": slot.digest,
-    }
 
 
 def belief_values(belief: Belief) -> Row:
@@ -285,5 +279,5 @@ def _model_values(cost: ModelCost | None) -> Row:
     return {
         "model": cost.model,
         "prompt_version": cost.prompt_version,
-        "usage": to_jsonb(encode_model_cost(cost)),
+        "usage": to_jsonb(encode_fields(cost)),
     }

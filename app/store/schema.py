@@ -63,7 +63,7 @@ def migrate_database(owner_url: str, service_url: str | None = None) -> None:
             connection,
             installation,
             is_named=names_schema(owner_url),
-            revisions=_list_revisions(),
+            revisions={script.revision for script in _open_scripts().walk_revisions()},
         )
         if is_new:
             ensure_schemas(connection, installation)
@@ -115,17 +115,13 @@ def _open_migration(url: str) -> Iterator[tuple[sa.Connection, Config]]:
         connection.execute(lock, {"lock": _MIGRATION_LOCK})
         connection.commit()
         name_as_installed(connection, installation)
-        yield connection, _alembic_config(connection, installation)
+        config = Config()
+        folder = str(_find_migrations_folder())
+        config.set_main_option("script_location", folder.replace("%", "%%"))  # as in any .ini file
+        config.attributes["connection"] = connection
+        config.attributes["schema"] = installation.schema
+        yield connection, config
         connection.commit()
-
-
-def _alembic_config(connection: sa.Connection, installation: Installation) -> Config:
-    config = Config()
-    folder = str(_find_migrations_folder())
-    config.set_main_option("script_location", folder.replace("%", "%%"))  # as in any .ini file
-    config.attributes["connection"] = connection
-    config.attributes["schema"] = installation.schema
-    return config
 
 
 def _find_migrations_folder() -> Path:
@@ -143,15 +139,17 @@ def _find_migrations_folder() -> Path:
 def check_schema(url: str) -> None:
     """Raise UnfitDatabase unless the database can be served as it is."""
     installation = read_installation(url)
+    table_place = {"version_table_schema": installation.schema}
     with _connect_database(url) as connection:
         _check_server(connection)
         try:
             _become_operator(connection, installation)
-            revision = _read_stored_revision(connection, installation)
+            context = MigrationContext.configure(connection, opts=table_place)
+            revision = context.get_current_revision()
         except (sa.exc.ProgrammingError, sa.exc.DataError):
             # A database that was never migrated, or not for this login, has no such role or table.
             raise unfit.OtherSchema from None
-        if revision != _read_head_revision():
+        if revision != _open_scripts().get_current_head():
             raise unfit.OtherSchema
         version = connection.execute(_INSTALLED_PGVECTOR).scalar()
         _check_pgvector(version)
@@ -168,18 +166,8 @@ def _become_operator(connection: sa.Connection, installation: Installation) -> N
     connection.execute(_BECOME_OPERATOR, {"role": installation.name_role(Role.OPERATOR)})
 
 
-def _read_head_revision() -> str | None:
-    return ScriptDirectory(str(_find_migrations_folder())).get_current_head()
-
-
-def _list_revisions() -> set[str]:
-    scripts = ScriptDirectory(str(_find_migrations_folder()))
-    return {script.revision for script in scripts.walk_revisions()}
-
-
-def _read_stored_revision(connection: sa.Connection, installation: Installation) -> str | None:
-    options = {"version_table_schema": installation.schema}
-    return MigrationContext.configure(connection, opts=options).get_current_revision()
+def _open_scripts() -> ScriptDirectory:
+    return ScriptDirectory(str(_find_migrations_folder()))
 
 
 # The server's version, as a number and as people write it.

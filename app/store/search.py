@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.domain.dates.window import Window
 from app.domain.version import Moment
 from app.store.bounded import bound_page, is_cut
 from app.store.captures.search import FoundTurn
@@ -29,6 +30,7 @@ from app.store.index_scope import (
     rank_found,
 )
 from app.store.memories import (
+    HELD_IN_WINDOW,
     MEMORY_BYTES,
     Point,
     memories_from,
@@ -57,7 +59,8 @@ class Hits:
 
     `is_approximate`: they were found by an index, which may have missed one. `has_waiting`: the
     agent has reviews that wait. `in_question` holds these, by the memory that they concern. `turns`
-    are messages that were found, if they were searched.
+    are messages that were found, if they were searched. `window` is the time that the question asks
+    about.
     """
 
     moment: Moment
@@ -67,6 +70,7 @@ class Hits:
     has_waiting: bool = False
     in_question: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
     turns: Sequence[FoundTurn] = ()
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,8 @@ class Query:
     """A text to search for. `encoder` names the model of `vector`, which is None in text mode.
 
     In hybrid mode an index reads the best `depth` memories of both rankings. The memories found are
-    answered until they reach `max_bytes` as JSON.
+    answered until they reach `max_bytes` as JSON. What held in the `window` counts as nearer, above
+    all what began or ended in it.
     """
 
     text: str
@@ -85,6 +90,7 @@ class Query:
     limit: int
     min_score: float
     max_bytes: int
+    window: Window | None = None
 
     @property
     def encoder_needed(self) -> str | None:
@@ -116,24 +122,24 @@ _FOUND_FIRST = """
 
 
 def build_search_statement(
-    mode: str, filters: Filters, point: Point, *, chooses: bool = False
+    mode: str, filters: Filters, point: Point, *, has_window: bool = False, chooses: bool = False
 ) -> tuple[str, dict[str, Any]]:
     """Return the statement of an exact search and the values of its filters.
 
     `chooses` is as in `build_query_words_cte`.
     """
-    where, parameters = where_searchable(filters, point)
+    where, parameters = where_searchable(filters, point, has_window=has_window)
     source, _ = memories_from(point)
     scope = rank_all(source, where, chooses=chooses)
-    ctes = _rank_ctes(mode, scope, chooses=chooses)
+    ctes = _rank_ctes(mode, scope, has_window=has_window, chooses=chooses)
     return _build_statement(mode, point, ctes, scope), parameters
 
 
 def build_index_search_statement(
-    mode: str, filters: Filters, point: Point
+    mode: str, filters: Filters, point: Point, *, has_window: bool = False
 ) -> tuple[str, dict[str, Any]]:
     """Return the statement of a search by the agent's index and the values of its filters."""
-    where, parameters = where_searchable(filters, point)
+    where, parameters = where_searchable(filters, point, has_window=has_window)
     source, _ = memories_from(point)
     match mode:
         case "text":
@@ -142,7 +148,7 @@ def build_index_search_statement(
             scope = rank_found(source, where, vector=":vector", has_words=False)
         case _:
             scope = rank_found(source, where, vector=":vector")
-    ctes = _rank_ctes(mode, scope, chooses=True)
+    ctes = _rank_ctes(mode, scope, has_window=has_window, chooses=True)
     return _build_statement(mode, point, ctes, scope), parameters
 
 
@@ -196,7 +202,23 @@ def _rank_alike_sql(point: Point) -> str:
     """
 
 
-def _rank_ctes(mode: str, scope: Scope, *, chooses: bool) -> str:
+# How much nearer something counts that held in the window of the question, and that began or ended
+# in it. Ranks by words are about so many times as large as cosines.
+_HELD, _CHANGED = 0.06, 0.08
+_RANKS_PER_COSINE = 12
+
+_BONUS_OF_WINDOW = f"""
+    CASE
+        WHEN NOT {HELD_IN_WINDOW} THEN 0
+        WHEN b.valid_from >= coalesce(CAST(:window_start AS timestamptz), '-infinity')
+            OR b.valid_until <= coalesce(CAST(:window_end AS timestamptz), 'infinity')
+        THEN {_HELD + _CHANGED}
+        ELSE {_HELD}
+    END
+"""
+
+
+def _rank_ctes(mode: str, scope: Scope, *, has_window: bool, chooses: bool) -> str:
     """Return the CTEs that end in `best`, the best memories of the scope in this mode.
 
     `chooses` is as in `build_query_words_cte`.
@@ -209,12 +231,13 @@ def _rank_ctes(mode: str, scope: Scope, *, chooses: bool) -> str:
         words = f"{build_query_words_cte(':query', chooses=chooses)},"
         lexemes = scope.lexemes
         matching = f"{build_matching_ctes(is_indexed=chooses)},"
+    bonus = _BONUS_OF_WINDOW if has_window else "0"
     return f"""
         {words}
         {scope.ctes}
         live AS MATERIALIZED (
             SELECT
-                m.id, {distance} AS distance, {lexemes} AS lexemes, b.valid_from
+                m.id, {distance} AS distance, {lexemes} AS lexemes, b.valid_from, {bonus} AS bonus
                 {scope.columns}
             FROM {scope.source}
             WHERE {where}
@@ -233,13 +256,13 @@ _BEST_OF_LIVE = {
         SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
         FROM (
             (
-                SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+                SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
                 FROM live
-                ORDER BY distance
+                ORDER BY distance - bonus
                 LIMIT greatest(:limit, {COMPETING})
             )
             UNION ALL
-            SELECT id, 1 - distance + {_RARE_WORDS_WEIGHT} * rank, 1 - distance, rank
+            SELECT id, 1 - distance + bonus + {_RARE_WORDS_WEIGHT} * rank, 1 - distance, rank
             FROM matching
         ) AS scored
         GROUP BY id
@@ -248,15 +271,22 @@ _BEST_OF_LIVE = {
     """,
     "vector": f"""
         SELECT
-            id, 1 - distance AS score, 1 - distance AS vector, CAST(NULL AS float8) AS text
+            id,
+            1 - distance + bonus AS score,
+            1 - distance AS vector,
+            CAST(NULL AS float8) AS text
         FROM live
-        ORDER BY distance
+        ORDER BY distance - bonus
         LIMIT greatest(:limit, {COMPETING})
     """,
     "text": f"""
-        SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text
+        SELECT
+            id,
+            rank + {_RANKS_PER_COSINE} * bonus AS score,
+            CAST(NULL AS float8) AS vector,
+            rank AS text
         FROM matching
-        ORDER BY rank DESC, valid_from DESC
+        ORDER BY score DESC, valid_from DESC
         LIMIT greatest(:limit, {COMPETING})
     """,
 }
@@ -286,7 +316,9 @@ async def search_memories(
         if hits is not None:
             return hits
     chooses = index is not None
-    statement, parameters = build_search_statement(query.mode, filters, point, chooses=chooses)
+    statement, parameters = build_search_statement(
+        query.mode, filters, point, has_window=query.window is not None, chooses=chooses
+    )
     values = parameters | list_choice_values()
     moment, rows = await _run_search(connection, agent, query, point, statement, values)
     return _build_hits(moment, rows)
@@ -296,7 +328,9 @@ async def _search_index(
     connection: AsyncConnection, index: AgentIndex, query: Query, filters: Filters, point: Point
 ) -> Hits | None:
     """Return what the index finds; None if it may miss too much of what passes the conditions."""
-    statement, parameters = build_index_search_statement(query.mode, filters, point)
+    statement, parameters = build_index_search_statement(
+        query.mode, filters, point, has_window=query.window is not None
+    )
     needed = query.depth if query.mode == "hybrid" else query.limit
     reach: int | None = index.choose_reach(needed)
     while reach is not None:
@@ -329,7 +363,7 @@ async def _run_search(
     statement: str,
     parameters: Mapping[str, Any],
 ) -> tuple[Moment, list[Any]]:
-    values = {
+    values: dict[str, Any] = {
         "query": query.text,
         "vector": query.vector,
         "language": query.language,
@@ -338,6 +372,8 @@ async def _run_search(
         "max_bytes": query.max_bytes,
         "encoder": query.encoder,
     }
+    if query.window is not None:
+        values |= {"window_start": query.window.start, "window_end": query.window.end}
     return await run_read(
         connection, statement, agent, point, {**values, **parameters}, encoder=query.encoder_needed
     )

@@ -29,17 +29,15 @@ COUNTER_CONDITIONS = {
 }
 
 
-def _list_counters_sql() -> str:
-    counters = []
-    for name, condition in COUNTER_CONDITIONS.items():
-        counters.append(f"CASE WHEN {condition} THEN u.{name} END AS {name}")
-    return ",\n".join(counters)
-
+_COUNTERS = ",\n".join(
+    f"CASE WHEN {condition} THEN u.{name} END AS {name}"
+    for name, condition in COUNTER_CONDITIONS.items()
+)
 
 # Joins to memories `m` their counters `u` that count.
 USAGE = f"""
     LEFT JOIN LATERAL (
-        SELECT {_list_counters_sql()}
+        SELECT {_COUNTERS}
         FROM memory_usage u
         WHERE u.agent_id = :agent AND u.memory_id = m.id
     ) AS u ON true

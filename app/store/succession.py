@@ -10,7 +10,6 @@ line of the successor alone.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -131,18 +130,17 @@ async def find_line(
     """Return the line of a memory; None if the memory was not known at the point."""
     statement = _build_statement(point)
     moment, rows = await run_read(connection, statement, agent, point, {"id": memory_id})
-    return moment, _line_from_rows(rows) if rows else None
-
-
-def _line_from_rows(rows: Sequence[Mapping[str, Any]]) -> Line:
+    if not rows:
+        return moment, None
     own = [row for row in rows if row["is_own"]]
     candidates = [row for row in rows if row["may_be_current"]]
     # The rows are in order. Of several that hold after the own chain, the last to begin counts.
     current = max(reversed(candidates), key=lambda row: row["is_own"], default=None)
-    return Line(
+    line = Line(
         chain_id=own[0]["chain_id"],
         places=[Place(row["valid_from"], row["asserted_at"], row["id"]) for row in rows],
         chains={row["id"]: row["chain_id"] for row in rows},
         since=min(row["created_at"] for row in rows),
         current=current["id"] if current else None,
     )
+    return moment, line

@@ -81,16 +81,6 @@ memories = sa.Table(
         postgresql_where=sa.text("valid_from < created_at"),
     ),
     sa.Index(
-        "memories_scheduled",
-        *("agent_id", "valid_from"),
-        postgresql_where=sa.text("valid_from > created_at"),
-    ),
-    sa.Index(
-        "memories_covered",
-        *("agent_id", sa.text("(covered[cardinality(covered)])")),
-        postgresql_where=sa.text("covered <> '{}'"),
-    ),
-    sa.Index(
         "memories_constraints",
         *("agent_id", "created_at"),
         postgresql_where=sa.text("kind = 'constraint' AND NOT cold"),
@@ -633,7 +623,6 @@ agent_indexes = sa.Table(
     sa.Column("built_at", _TIME, nullable=False),
     sa.Column("counted_at", _TIME, nullable=False),
     sa.Column("stats", JSONB),
-    sa.Column("stats_until", _TIME),
     sa.Column("stats_seconds", sa.Double),
     sa.Column("strengths_as_of", _TIME),
     sa.Column("strengths_seconds", sa.Double),

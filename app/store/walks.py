@@ -295,17 +295,13 @@ async def _walk(
     """
     rows = await fetch_at_point(connection, statement, agent, point, parameters)
     hits = [row for row in rows if row["id"] is not None]
+    last, end = rows[0], None
+    if last["last_id"] is not None:
+        end = After(last["last_created_at"], last["last_id"], last["last_strength"])
     return Walk(
         moment=moment_from_row(rows[0]),
         memories=await memories_from_rows(hits),
         is_cut=is_cut(hits),
         strengths=[row["strength"] for row in hits] if has_strength else None,
-        examined_until=_find_end(rows[0]),
+        examined_until=end,
     )
-
-
-def _find_end(row: Mapping[str, Any]) -> After | None:
-    """Return the memory at which the walk ended, if it did so before the page was full."""
-    if row["last_id"] is None:
-        return None
-    return After(row["last_created_at"], row["last_id"], row["last_strength"])

@@ -316,42 +316,6 @@ def age_counts(url: str) -> None:
         connection.execute("UPDATE agent_indexes SET counted_at = counted_at - interval '1 day'")
 
 
-def read_stats(client: httpx.Client) -> dict[str, Any]:
-    answer: dict[str, Any] = client.get(f"/v1/agents/{AGENT}/stats").raise_for_status().json()
-    return answer
-
-
-def let_counting_take(url: str, *, seconds: int) -> None:
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE agent_indexes SET stats_seconds = %s", [seconds])
-
-
-def test_a_large_agent_is_counted_by_the_worker(url: str, changing: httpx.Client) -> None:
-    first = read_stats(changing)
-    counted_at = first["holding"]["strength"]["as_of"]
-    assert first["memories"] == 640
-    changing.post("/v1/memories", json={"content": "Ines tunes the harpsichord"})
-    second = read_stats(changing)
-    assert second["memories"] == 641
-    assert second["as_of"] > first["as_of"]
-    assert second["holding"]["strength"] == first["holding"]["strength"]
-    let_counting_take(url, seconds=3600)
-    look_after_indexes(url, from_live=100)
-    assert read_stats(changing)["holding"]["strength"]["as_of"] == counted_at
-    let_counting_take(url, seconds=0)
-    look_after_indexes(url, from_live=100)
-    third = read_stats(changing)
-    assert third["holding"]["strength"]["as_of"] > counted_at
-    assert changing.get(f"/v1/agents/{AGENT}").json()["memories"] == 641
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE agent_indexes SET stats = NULL")
-    counted = read_stats(changing)
-    assert "as_of" not in counted["holding"]["strength"]
-    for answer in (second, third, counted):
-        del answer["as_of"], answer["holding"]["strength"]  # it fades meanwhile
-    assert second == third == counted
-
-
 def read_context(client: httpx.Client, **asked: Any) -> dict[str, Any]:
     answer: dict[str, Any] = client.get("/v1/context", params=asked).raise_for_status().json()
     return answer

@@ -167,3 +167,38 @@ def test_bad_input_is_told(client: httpx.Client, params: dict[str, Any], named: 
 def test_another_agents_memories_are_not_told(everyone: httpx.Client) -> None:
     other = everyone.get("/v1/context", headers={"X-Agent-Id": "somebody-else-entirely"}).json()
     assert (other["text"], other["left_out"]) == ("", 0)
+
+
+BANK = [
+    ("The database is Postgres 18", "decision"),
+    ("My sister Ines lives in Braga", "fact"),
+    ("I like my tea without sugar", "preference"),
+    ("Never deploy on a Friday", "constraint"),
+    ("The cello needs new strings", "fact"),
+]
+
+
+def compose_lines(client: httpx.Client, **asked: Any) -> str:
+    text: str = client.get("/v1/context", params=asked).raise_for_status().json()["text"]
+    return text
+
+
+def test_a_context_keeps_to_its_query_but_for_constraints(client: httpx.Client) -> None:
+    for content, kind in BANK:
+        body = {"content": content, "kind": kind, "classify": "off"}
+        client.post("/v1/memories", json=body).raise_for_status()
+    text = compose_lines(client, query="Which database do we use?")
+    assert "Postgres" in text
+    assert "Never deploy" in text
+    assert "cello" not in text
+    assert "sugar" not in text
+    assert "cello" in compose_lines(client, query="Which database do we use?", focus=False)
+    assert "cello" in compose_lines(client)
+
+
+def test_a_query_that_nothing_answers_shows_the_strongest(client: httpx.Client) -> None:
+    for content, kind in BANK:
+        body = {"content": content, "kind": kind, "classify": "off"}
+        client.post("/v1/memories", json=body).raise_for_status()
+    text = compose_lines(client, query="hello")
+    assert all(content in text for content, _ in BANK)

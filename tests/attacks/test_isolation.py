@@ -365,8 +365,7 @@ def test_transactions_are_opened_in_one_module_alone() -> None:
     plain = re.compile(
         r"engine\.(begin|connect|raw_connection)\(|psycopg\.connect\(|AsyncConnection\.connect\("
     )
-    # nodes.py looks whether a node lets it log in, and sends no statement.
-    modules = ("engine", "schema", "embedded", "nodes")
+    modules = ("engine", "schema", "embedded")
     allowed = {f"app/store/{name}.py" for name in modules}
     found = {
         str(path)

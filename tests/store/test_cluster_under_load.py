@@ -3,7 +3,6 @@
 Callers hear 503 at worst, nothing acknowledged is lost, and whoever wrote reads it at once.
 """
 
-import socket
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -91,20 +90,16 @@ class Load:
 
 
 @contextmanager
-def load(
-    url: str, writers_of: Sequence[Sequence[str]] | None = None, **settings: Any
-) -> Iterator[Load]:
-    """Lets writers write for all agents while the block lasts, or each for its own.
+def load(url: str) -> Iterator[Load]:
+    """Lets writers write for all agents while the block lasts.
 
     Afterwards all that was stored must be there, and callers must have heard 503 at worst.
     """
-    if writers_of is None:
-        writers_of = [AGENTS[number::WRITERS] for number in range(WRITERS)]
-    with running(load_settings(database_url=url, **settings)) as address:
+    with running(load_settings(database_url=url)) as address:
         under_way = Load(address)
         writers = [
-            Thread(target=under_way.write, args=[writer, agents])
-            for writer, agents in enumerate(writers_of)
+            Thread(target=under_way.write, args=[writer, AGENTS[writer::WRITERS]])
+            for writer in range(WRITERS)
         ]
         for writer in writers:
             writer.start()
@@ -118,25 +113,6 @@ def load(
     assert {status for _, status in under_way.statuses} <= {201, 503}
     assert {status for _, status in under_way.reads} <= {200, 503}
     under_way.assert_nothing_lost(url)
-
-
-@contextmanager
-def silent_node(url: str, node: Node) -> Iterator[None]:
-    """The cluster finds the node at an address that takes connections and never says a word."""
-    move = (
-        "SELECT citus_update_node(nodeid, %s, %s) FROM pg_dist_node"
-        " WHERE nodename = %s AND nodeport = %s"
-    )
-    with (
-        socket.create_server(("127.0.0.1", 0), backlog=1_000) as silent,
-        psycopg.connect(url, autocommit=True) as admin,
-    ):
-        host, port = silent.getsockname()
-        admin.execute(move, [host, port, node.host, node.port])
-        try:
-            yield
-        finally:
-            admin.execute(move, [node.host, node.port, host, port])
 
 
 def list_places(connection: psycopg.Connection[tuple[Any, ...]]) -> list[tuple[str, int, Node]]:
@@ -174,25 +150,3 @@ def test_a_worker_goes_away_and_comes_back(database_url: str) -> None:
                 under_way.await_refused(lost)
                 under_way.await_stored(others)
             under_way.await_stored(lost)
-
-
-def test_a_worker_that_says_nothing_does_not_hold_up_the_agents_of_others(
-    database_url: str,
-) -> None:
-    """Each request to it holds a connection until the time for connecting is over."""
-    first, _ = list_workers()
-    with psycopg.connect(database_url) as admin:
-        places = list_places(admin)
-    lost = [agent for agent, _, node in places if node == first]
-    others = [agent for agent, _, node in places if node != first]
-    writers_of = [*[lost] * 6, others]
-    with load(database_url, writers_of, pool_size=3, connect_timeout=2) as under_way:
-        with silent_node(database_url, first):
-            under_way.await_refused(lost)
-            started = time.monotonic()
-            under_way.await_stored(others, more=50)
-            taken = time.monotonic() - started
-            refused = under_way.count_of(503, others)
-        under_way.await_stored(lost)
-    assert refused == 0
-    assert taken < 30

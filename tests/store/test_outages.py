@@ -19,7 +19,14 @@ import sqlalchemy as sa
 from app.settings import load_settings
 from app.store import schema
 from app.store.embedded import embedded_postgres
-from app.store.engine import Patience, begin_as_operator, create_engine, fetch_rows
+from app.store.engine import (
+    Patience,
+    TimelyConnection,
+    begin_as_operator,
+    create_engine,
+    fetch_rows,
+    get_driver,
+)
 from app.store.roles import build_service_url
 from support.builders import contents, problem, store
 from support.service import running
@@ -163,6 +170,37 @@ def test_a_transaction_in_which_nothing_happens_is_ended(database_url: str) -> N
 
     with pytest.raises(sa.exc.OperationalError):  # which is answered with 503
         asyncio.run(idle())
+
+
+# Fail as a Citus coordinator does that loses another node.
+LOSE_NODE = """
+    DO $$ BEGIN
+        RAISE EXCEPTION 'could not commit transaction for shard 102008 on at least 1 active node'
+        USING ERRCODE = 'internal_error';
+    END $$
+"""
+
+
+@pytest.mark.parametrize(
+    ("on_cluster", "kind"),
+    [(True, psycopg.errors.ConnectionFailure), (False, psycopg.errors.InternalError_)],
+)
+def test_a_node_that_a_cluster_loses_is_an_outage(
+    database_url: str, *, on_cluster: bool, kind: type[psycopg.Error]
+) -> None:
+    async def lose_node() -> None:
+        engine = create_engine(database_url, pool_size=1, patience=Patience())
+        try:
+            async with engine.connect() as connection:
+                driver = get_driver(connection)
+                assert isinstance(driver, TimelyConnection)
+                driver.on_cluster = on_cluster
+                await fetch_rows(connection, LOSE_NODE, {})
+        finally:
+            await engine.dispose()
+
+    with pytest.raises(kind):
+        asyncio.run(lose_node())
 
 
 def test_opening_a_connection_to_a_silent_server_ends(database_url: str) -> None:

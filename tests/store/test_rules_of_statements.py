@@ -29,6 +29,7 @@ OF_MANY_AGENTS = {
     "agent_indexes _LIST_LARGE": "which agents should have an index",
     "captures.runs _COUNT_PENDING": "captures of a key that wait for a worker",
     "captures.runs _WAITING": "captures that wait for a runner",
+    "captures.vectors _LIST_UNEMBEDDED": "messages without a vector",
     "doctor.reads _AGENT_IDS": "the agents to examine",
     "doctor.reads count_agents": "the agents to examine",
     "log.events _KNOWN_TIMES": "which of the agents that are watched were written to",

@@ -157,6 +157,7 @@ async def call_reads(recorder: Recorder) -> None:
         await call("POST /v1/search", mode, json={"query": "which editor?", "mode": mode})
     await call("POST /v1/search", "hybrid, in the past", json={"query": "which editor?"} | past)
     await call("GET /v1/search", params={"q": "which editor?"})
+    await call("GET /v1/search", "of a year", params={"q": "which editor in 2020?"})
     await call("GET /v1/memories")
     await call("GET /v1/memories", "narrowed", params=narrowed)
     await call("GET /v1/memories", "in the past", params=past)

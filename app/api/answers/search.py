@@ -11,6 +11,7 @@ from pydantic import Field
 from app.api.answers.base import AnswerBase
 from app.api.answers.memories import MemoryOut
 from app.api.times import Time
+from app.domain.dates.window import Window
 from app.domain.strength import HalfLives
 from app.domain.talk import Role
 from app.domain.version import Memory, Status
@@ -86,11 +87,26 @@ class TurnOut(AnswerBase):
         return cls.model_construct(**asdict(turn))
 
 
+class WindowOut(AnswerBase):
+    """The time that a question asks about. An end that its words leave open is null."""
+
+    text: str = Field(description="The words of the question that name it.")
+    start: Time | None
+    end: Time | None = Field(description="The first moment after it.")
+
+    @classmethod
+    def from_window(cls, window: Window) -> Self:
+        return cls.model_construct(**asdict(window))
+
+
 class SearchAnswer(AnswerBase):
     """Best first."""
 
     results: list[ResultOut]
     turns: list[TurnOut] = Field(description="Messages, if they were to be searched.")
+    window: WindowOut | None = Field(
+        description="The time that the words of the query ask about, if they were read so."
+    )
     truncated: bool = Field(
         description=(
             "True if others were found, but the answer is as large as one may be "
@@ -121,6 +137,7 @@ class SearchAnswer(AnswerBase):
         return cls.model_construct(
             results=results,
             turns=list(map(TurnOut.from_turn, hits.turns)),
+            window=hits.window and WindowOut.from_window(hits.window),
             truncated=hits.is_cut,
             approximate=hits.is_approximate,
             as_of=moment.as_of,

@@ -163,6 +163,11 @@ Included = Literal["turns"]
 INCLUDE = (
     "`turns`: search messages, too, by meaning and words. They are answered beside the results."
 )
+READ_DATES = (
+    'Read words such as "in March", "last week" or "since 2024" as the time that the question asks '
+    "about: what held then is searched too, and comes first, above all what began or ended then. "
+    "The answer shows the `window`. Only questions about the present are read so."
+)
 EXACT = (
     "Look at every memory, even if the agent has an index. An agent without one is always searched "
     "like that."
@@ -194,6 +199,7 @@ class SearchRequest(FilterFields):
         description="Search every version, not only what holds.",
     )
     exact: StrictBool = Field(default=False, description=EXACT)
+    read_dates: StrictBool = Field(default=True, description=READ_DATES)
 
     def to_point(self) -> Point:
         return Point(self.as_of, self.known_at, self.include_superseded)
@@ -212,6 +218,7 @@ class SearchQuery(FilterQuery):
     include: list[Included] = Field([], description=INCLUDE)
     sort: Sort = "score"
     exact: bool = Field(default=False, description=EXACT)
+    read_dates: bool = Field(default=True, description=READ_DATES)
 
 
 class PreferenceQuery(MemoryQuery):
@@ -233,6 +240,13 @@ class ContextQuery(MemoryQuery, FilterFields):
         description=(
             "Tokens that the text may take, headings included, by an estimate that is right to "
             "about a tenth."
+        ),
+    )
+    focus: bool = Field(
+        default=True,
+        description=(
+            "With a query, leave out what hardly answers it, but for constraints and core "
+            "memories. If nothing answers it, the strongest stay."
         ),
     )
     questions: bool = Field(

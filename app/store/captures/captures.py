@@ -318,8 +318,8 @@ async def find_messages(
 ) -> dict[str, StoredTurn]:
     """Return the turns of the session that have one of these ids, by id."""
     values = {"agent": agent, "session": session_id, "messages": list(message_ids)}
-    found_turns = map(_turn_from_row, await fetch_rows(connection, _FIND_MESSAGES, values))
-    return {turn.message_id: turn for turn in found_turns if turn.message_id is not None}
+    rows = await fetch_rows(connection, _FIND_MESSAGES, values)
+    return {row["message_id"]: _turn_from_row(row) for row in rows}
 
 
 # Read the last turns of a session before one of them.
@@ -406,8 +406,8 @@ def _fact_from_row(row: Mapping[str, Any]) -> CapturedFact:
     return CapturedFact(**dict(row) | {"quotes": tuple(quotes)})
 
 
-# Which of these texts are the content of a memory that holds? Texts are compared by their loose
-# hashes. Whoever says again what has ended says something new.
+# Find the texts that are the content of a memory that holds, by their loose hashes. A text that
+# repeats a memory that has ended says something new.
 _FIND_EQUAL = f"""
     SELECT DISTINCT fuzzy_hash
     FROM memories m
@@ -419,6 +419,6 @@ _FIND_EQUAL = f"""
 async def find_stored_hashes(
     connection: AsyncConnection, agent: AgentId, hashes: Iterable[bytes]
 ) -> set[bytes]:
-    """Return those of these loose hashes that a memory of the agent has which holds."""
+    """Return the hashes among these of the memories that hold."""
     rows = await fetch_rows(connection, _FIND_EQUAL, {"agent": agent, "hashes": list(hashes)})
     return {row["fuzzy_hash"] for row in rows}

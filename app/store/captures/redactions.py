@@ -6,13 +6,10 @@ memory. A message of which no word is left loses its content.
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.agent import AgentId
 from app.domain.phrases import PhraseFinder, Span, blank_spans
 from app.store.engine import fetch_rows
 from app.store.redactions import Redaction
@@ -28,7 +25,12 @@ async def redact_messages(connection: AsyncConnection, redaction: Redaction) -> 
     Whoever is reading messages of the agent starts again with what is left of them.
     """
     parameters = redaction.to_parameters()
-    captures = await _empty_messages(connection, redaction)
+    captures: set[UUID] = set()
+    if redaction.session_id is not None or redaction.everything:
+        emptied = await fetch_rows(connection, _EMPTY_TURNS, parameters)
+        captures.update(row["capture_id"] for row in emptied)
+        for statement in (_FORGET_MESSAGE_NAMES, _FORGET_CAPTURE_NAMES):
+            await fetch_rows(connection, statement, parameters)
     if not redaction.everything:
         linked = await _empty_facts(connection, redaction)
         captures |= await _blank_words(connection, redaction, linked)
@@ -74,17 +76,6 @@ _FORGET_CAPTURE_NAMES = """
     UPDATE captures SET session_id = NULL
     WHERE agent_id = :agent AND (:everything OR session_id = :session)
 """
-
-
-async def _empty_messages(connection: AsyncConnection, redaction: Redaction) -> set[UUID]:
-    """Empty the messages of an erased session or agent, and return their captures."""
-    if redaction.session_id is None and not redaction.everything:
-        return set()
-    parameters = redaction.to_parameters()
-    rows = await fetch_rows(connection, _EMPTY_TURNS, parameters)
-    for statement in (_FORGET_MESSAGE_NAMES, _FORGET_CAPTURE_NAMES):
-        await fetch_rows(connection, statement, parameters)
-    return {row["capture_id"] for row in rows}
 
 
 # --- facts and their quotes ----------------------------------------------------------------------
@@ -154,7 +145,8 @@ async def _blank_words(
     """
     finder = PhraseFinder(redaction.texts)
     captures: set[UUID] = set()
-    async for page in _stream_turns(connection, redaction.agent):
+    values = {"agent": redaction.agent, "after": None, "limit": PAGE}
+    while page := await fetch_rows(connection, _LIST_TURNS, values):
         contents: dict[UUID, str | None] = {}
         async for row in iterate_in_turns(page):
             spans = [*linked.get(row["id"], ()), *finder.find_spans(row["content"])]
@@ -164,16 +156,5 @@ async def _blank_words(
         if contents:
             written = {"turns": list(contents), "contents": list(contents.values())}
             await fetch_rows(connection, _WRITE_TURNS, {"agent": redaction.agent, **written})
+        values["after"] = page[-1]["id"]
     return captures
-
-
-async def _stream_turns(
-    connection: AsyncConnection, agent: AgentId
-) -> AsyncIterator[Sequence[dict[str, Any]]]:
-    """Yield the agent's messages that have words, page by page."""
-    after: UUID | None = None
-    while page := await fetch_rows(
-        connection, _LIST_TURNS, {"agent": agent, "after": after, "limit": PAGE}
-    ):
-        yield page
-        after = page[-1]["id"]

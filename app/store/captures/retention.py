@@ -46,13 +46,11 @@ async def empty_expired_turns(
     """
     span = {"agent": agent, "after": after, "limit": limit}
     [row] = await fetch_rows(connection, _EMPTY_EXPIRED, span)
-    count: int = row["turns"]
-    return count
+    return int(row["turns"])
 
 
 async def count_expired_turns(connection: AsyncConnection, agent: AgentId, after: timedelta) -> int:
     """Return how many turns `empty_expired_turns` would empty."""
     statement = f"SELECT count(*) AS turns FROM ({_EXPIRED}) AS expired"
     [row] = await fetch_rows(connection, statement, {"agent": agent, "after": after})
-    count: int = row["turns"]
-    return count
+    return int(row["turns"])

@@ -5,9 +5,8 @@ The caller owns the transaction, and has the agent's lock when it writes results
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -15,11 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.captures import ExtractBy
-from app.store.captures.captures import (
-    CapturedFact,
-    SkippedSpan,
-    StoredTurn,
-)
+from app.store.captures.captures import CapturedFact, StoredTurn
 from app.store.columns import find_copy_type
 from app.store.engine import fetch_rows
 from app.store.fragments import CLOCK, CLOCK_AND_LEASE
@@ -48,9 +43,8 @@ _COUNT_PENDING = """
 
 async def count_pending_captures(connection: AsyncConnection, actor: str, *, limit: int) -> int:
     """Return how many captures of the actor, of all agents, wait to be read: `limit` at most."""
-    rows = await fetch_rows(connection, _COUNT_PENDING, {"actor": actor, "limit": limit})
-    count: int = rows[0]["captures"]
-    return count
+    [row] = await fetch_rows(connection, _COUNT_PENDING, {"actor": actor, "limit": limit})
+    return int(row["captures"])
 
 
 # Claim a capture that is due and not finished, and that no living runner has.
@@ -101,19 +95,6 @@ async def release_capture(
     await fetch_rows(connection, _RELEASE, {"agent": agent, "id": capture_id, "runner": runner})
 
 
-# Release a capture that was cut off, and count the failure.
-_FAIL = f"""
-    UPDATE captures SET
-        failures = failures + 1,
-        alive_at = NULL,
-        error = :error,
-        state = CASE WHEN failures + 1 < :tries THEN state ELSE 'failed' END,
-        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock.now END
-    FROM {CLOCK}
-    WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
-"""
-
-
 # Note why a capture could not be finished now. Its lease runs out, and another runner goes on.
 _NOTE_TROUBLE = """
     UPDATE captures SET error = :error
@@ -127,6 +108,19 @@ async def record_trouble(
     """Note trouble that passes, such as an encoder that is down. It counts as no failure."""
     values = {"agent": agent, "id": capture_id, "runner": runner, "error": error}
     await fetch_rows(connection, _NOTE_TROUBLE, values)
+
+
+# Release a capture that was cut off, and count the failure.
+_FAIL = f"""
+    UPDATE captures SET
+        failures = failures + 1,
+        alive_at = NULL,
+        error = :error,
+        state = CASE WHEN failures + 1 < :tries THEN state ELSE 'failed' END,
+        finished_at = CASE WHEN failures + 1 < :tries THEN NULL ELSE clock.now END
+    FROM {CLOCK}
+    WHERE agent_id = :agent AND id = :id AND runner = :runner AND state = 'pending'
+"""
 
 
 async def record_failure(
@@ -169,8 +163,7 @@ async def count_open_turns(
     """Return how many of these turns have no facts yet and belong to this runner."""
     values = {"agent": agent, "ids": list(ids), "runner": runner}
     [row] = await fetch_rows(connection, _COUNT_OPEN, values)
-    open_turns: int = row["open"]
-    return open_turns
+    return int(row["open"])
 
 
 # Note that turns are done, and what of them became no fact.
@@ -188,25 +181,15 @@ async def finish_turns(
     facts: Sequence[CapturedFact],
 ) -> None:
     """Mark turns as done, and write facts that were read from them or from turns still open."""
-    skipped = [_encode_skipped(turn.skipped) for turn in done_turns]
+    skipped = [json.dumps(list(map(asdict, turn.skipped))) for turn in done_turns]
     ids = [turn.id for turn in done_turns]
     await fetch_rows(connection, _FINISH_TURNS, {"agent": agent, "ids": ids, "skipped": skipped})
-    rows = [_build_fact_row(agent, fact) for fact in facts]
+    rows = []
+    for fact in facts:
+        row = {name: getattr(fact, name, None) for name in _FACT_TYPES}
+        quotes = [asdict(quote) | {"turn_id": str(quote.turn_id)} for quote in fact.quotes]
+        rows.append(row | {"agent_id": agent, "quotes": Jsonb(quotes)})
     await insert_rows(connection, "captured_facts", _FACT_TYPES, rows)
-
-
-def _encode_skipped(spans: Iterable[SkippedSpan]) -> str:
-    return json.dumps(
-        [{"start": span.start, "end": span.end, "reason": span.reason} for span in spans]
-    )
-
-
-def _build_fact_row(agent: AgentId, fact: CapturedFact) -> dict[str, Any]:
-    values = {name: getattr(fact, name, None) for name in _FACT_TYPES}
-    quotes = []
-    for quote in fact.quotes:
-        quotes.append({"turn_id": str(quote.turn_id), "start": quote.start, "end": quote.end})
-    return values | {"agent_id": agent, "quotes": Jsonb(quotes)}
 
 
 # Note what read the facts of a part of a capture. What the network had to read stays noted.

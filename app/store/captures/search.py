@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
+from app.domain.dates.window import Window
 from app.domain.talk import Role
 from app.store.bounded import bound_page
 from app.store.fragments import MOMENT, MOMENT_COLUMNS
@@ -39,7 +40,7 @@ class TurnQuery:
     """A text to search messages for, and its `vector` by `encoder`, None in text mode.
 
     If it `is_unread`, only messages from which no fact was read are found. They are answered until
-    they reach `max_bytes` as JSON.
+    they reach `max_bytes` as JSON. What was said in the `window` counts as nearer.
     """
 
     text: str
@@ -51,6 +52,7 @@ class TurnQuery:
     limit: int
     max_bytes: int
     is_unread: bool = False
+    window: Window | None = None
 
 
 # A message is about what the messages around it are about: an answer often lacks the words of its
@@ -77,10 +79,14 @@ def _choose_by_vectors(with_vectors: str, by_words: str) -> str:
     return f"CASE WHEN (SELECT yes FROM have_vectors) THEN {with_vectors} ELSE {by_words} END"
 
 
+# How much nearer a message counts that was said in the window of the question.
+_BONUS_OF_WINDOW = 0.1
+_RANKS_PER_COSINE = 12
+_BY_WORDS = f"nullif({_RANK}, 0) + {_RANKS_PER_COSINE} * bonus"
 _SCORES = {
-    "hybrid": _choose_by_vectors(f"{_SIMILARITY} + {_WORDS_WEIGHT} * ({_RANK})", _RANK),
-    "vector": _SIMILARITY,
-    "text": _RANK,
+    "hybrid": _choose_by_vectors(f"{_SIMILARITY} + {_WORDS_WEIGHT} * ({_RANK}) + bonus", _BY_WORDS),
+    "vector": f"{_SIMILARITY} + bonus",
+    "text": _BY_WORDS,
 }
 _CHANCES = {mode: build_chance(odds) for mode, odds in ODDS_OF_MESSAGES.items()}
 _CHANCES["hybrid"] = _choose_by_vectors(_CHANCES["hybrid"], _CHANCES["text"])
@@ -116,7 +122,14 @@ def build_turn_search_statement(mode: str) -> str:
                 {distance} AS distance,
                 CASE WHEN t.lexemes @@ (SELECT words FROM query_words) THEN t.lexemes END
                     AS lexemes,
-                t.said_at AS valid_from
+                t.said_at AS valid_from,
+                CASE
+                    WHEN :has_window
+                        AND t.said_at >= coalesce(CAST(:window_start AS timestamptz), '-infinity')
+                        AND t.said_at < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+                    THEN {_BONUS_OF_WINDOW}
+                    ELSE 0
+                END AS bonus
             FROM turns t
             WHERE t.agent_id = :agent
               AND t.content IS NOT NULL
@@ -132,12 +145,13 @@ def build_turn_search_statement(mode: str) -> str:
                 max(talk) AS talk,
                 1 - max(distance) AS similarity,
                 sum(rank) AS rank,
+                max(bonus) AS bonus,
                 max(said_at) AS said_at
             FROM (
-                SELECT id, talk, distance, CAST(0 AS float8) AS rank, valid_from AS said_at
+                SELECT id, talk, distance, CAST(0 AS float8) AS rank, bonus, valid_from AS said_at
                 FROM live
                 UNION ALL
-                SELECT id, NULL, NULL, rank, NULL FROM matching
+                SELECT id, NULL, NULL, rank, NULL, NULL FROM matching
             ) AS parts
             GROUP BY id
         ),
@@ -175,6 +189,9 @@ async def search_turns(
         "limit": query.limit,
         "max_bytes": query.max_bytes,
         "unread": query.is_unread,
+        "has_window": query.window is not None,
+        "window_start": query.window and query.window.start,
+        "window_end": query.window and query.window.end,
     }
     statement = build_turn_search_statement(query.mode)
     _, rows = await run_read(connection, statement, agent, point, values)

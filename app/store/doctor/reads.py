@@ -16,11 +16,11 @@ from app.planning.audit.checkpoint import Checkpoint
 from app.planning.audit.checks import StoredMemory
 from app.planning.audit.faults import Remedy, RemedyTable
 from app.planning.audit.replay import ReplayStep
-from app.store.chains import VERSION_COLUMNS, version_from_row
+from app.store.chains import VERSION_COLUMNS, group_by_chain
 from app.store.columns import list_logged_columns
 from app.store.engine import fetch_rows, stream_rows, stream_server_cursor
 from app.store.log.replay import REPLAY_STEPS, step_from_row
-from app.store.recent_stats import forget_stats
+from app.store.stats import forget_stats
 from app.store.tables import memories
 
 Row = dict[str, Any]
@@ -63,8 +63,7 @@ async def list_last_texts(connection: AsyncConnection, agent: AgentId, *, limit:
 
 async def count_agents(connection: AsyncConnection) -> int:
     [row] = await fetch_rows(connection, "SELECT count(*) AS agents FROM agents", {})
-    agents: int = row["agents"]
-    return agents
+    return int(row["agents"])
 
 
 # --- memory by memory --------------------------------------------------------------------------
@@ -143,6 +142,11 @@ class _RowsByMemory:
             await self.advance()
         return taken
 
+    async def take_row(self, memory_id: str) -> Row | None:
+        """Return the row of a memory that has one at most."""
+        rows = await self.take_rows(memory_id)
+        return rows[0] if rows else None
+
 
 async def stream_stored_memories(
     connection: AsyncConnection, agent: AgentId
@@ -172,36 +176,17 @@ async def stream_stored_memories(
         sources = (rows, past, usage, steps, checkpoints)
         while heads := [source.head["memory_id"] for source in sources if source.head]:
             memory_id: str = min(heads)
-            stored = _stored_memory_from_rows(
-                row=await rows.take_rows(memory_id),
+            row = await rows.take_row(memory_id)
+            folded = await checkpoints.take_row(memory_id)
+            stored = StoredMemory(
+                row=row,
                 past=await past.take_rows(memory_id),
-                usage=await usage.take_rows(memory_id),
-                checkpoint=await checkpoints.take_rows(memory_id),
+                usage=await usage.take_row(memory_id),
+                checkpoint=Checkpoint(folded["told"], folded["sealed"]) if folded else None,
+                logged=list_logged_columns(erased=bool(row and row["erased_at"])),
             )
             logged = await steps.take_rows(memory_id)
             yield memory_id, stored, list(map(step_from_row, logged))
-
-
-def _stored_memory_from_rows(
-    *,
-    row: Sequence[Row],
-    past: Sequence[Row],
-    usage: Sequence[Row],
-    checkpoint: Sequence[Row],
-) -> StoredMemory:
-    """Return the memory of these rows; all but `past` have one row at most."""
-    is_erased = bool(row and row[0]["erased_at"])
-    return StoredMemory(
-        row=row[0] if row else None,
-        past=past,
-        usage=usage[0] if usage else None,
-        checkpoint=_checkpoint_from_row(checkpoint[0]) if checkpoint else None,
-        logged=list_logged_columns(erased=is_erased),
-    )
-
-
-def _checkpoint_from_row(row: Row) -> Checkpoint:
-    return Checkpoint(row["told"], row["sealed"])
 
 
 # --- chain by chain ----------------------------------------------------------------------------
@@ -219,15 +204,9 @@ async def stream_chains(
     connection: AsyncConnection, agent: AgentId
 ) -> AsyncGenerator[list[Version]]:
     """Yield every chain, one at a time."""
-    chain: list[Version] = []
     async with aclosing(stream_rows(connection, _CHAINS, {"agent": agent})) as rows:
-        async for row in rows:
-            if chain and chain[0].chain_id != row["chain_id"]:
-                yield chain
-                chain = []
-            chain.append(version_from_row(row))
-    if chain:
-        yield chain
+        async for chain in group_by_chain(rows):
+            yield chain
 
 
 # --- reverts and answers -----------------------------------------------------------------------
@@ -272,7 +251,18 @@ def stream_idempotency_rows(connection: AsyncConnection, agent: AgentId) -> Asyn
 
 # --- remedies ----------------------------------------------------------------------------------
 
-# Set the values of a remedy in a row of one of three tables.
+# Set the counters of a memory, which may not have a row yet.
+_SET_USAGE = """
+    INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at)
+    VALUES (
+        :agent, CAST(:id AS uuid), :access_count, CAST(:last_reinforced_at AS timestamptz)
+    )
+    ON CONFLICT (agent_id, memory_id) DO UPDATE SET
+        access_count = excluded.access_count,
+        last_reinforced_at = excluded.last_reinforced_at
+"""
+
+# Set the values of a remedy in a row of a table.
 _SET_IN_TABLE = {
     RemedyTable.AGENT: """
         UPDATE agents SET {changes}
@@ -286,18 +276,8 @@ _SET_IN_TABLE = {
         UPDATE consolidation_log SET {changes}
         WHERE agent_id = :agent AND id = CAST(:id AS uuid)
     """,
+    RemedyTable.USAGE: _SET_USAGE,
 }
-
-# Set the counters of a memory, which may not have a row yet.
-_SET_USAGE = """
-    INSERT INTO memory_usage (agent_id, memory_id, access_count, last_reinforced_at)
-    VALUES (
-        :agent, CAST(:id AS uuid), :access_count, CAST(:last_reinforced_at AS timestamptz)
-    )
-    ON CONFLICT (agent_id, memory_id) DO UPDATE SET
-        access_count = excluded.access_count,
-        last_reinforced_at = excluded.last_reinforced_at
-"""
 
 
 async def apply_remedies(
@@ -309,14 +289,8 @@ async def apply_remedies(
         if remedy.place is RemedyTable.MEMORY:
             # A memory with another end may hold again, so it is no longer cold.
             values["cold"] = False
-        statement = _remedy_sql(remedy.place, values)
+        changes = ", ".join(f"{name} = :{name}" for name in values)
+        statement = _SET_IN_TABLE[remedy.place].format(changes=changes)
         await fetch_rows(connection, statement, {"agent": agent, "id": remedy.id, **values})
     if remedies:
         await forget_stats(connection, agent)
-
-
-def _remedy_sql(place: RemedyTable, values: dict[str, Any]) -> str:
-    if place is RemedyTable.USAGE:
-        return _SET_USAGE
-    changes = ", ".join(f"{name} = :{name}" for name in values)
-    return _SET_IN_TABLE[place].format(changes=changes)

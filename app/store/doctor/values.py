@@ -1,4 +1,4 @@
-"""What the doctor says of values that no write leaves."""
+"""The faults of values that no write leaves."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -7,9 +7,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.planning.audit.faults import Fault
-from app.store.wrong_values import WrongValue, stream_wrong_values
+from app.store.wrong_values import stream_wrong_values
 
-# What a row of a table is called, by the table.
+# The name of a row in a fault, by its table.
 _NAMES = {
     "agents": "The row of the agent",
     "memories": "Memory",
@@ -33,12 +33,9 @@ async def stream_value_faults(connection: AsyncConnection, agent: AgentId) -> As
     for table, name in _NAMES.items():
         async with aclosing(stream_wrong_values(connection, agent, table)) as values:
             async for value in values:
-                yield _build_fault(name, value)
-
-
-def _build_fault(name: str, value: WrongValue) -> Fault:
-    sentence = (
-        f"{' '.join([name, *value.ids])} has a value in {value.column}{value.path} that no write "
-        "leaves there. Of the rest of this agent, only the chain of the log was checked."
-    )
-    return Fault("values", value.ids, sentence)
+                row = " ".join([name, *value.ids])
+                sentence = (
+                    f"{row} has a value in {value.column}{value.path} that no write leaves there. "
+                    "Of the rest of this agent, only the chain of the log was checked."
+                )
+                yield Fault("values", value.ids, sentence)

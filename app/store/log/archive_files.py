@@ -9,10 +9,11 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 from uuid_utils.compat import uuid7
 
@@ -128,30 +129,20 @@ async def _write_whole_file(path: Path, lines: AsyncIterator[bytes]) -> bytes:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     part = path.with_suffix(".part")
     hashed = hashlib.sha256()
-    with _open_new_file(part) as descriptor:
+    with _open_new_file(part) as file:
         async for line in lines:
             hashed.update(line)
-            _write_all(descriptor, line)
-        await asyncio.to_thread(os.fsync, descriptor)
+            file.write(line)
+        file.flush()
+        await asyncio.to_thread(os.fsync, file.fileno())
     part.rename(path)
     for folder in (path.parent, path.parent.parent):
         await asyncio.to_thread(_sync_folder, folder)
     return hashed.digest()
 
 
-@contextlib.contextmanager
-def _open_new_file(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _write_all(descriptor: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+def _open_new_file(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
 
 
 def _sync_folder(folder: Path) -> None:

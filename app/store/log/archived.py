@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -71,15 +70,11 @@ async def refuse_archived_selection(
     connection: AsyncConnection, agent: AgentId, selection: Selection
 ) -> None:
     """Raise SelectionArchived if the selection may mean archived operations that stand."""
-    conditions = ["true"]
-    values: dict[str, Any] = {"agent": agent}
-    for field in fields(selection):
-        value = getattr(selection, field.name)
-        if value is not None and field.name in _CONDITIONS:
-            conditions.append(_CONDITIONS[field.name])
-            values[field.name] = value
+    stated = {name: getattr(selection, name) for name in _CONDITIONS}
+    values = {name: value for name, value in stated.items() if value is not None}
+    conditions = ["true", *(_CONDITIONS[name] for name in values)]
     statement = _COUNT_SELECTED.format(selected=" AND ".join(conditions))
-    [row] = await fetch_rows(connection, statement, values)
+    [row] = await fetch_rows(connection, statement, {"agent": agent, **values})
     if row["operations"]:
         raise SelectionArchived(row["until"], row["operations"])
 
@@ -157,7 +152,7 @@ _REPLACE_FILE = """
 async def replace_file(
     connection: AsyncConnection, agent: AgentId, archive_id: UUID, file: File | None
 ) -> None:
-    """Name the file of an archive from now on; None if the archive was given up."""
+    """Name another file of an archive; None if the archive was given up."""
     values = {
         "agent": agent,
         "id": archive_id,

@@ -40,7 +40,11 @@ class LogChain:
 
         The content is encoded once, for its digest and for Postgres.
         """
-        content = _encode_content(row)
+        content = {}
+        for name in CONTENT_COLUMNS:
+            value = row[name]
+            if value is not None:
+                content[name] = encode_value(value.obj if isinstance(value, Jsonb) else value)
         salt = os.urandom(SALT_BYTES)
         previous_hash = self.head or START
         content_digest = digest_content(salt, join_columns(content))
@@ -55,16 +59,6 @@ class LogChain:
             if isinstance(row[name], Jsonb):
                 linked[name] = Jsonb(text, dumps=str)
         return linked
-
-
-def _encode_content(row: Row) -> dict[str, str]:
-    """Return the columns of the content that have a value, as JSON."""
-    content: dict[str, str] = {}
-    for name in CONTENT_COLUMNS:
-        value = row[name]
-        if value is not None:
-            content[name] = encode_value(value.obj if isinstance(value, Jsonb) else value)
-    return content
 
 
 # --- reads for the doctor ----------------------------------------------------------------------
@@ -104,16 +98,15 @@ async def read_archived_operations(
 
 def parse_archived_operations(lines: Sequence[bytes]) -> list[dict[str, Any]]:
     """Return the operations on the lines of an archive, their times and hashes as values."""
-    return list(map(_parse_archived_operation, lines))
-
-
-def _parse_archived_operation(line: bytes) -> dict[str, Any]:
-    operation: dict[str, Any] = json.loads(line)
-    # Archives from before the chain have none of its columns, and older ones have no opinions.
-    for name in ("actor", "opinions", *_HASHES):
-        operation.setdefault(name, None)
-    operation["created_at"] = datetime.fromisoformat(operation["created_at"])
-    for name in _HASHES:
-        if operation[name] is not None:
-            operation[name] = bytes.fromhex(operation[name])
-    return operation
+    operations = []
+    for line in lines:
+        operation: dict[str, Any] = json.loads(line)
+        # Archives from before the chain have none of its columns, and older ones have no opinions.
+        for name in ("actor", "opinions", *_HASHES):
+            operation.setdefault(name, None)
+        operation["created_at"] = datetime.fromisoformat(operation["created_at"])
+        for name in _HASHES:
+            if operation[name] is not None:
+                operation[name] = bytes.fromhex(operation[name])
+        operations.append(operation)
+    return operations

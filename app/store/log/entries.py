@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import sqlalchemy as sa
-from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
@@ -130,14 +128,14 @@ async def list_log(
 
 async def find_log_entry(
     connection: AsyncConnection, agent: AgentId, log_id: UUID
-) -> RowMapping | None:
+) -> dict[str, Any] | None:
     statement = f"""
         SELECT *, {_REVIEW} AS review, encode(hash, 'hex') AS chain_hash
         FROM consolidation_log
         WHERE agent_id = :agent AND id = :id
     """
-    rows = await connection.execute(sa.text(statement), {"agent": agent, "id": log_id})
-    return rows.mappings().one_or_none()
+    rows = await fetch_rows(connection, statement, {"agent": agent, "id": log_id})
+    return rows[0] if rows else None
 
 
 # List the operations that wrote, changed or confirmed versions of a line.
@@ -162,7 +160,7 @@ async def list_operations_on(
     after: After | None,
     limit: int,
     max_bytes: int,
-) -> list[RowMapping]:
+) -> list[dict[str, Any]]:
     """Return operations on these memories up to a known time, oldest first.
 
     They end after `limit` operations, or once they reach `max_bytes` as JSON.
@@ -178,5 +176,5 @@ async def list_operations_on(
         "max_bytes": max_bytes,
     }
     statement = f"{bound_page(_OPERATIONS_ON, _OLDEST_FIRST)} ORDER BY {_OLDEST_FIRST}"
-    rows = await connection.execute(sa.text(statement), values)
-    return list(rows.mappings())[:limit]
+    rows = await fetch_rows(connection, statement, values)
+    return rows[:limit]

@@ -6,7 +6,7 @@ than one behind it. A reader who goes on after the last operation misses nothing
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -142,10 +142,8 @@ async def list_events(
         "limit": selection.limit,
     }
     rows = await fetch_rows(connection, _EVENTS, values)
-    return [Event(**{name: row[name] for name in _FIELDS}) for row in rows]
+    return [Event(**row) for row in rows]
 
-
-_FIELDS = [field.name for field in fields(Event)]
 
 # Read when each of some agents was written to last.
 _KNOWN_TIMES = """

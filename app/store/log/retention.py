@@ -22,7 +22,7 @@ from app.planning.audit.checkpoint import (
     advance_checkpoint,
     apply_relationship_changes,
 )
-from app.planning.audit.replay import ReplayStep, UnreadableOperation
+from app.planning.audit.replay import UnreadableOperation
 from app.store.engine import fetch_rows, get_driver
 from app.store.fragments import NEVER_SQL
 from app.store.idempotency import KEPT_FOR
@@ -66,8 +66,7 @@ async def _count_rows(
 ) -> int:
     counting = f"SELECT count(*) AS rows FROM ({statement}) AS counted"
     [row] = await fetch_rows(connection, counting, parameters)
-    rows: int = row["rows"]
-    return rows
+    return int(row["rows"])
 
 
 # --- answers for retries -----------------------------------------------------------------------
@@ -231,13 +230,16 @@ async def fold_log(connection: AsyncConnection, agent: AgentId, batch: Batch) ->
     changes = await _read_relationship_changes(connection, span)
     ids = sorted({*steps, *changes})
     erased = await _get_erased_ids(connection, agent, ids)
-    earlier = await _read_checkpoints(connection, agent, ids)
+    checkpoints = await fetch_rows(connection, _CHECKPOINTS, {"agent": agent, "ids": ids})
+    earlier = {row["memory_id"]: Checkpoint(row["told"], row["sealed"]) for row in checkpoints}
     rows = []
     for memory_id in ids:
         last = earlier.get(memory_id)
-        after = _advance_checkpoint(
-            agent, memory_id, last, steps.get(memory_id, ()), changes.get(memory_id, ())
-        )
+        links = apply_relationship_changes(last.links if last else [], changes.get(memory_id, ()))
+        try:
+            after = advance_checkpoint(last, steps.get(memory_id, ()), links)
+        except (UnreadableOperation, InconsistentOperations):
+            raise LogDamaged(agent, memory_id) from None
         sealed = {} if memory_id in erased else after.sealed
         rows.append((agent, memory_id, Jsonb(after.state), Jsonb(sealed)))
     driver = get_driver(connection)
@@ -267,27 +269,6 @@ async def _get_erased_ids(
         if memory_id not in erased:
             raise LogDamaged(agent, memory_id)
     return {memory_id for memory_id in ids if erased[memory_id]}
-
-
-async def _read_checkpoints(
-    connection: AsyncConnection, agent: AgentId, ids: Sequence[str]
-) -> dict[str, Checkpoint]:
-    rows = await fetch_rows(connection, _CHECKPOINTS, {"agent": agent, "ids": ids})
-    return {row["memory_id"]: Checkpoint(row["told"], row["sealed"]) for row in rows}
-
-
-def _advance_checkpoint(
-    agent: AgentId,
-    memory_id: str,
-    last: Checkpoint | None,
-    steps: Sequence[ReplayStep],
-    changes: Sequence[RelationshipChange],
-) -> Checkpoint:
-    links = apply_relationship_changes(last.links if last else [], changes)
-    try:
-        return advance_checkpoint(last, steps, links)
-    except (UnreadableOperation, InconsistentOperations):
-        raise LogDamaged(agent, memory_id) from None
 
 
 # --- removing operations -----------------------------------------------------------------------

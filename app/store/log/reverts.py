@@ -1,7 +1,7 @@
 """Reads for reverts: operations of the log as values, and the operations that depend on them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -77,8 +77,8 @@ async def find_done_operations(
 class Selection:
     """The operations to undo; None selects all.
 
-    `request_id` is that of a call, such as a batch or an import. `capture_id` selects what stored
-    the facts of a capture.
+    `request_id` names a call, such as a batch or an import. `capture_id` selects the operations
+    that stored the facts of a capture.
     """
 
     log_ids: list[UUID] | None = None
@@ -143,7 +143,7 @@ async def list_standing_operations(
     connection: AsyncConnection, agent: AgentId, selection: Selection, *, limit: int
 ) -> list[UUID]:
     """Return the operations of the selection that still stand, newest first."""
-    stated = {field.name: getattr(selection, field.name) for field in fields(selection)}
+    stated = {name: getattr(selection, name) for name in _CONDITIONS}
     values = {name: value for name, value in stated.items() if value is not None}
     statement = _STANDING.format(
         selected=_where_selected("l", values),

@@ -18,6 +18,9 @@ Operations from before have `vetoed` instead, with `memory_id` and `veto`; it is
 A review keeps `judgments`, `relied_on`, `said` (corrections of claims) and `incoming` (the store
 that waits).
 
+The objects of findings, opinions, judgments, derived slots, relationships, decided reviews,
+stores that wait and the cost of a model have the fields of their classes as keys.
+
 `store/column_values` declares the type of each value, for imports and the doctor. Some SQL looks
 into this JSON by the same keys. A key that changes here changes there too: the redactions of
 store/redactions.py, the rules of store/doctor, the steps of store/log/replay.py, `links` and
@@ -27,22 +30,21 @@ store/reviews, and the indexes and checks of store/tables.py.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from app.domain.dates.dated_text import DatedBy, Precision
-from app.domain.fact import FACT_FIELDS, BaseFact, DerivedSlot, Fact, Kind, Lifespan, Tier
+from app.domain.fact import FACT_FIELDS, BaseFact, Fact, Kind, Lifespan, Tier
 from app.domain.log_chain import encode_plain
 from app.domain.relation import (
     Classify,
     Finding,
     Judge,
     Judgment,
-    ModelCost,
     Opinion,
     Relation,
 )
@@ -50,7 +52,10 @@ from app.domain.relationship import LinkType, Relationship
 from app.domain.version import Belief, Version
 from app.planning.audit.replay import MemoryState
 from app.planning.opinions import JudgedMemory, Reason
-from app.planning.plan import Insertion, Plan, Review, ReviewDecision, ReviewStatus
+from app.planning.plan import Insertion, Plan, ReviewDecision, ReviewStatus
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Json = Mapping[str, Any]
 
@@ -63,6 +68,11 @@ dump_json = json.JSONEncoder(default=encode_plain, ensure_ascii=False).encode
 def to_jsonb(value: object) -> Jsonb:
     """Return a parameter that is written as JSON, with times in UTC to the microsecond."""
     return Jsonb(value, dumps=dump_json)
+
+
+def encode_fields(value: "DataclassInstance") -> dict[str, Any]:
+    """Return an object with the names of the value's fields as keys."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _decode_time(text: str | None) -> datetime | None:
@@ -178,12 +188,8 @@ def encode_fact(fact: BaseFact) -> dict[str, Any]:
     """Return the fact with its derived slot, without the fields that are empty."""
     stored = encode_stated_fact(fact)
     if fact.derived is not None:
-        stored["derived"] = _encode_derived_slot(fact.derived)
+        stored["derived"] = encode_fields(fact.derived)
     return stored
-
-
-def _encode_derived_slot(slot: DerivedSlot) -> Json:
-    return {"entity": slot.entity, "key": slot.key, "value": slot.value}
 
 
 _FACT_DECODERS: Mapping[str, Callable[[Any], Any]] = {
@@ -212,109 +218,79 @@ def decode_fact(stored: Json) -> Fact:
 # --- judgments ---------------------------------------------------------------------------------
 
 
-def encode_finding(finding: Finding) -> Json:
-    return {
-        "name": finding.name,
-        "relation": finding.relation,
-        "confidence": finding.confidence,
-        "explanation": finding.explanation,
-    }
-
-
 def encode_findings(findings: Iterable[Finding]) -> Sequence[Json]:
-    return list(map(encode_finding, findings))
-
-
-def _decode_finding(stored: Json) -> Finding:
-    return Finding(
-        name=stored["name"],
-        relation=Relation(stored["relation"]),
-        confidence=stored["confidence"],
-        explanation=stored["explanation"],
-    )
+    return list(map(encode_fields, findings))
 
 
 def decode_findings(stored: Iterable[Json]) -> tuple[Finding, ...]:
-    return tuple(map(_decode_finding, stored))
+    return tuple(
+        Finding(
+            name=finding["name"],
+            relation=Relation(finding["relation"]),
+            confidence=finding["confidence"],
+            explanation=finding["explanation"],
+        )
+        for finding in stored
+    )
 
 
-def encode_judgment(judgment: Judgment) -> Json:
-    return {
-        "memory_id": judgment.memory_id,
-        "relation": judgment.relation,
-        "confidence": judgment.confidence,
-        "reasoning": judgment.reasoning,
-        "decided_by": judgment.decided_by,
-        "findings": encode_findings(judgment.findings),
-        "vetoes": judgment.vetoes,
-        "flag": judgment.flag,
-        "akin": judgment.akin,
-        "opinions": list(map(encode_opinion, judgment.opinions)),
-        "disagree": judgment.disagree,
-        "new_text": judgment.new_text,
-    }
-
-
-def encode_opinion(opinion: Opinion) -> Json:
-    return {
-        "decided_by": opinion.decided_by,
-        "relation": opinion.relation,
-        "confidence": opinion.confidence,
-        "reasoning": opinion.reasoning,
-    }
-
-
-def decode_opinion(stored: Json) -> Opinion:
-    return Opinion(
-        decided_by=Judge(stored["decided_by"]),
-        relation=Relation(stored["relation"]),
-        confidence=stored["confidence"],
-        reasoning=stored["reasoning"],
+def _decode_opinions(stored: Iterable[Json]) -> tuple[Opinion, ...]:
+    return tuple(
+        Opinion(
+            decided_by=Judge(opinion["decided_by"]),
+            relation=Relation(opinion["relation"]),
+            confidence=opinion["confidence"],
+            reasoning=opinion["reasoning"],
+        )
+        for opinion in stored
     )
 
 
 def encode_judgments(judgments: Iterable[Judgment]) -> Sequence[Json]:
-    return list(map(encode_judgment, judgments))
-
-
-def _decode_judgment(stored: Json) -> Judgment:
-    return Judgment(
-        memory_id=UUID(stored["memory_id"]),
-        relation=Relation(stored["relation"]),
-        confidence=stored["confidence"],
-        reasoning=stored["reasoning"],
-        decided_by=Judge(stored["decided_by"]),
-        findings=decode_findings(stored["findings"]),
-        vetoes=tuple(stored["vetoes"]),
-        flag=stored["flag"],
-        akin=stored["akin"],
-        opinions=tuple(map(decode_opinion, stored.get("opinions", ()))),
-        disagree=stored.get("disagree", False),
-        new_text=stored.get("new_text"),
-    )
+    stored = []
+    for judgment in judgments:
+        findings = encode_findings(judgment.findings)
+        opinions = list(map(encode_fields, judgment.opinions))
+        stored.append(encode_fields(judgment) | {"findings": findings, "opinions": opinions})
+    return stored
 
 
 def decode_judgments(stored: Iterable[Json]) -> tuple[Judgment, ...]:
-    return tuple(map(_decode_judgment, stored))
+    return tuple(
+        Judgment(
+            memory_id=UUID(judgment["memory_id"]),
+            relation=Relation(judgment["relation"]),
+            confidence=judgment["confidence"],
+            reasoning=judgment["reasoning"],
+            decided_by=Judge(judgment["decided_by"]),
+            findings=decode_findings(judgment["findings"]),
+            vetoes=tuple(judgment["vetoes"]),
+            flag=judgment["flag"],
+            akin=judgment["akin"],
+            opinions=_decode_opinions(judgment.get("opinions", ())),
+            disagree=judgment.get("disagree", False),
+            new_text=judgment.get("new_text"),
+        )
+        for judgment in stored
+    )
 
 
 # --- opinions ----------------------------------------------------------------------------------
 
 
 def encode_opinions(judged: Iterable[JudgedMemory]) -> Sequence[Json]:
-    return list(map(_encode_judged_memory, judged))
-
-
-def _encode_judged_memory(judged: JudgedMemory) -> Json:
-    stored: dict[str, Any] = {
-        "memory_id": judged.memory_id,
-        "opinions": list(map(encode_opinion, judged.opinions)),
-        "signals": judged.signals,
-        "vetoes": judged.vetoes,
-    }
-    if judged.reason is not None:
-        stored["not_done"] = {"relation": judged.proposed, "reason": judged.reason}
-    return stored
+    encoded = []
+    for memory in judged:
+        stored: dict[str, Any] = {
+            "memory_id": memory.memory_id,
+            "opinions": list(map(encode_fields, memory.opinions)),
+            "signals": memory.signals,
+            "vetoes": memory.vetoes,
+        }
+        if memory.reason is not None:
+            stored["not_done"] = {"relation": memory.proposed, "reason": memory.reason}
+        encoded.append(stored)
+    return encoded
 
 
 def list_opinions(row: Mapping[str, Any]) -> Sequence[Json]:
@@ -327,48 +303,22 @@ def list_opinions(row: Mapping[str, Any]) -> Sequence[Json]:
 
 
 def decode_opinions(row: Mapping[str, Any]) -> tuple[JudgedMemory, ...]:
-    return tuple(map(_decode_judged_memory, list_opinions(row)))
-
-
-def _decode_judged_memory(stored: Json) -> JudgedMemory:
-    not_done = stored.get("not_done")
-    return JudgedMemory(
-        memory_id=UUID(stored["memory_id"]),
-        opinions=tuple(map(decode_opinion, stored["opinions"])),
-        signals=tuple(stored["signals"]),
-        vetoes=tuple(stored["vetoes"]),
-        proposed=Relation(not_done["relation"]) if not_done else None,
-        reason=Reason(not_done["reason"]) if not_done else None,
-    )
-
-
-# --- the cost of a model -----------------------------------------------------------------------
-
-
-def encode_model_cost(cost: ModelCost) -> Json:
-    return {
-        "model": cost.model,
-        "prompt_version": cost.prompt_version,
-        "llm_calls": cost.llm_calls,
-        "prompt_tokens": cost.prompt_tokens,
-        "completion_tokens": cost.completion_tokens,
-        "ms": cost.ms,
-        "trouble": cost.trouble,
-    }
+    judged = []
+    for stored in list_opinions(row):
+        not_done = stored.get("not_done")
+        memory = JudgedMemory(
+            memory_id=UUID(stored["memory_id"]),
+            opinions=_decode_opinions(stored["opinions"]),
+            signals=tuple(stored["signals"]),
+            vetoes=tuple(stored["vetoes"]),
+            proposed=Relation(not_done["relation"]) if not_done else None,
+            reason=Reason(not_done["reason"]) if not_done else None,
+        )
+        judged.append(memory)
+    return tuple(judged)
 
 
 # --- reviews -----------------------------------------------------------------------------------
-
-
-def encode_review(review: Review) -> Json:
-    return {
-        "source": review.source,
-        "relation": review.relation,
-        "judgments": encode_judgments(review.judgments),
-        "relied_on": review.relied_on,
-        "said": review.corrections,
-        "successor": review.successor,
-    }
 
 
 def encode_relied_on(revisions: Iterable[tuple[UUID, int]]) -> Json:
@@ -401,29 +351,6 @@ def decode_corrections(stored: Json | None) -> dict[str, Any] | None:
     return {name: value and _CORRECTION_DECODERS[name](value) for name, value in stored.items()}
 
 
-def _encode_review_decision(decision: ReviewDecision) -> Json:
-    stored: dict[str, Any] = {
-        "review_id": decision.review_id,
-        "before": decision.before,
-        "after": decision.after,
-        "note": decision.note,
-    }
-    if decision.chosen is not None:
-        stored["chosen"] = list(decision.chosen)
-    return stored
-
-
-def _decode_review_decision(stored: Json) -> ReviewDecision:
-    chosen = stored.get("chosen")
-    return ReviewDecision(
-        review_id=UUID(stored["review_id"]),
-        before=ReviewStatus(stored["before"]),
-        after=ReviewStatus(stored["after"]),
-        note=stored["note"],
-        chosen=None if chosen is None else tuple(map(UUID, chosen)),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A store that waits in a review, as its caller asked for it."""
@@ -435,12 +362,7 @@ class Incoming:
 
 
 def encode_incoming(incoming: Incoming) -> Json:
-    return {
-        "fact": encode_fact(incoming.fact),
-        "supersedes": incoming.supersedes,
-        "classify": incoming.classify,
-        "is_episode": incoming.is_episode,
-    }
+    return encode_fields(incoming) | {"fact": encode_fact(incoming.fact)}
 
 
 def decode_incoming(stored: Json) -> Incoming:
@@ -482,9 +404,20 @@ def encode_states_after(plan: Plan) -> Sequence[Json]:
     if plan.links:
         states.append(_encode_links(plan.links))
     if plan.review:
-        states.append({"review": encode_review(plan.review)})
+        review = {
+            "source": plan.review.source,
+            "relation": plan.review.relation,
+            "judgments": encode_judgments(plan.review.judgments),
+            "relied_on": plan.review.relied_on,
+            "said": plan.review.corrections,
+            "successor": plan.review.successor,
+        }
+        states.append({"review": review})
     if plan.settled:
-        states.append({"settled": _encode_review_decision(plan.settled)})
+        settled = encode_fields(plan.settled)
+        if plan.settled.chosen is None:
+            del settled["chosen"]
+        states.append({"settled": settled})
     if plan.metadata:
         states.append(_encode_metadata(plan, plan.metadata))
     return states
@@ -507,17 +440,7 @@ def _encode_metadata(plan: Plan, metadata: Json) -> Json:
 
 
 def _encode_links(links: Iterable[Relationship]) -> Json:
-    return {"links": list(map(_encode_relationship, links))}
-
-
-def _encode_relationship(link: Relationship) -> Json:
-    return {"source": link.source, "target": link.target, "type": link.type}
-
-
-def _decode_relationship(stored: Json) -> Relationship:
-    return Relationship(
-        source=UUID(stored["source"]), target=UUID(stored["target"]), type=LinkType(stored["type"])
-    )
+    return {"links": list(map(encode_fields, links))}
 
 
 def decode_beliefs(states: Iterable[Json]) -> dict[UUID, Belief]:
@@ -539,9 +462,11 @@ def decode_metadata(states: Iterable[Json]) -> tuple[UUID, Json] | None:
 
 
 def decode_links(states: Iterable[Json]) -> tuple[Relationship, ...]:
-    links: list[Relationship] = []
+    links = []
     for state in states:
-        links += map(_decode_relationship, state.get("links", ()))
+        for link in state.get("links", ()):
+            source, target = UUID(link["source"]), UUID(link["target"])
+            links.append(Relationship(source, target, LinkType(link["type"])))
     return tuple(links)
 
 
@@ -549,7 +474,15 @@ def decode_settled(states: Iterable[Json]) -> ReviewDecision | None:
     """Return the review that the operation decided, if any."""
     for state in states:
         if "settled" in state:
-            return _decode_review_decision(state["settled"])
+            settled = state["settled"]
+            chosen = settled.get("chosen")
+            return ReviewDecision(
+                review_id=UUID(settled["review_id"]),
+                before=ReviewStatus(settled["before"]),
+                after=ReviewStatus(settled["after"]),
+                note=settled["note"],
+                chosen=None if chosen is None else tuple(map(UUID, chosen)),
+            )
     return None
 
 

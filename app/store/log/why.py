@@ -1,6 +1,6 @@
 """Reads for the story of a memory: operations on its chain, opinions, reviews and texts."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,6 @@ from app.planning.plan import ReviewStatus
 from app.planning.why.story import StoryEntry, StoryReview
 from app.store.engine import fetch_rows
 from app.store.log.state import (
-    Json,
     decode_beliefs,
     decode_fact,
     decode_findings,
@@ -140,6 +139,9 @@ async def find_known_texts(
 
 def _entry_from_row(row: Mapping[str, Any]) -> StoryEntry:
     incoming = decode_fact(row["incoming"]) if row["incoming"] else None
+    old, new = decode_metadata(row["before_state"]), decode_metadata(row["after_state"])
+    old_values, new_values = old[1] if old else {}, new[1] if new else {}
+    corrected = {name: (old_values.get(name), value) for name, value in new_values.items()}
     return StoryEntry(
         log_id=row["id"],
         operation=Operation(row["operation"]),
@@ -156,23 +158,12 @@ def _entry_from_row(row: Mapping[str, Any]) -> StoryEntry:
         incoming_from=incoming.valid_from if incoming else None,
         before=decode_beliefs(row["before_state"]),
         after=decode_beliefs(row["after_state"]),
-        corrected=_corrections_from_states(row["before_state"], row["after_state"]),
+        corrected=corrected,
         judged=decode_opinions(row),
         settled=decode_settled(row["after_state"]),
         reverts=row["reverts"],
         links=decode_links(row["after_state"]),
     )
-
-
-def _corrections_from_states(
-    before: Sequence[Json], after: Sequence[Json]
-) -> dict[str, tuple[Any, Any]]:
-    """Return each metadata field that the operation corrected, with its values before and after."""
-    old, new = decode_metadata(before), decode_metadata(after)
-    if new is None:
-        return {}
-    old_values = old[1] if old else {}
-    return {name: (old_values.get(name), value) for name, value in new[1].items()}
 
 
 def _proposal_from_row(row: Mapping[str, Any]) -> StoryReview:

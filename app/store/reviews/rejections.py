@@ -1,7 +1,6 @@
 """Rejected reviews whose proposal a fact that is being stored may repeat."""
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -49,15 +48,14 @@ async def find_rejected(
         "slots": list(slots),
         "limit": limit,
     }
-    return list(map(_rejection_from_row, await fetch_rows(connection, _REJECTED, values)))
-
-
-def _rejection_from_row(row: Mapping[str, Any]) -> Rejection:
-    return Rejection(
-        relation=Relation(row["relation"]),
-        decided_at=row["decided_at"],
-        about=frozenset(decode_relied_ids(row["relied_on"])) - {row["memory_id"]},
-        memory_id=row["memory_id"],
-        fuzzy_hash=row["fuzzy_hash"],
-        slot_hash=row["slot_hash"],
-    )
+    return [
+        Rejection(
+            relation=Relation(row["relation"]),
+            decided_at=row["decided_at"],
+            about=frozenset(decode_relied_ids(row["relied_on"])) - {row["memory_id"]},
+            memory_id=row["memory_id"],
+            fuzzy_hash=row["fuzzy_hash"],
+            slot_hash=row["slot_hash"],
+        )
+        for row in await fetch_rows(connection, _REJECTED, values)
+    ]

@@ -1,18 +1,17 @@
 """The rows of reviews: changes that wait for a person, and stores that wait."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.fact import Kind
 from app.domain.relation import Decision, Judge, Operation, Relation
-from app.domain.version import Belief, choose_told_time
+from app.domain.version import choose_told_time
 from app.planning.overtaken import find_ended_targets
 from app.planning.plan import Plan, Review, ReviewSource, ReviewStatus
 from app.planning.question_text import NamedMemory, Question, build_question
@@ -84,26 +83,17 @@ async def list_reviews(
     after: After | None,
 ) -> list[dict[str, Any]]:
     """Return the rows of reviews, newest first, until they reach `max_bytes` as JSON."""
-    where, values = _where_reviews(filters)
+    values = {name: value for name, value in asdict(filters).items() if value is not None}
+    conditions = ["agent_id = :agent", *(_CONDITIONS[name] for name in values)]
     if after is not None:
-        where += " AND (created_at, id) < (:after_created_at, :after_id)"
+        conditions.append("(created_at, id) < (:after_created_at, :after_id)")
         values |= {"after_created_at": after.created_at, "after_id": after.memory_id}
     order = "created_at DESC, id DESC"
+    where = " AND ".join(conditions)
     page = f"SELECT * FROM reviews WHERE {where} ORDER BY {order} LIMIT :limit"
     statement = f"{bound_page(page, order)} ORDER BY {order}"
     values |= {"agent": agent, "limit": limit, "max_bytes": max_bytes}
     return await fetch_rows(connection, statement, values)
-
-
-def _where_reviews(filters: ReviewFilters) -> tuple[str, dict[str, Any]]:
-    conditions = ["agent_id = :agent"]
-    values = {}
-    for field in fields(filters):
-        value = getattr(filters, field.name)
-        if value is not None:
-            conditions.append(_CONDITIONS[field.name])
-            values[field.name] = value
-    return " AND ".join(conditions), values
 
 
 async def find_review_row(
@@ -157,38 +147,6 @@ async def list_open_reviews_about(
     return list(map(stored_review_from_row, await fetch_rows(connection, _OPEN_ABOUT, values)))
 
 
-# Read the texts of memories that reviews name, and what is believed about them.
-_NAMED = f"""
-    SELECT
-        m.id, m.content, m.kind, m.trust, m.erased_at, m.created_at, m.said_at,
-        {list_belief_columns("m")}
-    FROM memories m
-    WHERE m.agent_id = :agent AND m.id = ANY(:ids)
-"""
-
-
-async def find_named_memories(
-    connection: AsyncConnection, agent: AgentId, memory_ids: Collection[UUID]
-) -> dict[UUID, NamedMemory]:
-    """Return the memories among these that are not erased."""
-    if not memory_ids:
-        return {}
-    rows = await fetch_rows(connection, _NAMED, {"agent": agent, "ids": list(memory_ids)})
-    return {row["id"]: _named_memory_from_row(row) for row in rows if row["erased_at"] is None}
-
-
-def _named_memory_from_row(row: Mapping[str, Any]) -> NamedMemory:
-    belief = belief_from_row(row)
-    told_at = choose_told_time(row["said_at"], row["created_at"])
-    return NamedMemory(
-        content=row["content"],
-        kind=Kind(row["kind"]),
-        trust=row["trust"],
-        belief=belief,
-        is_dated=belief.valid_from != told_at,
-    )
-
-
 # List the reviews that wait and concern these memories, oldest first.
 _WAITING_ABOUT = """
     SELECT id, memory_id, relied_on
@@ -224,12 +182,36 @@ async def read_questions(
     return [ask_about_standing(review, named, now) for review in stored]
 
 
+# Read the texts of memories that reviews name, and what is believed about them.
+_NAMED = f"""
+    SELECT
+        m.id, m.content, m.kind, m.trust, m.erased_at, m.created_at, m.said_at,
+        {list_belief_columns("m")}
+    FROM memories m
+    WHERE m.agent_id = :agent AND m.id = ANY(:ids)
+"""
+
+
 async def find_all_named(
     connection: AsyncConnection, agent: AgentId, stored: Iterable[StoredReview]
 ) -> dict[UUID, NamedMemory]:
     """Return the memories that the reviews name and that are not erased."""
     ids = {memory_id for review in stored for memory_id in review.proposal.ids}
-    return await find_named_memories(connection, agent, ids)
+    named: dict[UUID, NamedMemory] = {}
+    if not ids:
+        return named
+    for row in await fetch_rows(connection, _NAMED, {"agent": agent, "ids": list(ids)}):
+        if row["erased_at"] is None:
+            belief = belief_from_row(row)
+            told_at = choose_told_time(row["said_at"], row["created_at"])
+            named[row["id"]] = NamedMemory(
+                content=row["content"],
+                kind=Kind(row["kind"]),
+                trust=row["trust"],
+                belief=belief,
+                is_dated=belief.valid_from != told_at,
+            )
+    return named
 
 
 def ask_about_standing(
@@ -281,18 +263,15 @@ async def update_hold_proposal(
     connection: AsyncConnection, agent: AgentId, review_id: UUID, review: Review | None
 ) -> None:
     """Replace the proposal of a store that waits; None if it would change no memory now."""
-    values = {"agent": agent, "id": review_id, **_proposal_values(review)}
-    await fetch_rows(connection, _UPDATE_PROPOSAL, values)
-
-
-def _proposal_values(proposed: Review | None) -> dict[str, Any]:
-    """Return the columns of the proposal of a store that waits."""
-    review = build_held_review(proposed)
-    return {
-        "relation": review.relation,
-        "judgments": to_jsonb(encode_judgments(review.judgments)),
-        "relied_on": to_jsonb(encode_relied_on(review.relied_on)),
+    proposal = build_held_review(review)
+    values = {
+        "agent": agent,
+        "id": review_id,
+        "relation": proposal.relation,
+        "judgments": to_jsonb(encode_judgments(proposal.judgments)),
+        "relied_on": to_jsonb(encode_relied_on(proposal.relied_on)),
     }
+    await fetch_rows(connection, _UPDATE_PROPOSAL, values)
 
 
 # Count the changes that shadow mode would have made and how people decided about them, by
@@ -352,8 +331,15 @@ def proposal_from_row(row: Mapping[str, Any]) -> Proposal:
     )
 
 
-def plan_from_log_row(row: RowMapping, proposal: Proposal) -> Plan:
+def plan_from_log_row(row: Mapping[str, Any], proposal: Proposal) -> Plan:
     """Return the part of a logged decision's plan that answers show."""
+    beliefs = decode_beliefs(row["after_state"])
+    ended = []
+    for memory_id in (*proposal.targets, proposal.memory_id):
+        if memory_id in beliefs:
+            belief = beliefs[memory_id]
+            if belief.superseded_by is not None or belief.retracted_at is not None:
+                ended.append(memory_id)
     return Plan(
         operation=Operation(row["operation"]),
         now=row["created_at"],
@@ -365,16 +351,5 @@ def plan_from_log_row(row: RowMapping, proposal: Proposal) -> Plan:
             findings=decode_findings(row["signals"]),
         ),
         target=row["target_memory_id"],
-        superseded=_list_ended(row["after_state"], proposal),
+        superseded=tuple(ended),
     )
-
-
-def _list_ended(states: list[dict[str, Any]], proposal: Proposal) -> tuple[UUID, ...]:
-    """Return the memories of the proposal that are ended in these states."""
-    beliefs = decode_beliefs(states)
-    proposed = [*proposal.targets, proposal.memory_id]
-    return tuple(i for i in proposed if i in beliefs and _is_ended(beliefs[i]))
-
-
-def _is_ended(belief: Belief) -> bool:
-    return belief.superseded_by is not None or belief.retracted_at is not None

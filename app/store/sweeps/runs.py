@@ -1,7 +1,7 @@
 """The rows of sweeps: workers claim them, save progress, and finish them or record a failure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -111,17 +111,13 @@ async def create_sweep(
         "agent": agent,
         "id": sweep_id,
         "origin": origin,
-        "slot": _encode_slot(slot) if slot else None,
+        "slot": Jsonb(asdict(slot)) if slot else None,
         "slot_hash": slot.digest if slot else None,
         "since": scope.since,
         "dry_run": scope.dry_run,
     }
     [row] = await fetch_rows(connection, _CREATE, values)
     return row
-
-
-def _encode_slot(slot: SweptSlot) -> Jsonb:
-    return Jsonb({"entity": slot.entity, "category": slot.category, "key": slot.key})
 
 
 async def find_sweep(

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -125,13 +124,11 @@ async def read_memories_to_examine(
 ) -> list[MemoryToExamine]:
     """Return these memories in this order, without those that were erased."""
     rows = await fetch_rows(connection, _EXAMINE, {"agent": agent, "ids": list(ids)})
-    memories = {row["id"]: _memory_to_examine_from_row(row) for row in rows}
+    memories = {}
+    for row in rows:
+        vector = np.asarray(row["embedding"].to_numpy(), dtype=np.float32)
+        memories[row["id"]] = MemoryToExamine(memory_from_row(row), vector)
     return [memories[memory_id] for memory_id in ids if memory_id in memories]
-
-
-def _memory_to_examine_from_row(row: Mapping[str, Any]) -> MemoryToExamine:
-    vector = np.asarray(row["embedding"].to_numpy(), dtype=np.float32)
-    return MemoryToExamine(memory_from_row(row), vector)
 
 
 # List pairs of memories about which a person was asked: reviews in favour of the one that concern

@@ -56,10 +56,6 @@ def is_vector(column: sa.Column[object]) -> bool:
     return isinstance(column.type, Vector)
 
 
-def is_language(column: sa.Column[object]) -> bool:
-    return isinstance(column.type, REGCONFIG)
-
-
 def wire_column_sql(column: sa.Column[object]) -> str:
     """Return the SQL of a column as its line carries it.
 
@@ -69,7 +65,7 @@ def wire_column_sql(column: sa.Column[object]) -> str:
         return f"""to_char({column.name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
     if isinstance(column.type, BYTEA):
         return f"encode({column.name}, 'hex')"
-    return f"{column.name}::text" if is_language(column) else column.name
+    return f"{column.name}::text" if isinstance(column.type, REGCONFIG) else column.name
 
 
 # The order is that of the foreign keys: a line points to earlier sections, or to its own.

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
-import sqlalchemy as sa
 from psycopg.abc import Buffer, Transformer
 from psycopg.adapt import AdaptersMap, PyFormat
 from psycopg.pq import Format
@@ -22,7 +21,7 @@ from app.database_names import remove_shards
 from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport
 from app.domain.version import Version
-from app.store.chains import VERSION_COLUMNS, version_from_row
+from app.store.chains import VERSION_COLUMNS, group_by_chain
 from app.store.columns import find_copy_type
 from app.store.engine import (
     fetch_rows,
@@ -35,6 +34,7 @@ from app.store.transfer.format import SECTIONS, TableSection
 from app.turns import iterate_in_turns
 
 _SECTIONS = {section.type: section for section in SECTIONS}
+_FIELDS = {section.type: tuple(section.columns) for section in SECTIONS}
 
 # What comes before and after the rows of a binary COPY, and the length of a value that is NULL.
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -80,36 +80,24 @@ class RowFormatter:
 
     def __init__(self, agent: AgentId, adapters: AdaptersMap) -> None:
         self._agent = agent
-        self._formats = {section.type: _build_row_format(section, adapters) for section in SECTIONS}
+        self._transformers: dict[str, Transformer] = {}
+        for section in SECTIONS:
+            types = ["text", *map(find_copy_type, section.columns.values())]
+            transformer = psycopg.adapt.Transformer(adapters)
+            transformer.set_dumper_types(list(map(adapters.types.get_oid, types)), Format.BINARY)
+            self._transformers[section.type] = transformer
 
     def format_row(self, kind: str, values: Mapping[str, Any]) -> bytes:
         """Return the row of a section; `values` has the columns by their names on the line."""
-        row_format = self._formats[kind]
-        row = [self._agent, *[values[name] for name in row_format.fields]]
+        row = [self._agent, *[values[name] for name in _FIELDS[kind]]]
         pieces: list[Buffer] = [struct.pack("!h", len(row))]
-        for value in row_format.transformer.dump_sequence(row, row_format.formats):
+        formats = [PyFormat.BINARY] * len(row)
+        for value in self._transformers[kind].dump_sequence(row, formats):
             if value is None:
                 pieces.append(_NULL)
             else:
                 pieces += (struct.pack("!i", len(value)), value)
         return b"".join(pieces)
-
-
-@dataclass(frozen=True, slots=True)
-class _RowFormat:
-    """The fields of a section, and what writes the agent and their values as bytes."""
-
-    fields: tuple[str, ...]
-    transformer: Transformer
-    formats: list[PyFormat]
-
-
-def _build_row_format(section: TableSection, adapters: AdaptersMap) -> _RowFormat:
-    fields, columns = zip(*section.columns.items(), strict=True)
-    names = ["text", *map(find_copy_type, columns)]
-    transformer = psycopg.adapt.Transformer(adapters)
-    transformer.set_dumper_types(list(map(adapters.types.get_oid, names)), Format.BINARY)
-    return _RowFormat(fields, transformer, [PyFormat.BINARY] * len(names))
 
 
 async def set_agent(
@@ -164,28 +152,25 @@ async def _check_references(
 
     Postgres itself would not say to which, because row-level security could hide that one.
     """
+    incoming = name_incoming(section.table.name)
     for key in sorted(section.table.foreign_key_constraints, key=lambda key: str(key.name)):
+        referred = key.referred_table
+        own = f"UNION ALL SELECT id FROM {incoming}" if referred is section.table else ""
         for name in key.column_keys:
-            if name != "agent_id":
-                statement = _find_missing_sql(name, key.referred_table, section.table)
-                rows = await fetch_rows(connection, statement, {"agent": agent})
-                if rows:
-                    raise DamagedImport(
-                        f"A line of the type {section.type} points to {rows[0]['id']} in {name}, "
-                        "which is not there."
-                    )
-
-
-def _find_missing_sql(name: str, referred: sa.Table, table: sa.Table) -> str:
-    """Return the statement that finds what this column of incoming rows points to in vain."""
-    incoming = name_incoming(table.name)
-    own = f"UNION ALL SELECT id FROM {incoming}" if referred is table else ""
-    return f"""
-        SELECT {name} AS id FROM {incoming} WHERE {name} IS NOT NULL
-        EXCEPT
-        (SELECT id FROM {referred.name} WHERE agent_id = :agent {own})
-        LIMIT 1
-    """
+            if name == "agent_id":
+                continue
+            statement = f"""
+                SELECT {name} AS id FROM {incoming} WHERE {name} IS NOT NULL
+                EXCEPT
+                (SELECT id FROM {referred.name} WHERE agent_id = :agent {own})
+                LIMIT 1
+            """
+            rows = await fetch_rows(connection, statement, {"agent": agent})
+            if rows:
+                raise DamagedImport(
+                    f"A line of the type {section.type} points to {rows[0]['id']} in {name}, "
+                    "which is not there."
+                )
 
 
 @contextmanager
@@ -332,16 +317,8 @@ _CHAINS = f"""
 """
 
 
-async def stream_imported_chains(
+def stream_imported_chains(
     connection: AsyncConnection, agent: AgentId
 ) -> AsyncIterator[list[Version]]:
-    """Yield every chain that may have been damaged, one at a time."""
-    chain: list[Version] = []
-    rows = stream_server_cursor(connection, "chains", _CHAINS, {"agent": agent})
-    async for row in rows:
-        if chain and chain[0].chain_id != row["chain_id"]:
-            yield chain
-            chain = []
-        chain.append(version_from_row(row))
-    if chain:
-        yield chain
+    """Yield every chain that may be damaged, one at a time."""
+    return group_by_chain(stream_server_cursor(connection, "chains", _CHAINS, {"agent": agent}))

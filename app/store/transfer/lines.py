@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REGCONFIG, TIMES
 from app.domain.dates.zones import find_zone
 from app.domain.errors import BadImportLine
 from app.store.column_values import ENUMERATIONS, LONGEST_TEXT, check_json, split_place
-from app.store.transfer.format import AGENT_COLUMNS, FORMAT, SECTIONS, TableSection, is_vector
+from app.store.transfer.format import AGENT_COLUMNS, FORMAT, SECTIONS, is_vector
 
 _Line = TypeVar("_Line")
 
@@ -58,7 +58,7 @@ class ExportHeader:
 
 @dataclass(frozen=True, slots=True)
 class ExportRow:
-    """A line of an export: its length in bytes, and the values by column that are in it."""
+    """A line of an export: its length in bytes, and its values by column."""
 
     number: int
     type: str
@@ -66,9 +66,10 @@ class ExportRow:
     values: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportEnd:
-    """The last line of an export: how many lines of each type come before it."""
+class ExportEnd(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="end"
+):
+    """The last line of an export. `counts` are the lines before it, by type."""
 
     counts: dict[str, int]
 
@@ -77,7 +78,7 @@ class ExportEnd:
 
 
 def _build_integer_type(bits: int) -> Any:
-    """Return the type of half of the numbers that so many bits hold, so that counting can go on."""
+    """Return the type of integers in half of the range of these bits: counting can go on."""
     bound: int = 2 ** (bits - 2)
     return Annotated[int, Meta(ge=-bound, le=bound)]
 
@@ -112,7 +113,7 @@ def _choose_type(kind: Any) -> Any:
 
 
 def _build_field(name: str, column: sa.Column[object]) -> tuple[Any, ...]:
-    """Return the field of a column. One that may be NULL may be left out, and so may a vector."""
+    """Return the field of a column. A value that may be NULL may be left out, as may a vector."""
     values = ENUMERATIONS.get(column.table.name, {}).get(column.name)
     if values is not None:
         kind: Any = Literal[tuple(member.value for member in values)]
@@ -130,11 +131,6 @@ def _build_line_type(
     return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True, **options)
 
 
-def _build_section_type(section: TableSection) -> type[msgspec.Struct]:
-    name = f"{section.type.capitalize()}Line"
-    return _build_line_type(name, section.columns, tag_field="type", tag=section.type)
-
-
 _AgentRow = _build_line_type("AgentRow", AGENT_COLUMNS)
 
 
@@ -147,8 +143,7 @@ class _HeaderLine(
 ):
     """The first line of a native export.
 
-    It names the format and the encoder of the vectors, or null if the export holds none, and holds
-    the row of the agent itself.
+    `encoder` is null if the export holds no vectors. `agent` is the row of the agent itself.
     """
 
     format: Literal[FORMAT]  # type: ignore[valid-type]
@@ -157,17 +152,18 @@ class _HeaderLine(
     agent: _AgentRow | None  # type: ignore[valid-type]
 
 
-class _EndLine(msgspec.Struct, forbid_unknown_fields=True, tag_field="type", tag="end"):
-    counts: dict[str, int]
-
-
 class _TypedLine(msgspec.Struct):
     type: str = ""
 
 
-_SECTION_TYPES = {_build_section_type(section): section for section in SECTIONS}
+_SECTION_TYPES = {
+    _build_line_type(
+        f"{section.type.capitalize()}Line", section.columns, tag_field="type", tag=section.type
+    ): section.type
+    for section in SECTIONS
+}
 _TYPES = ", ".join([*(section.type for section in SECTIONS), "end"])
-_any_line: Any = reduce(or_, _SECTION_TYPES, _EndLine)
+_any_line: Any = reduce(or_, _SECTION_TYPES, ExportEnd)
 _header_decoder = msgspec.json.Decoder(_HeaderLine)
 _line_decoder = msgspec.json.Decoder(_any_line)
 _type_decoder = msgspec.json.Decoder(_TypedLine)
@@ -206,12 +202,12 @@ def decode_line(number: int, raw: bytes) -> ExportRow | ExportEnd:
     Raise BadImportLine unless the line is one of these and each of its values fits its column.
     """
     line = _decode(_line_decoder, number, raw)
-    if isinstance(line, _EndLine):
-        return ExportEnd(line.counts)
+    if isinstance(line, ExportEnd):
+        return line
     values = msgspec.structs.asdict(line)
     section = _SECTION_TYPES[type(line)]
-    _convert_values(number, _SECTION_VALUES[section.type], values)
-    return ExportRow(number, section.type, len(raw), values)
+    _convert_values(number, _SECTION_VALUES[section], values)
+    return ExportRow(number, section, len(raw), values)
 
 
 def _decode(decoder: "msgspec.json.Decoder[_Line]", number: int, raw: bytes) -> _Line:
@@ -221,17 +217,14 @@ def _decode(decoder: "msgspec.json.Decoder[_Line]", number: int, raw: bytes) -> 
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
-        raise BadImportLine(number, f"{_place_first(str(error))}.") from None
+        reason, place = split_place(str(error))
+        if place == ".type":
+            reason = f"Its type is none of {_TYPES}"
+        elif place:
+            reason = f"{place.removeprefix('.')}: {reason}"
+        raise BadImportLine(number, f"{reason}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadImportLine(number, f"Invalid JSON: {error}.") from None
-
-
-def _place_first(message: str) -> str:
-    """Return the message with the name of the field before what is wrong with it."""
-    reason, place = split_place(message)
-    if place == ".type":
-        return f"Its type is none of {_TYPES}"
-    return f"{place.removeprefix('.')}: {reason}" if place else message
 
 
 def _refuse(number: int, name: str, reason: str) -> NoReturn:
@@ -243,7 +236,7 @@ def _refuse(number: int, name: str, reason: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class _Conversions:
-    """The columns of a line whose values are not as they are written: their names, by type."""
+    """The names of the columns of a line whose values are not written as they are, by type."""
 
     times: list[str]
     lists_of_times: list[str]
@@ -274,7 +267,7 @@ _AGENT_VALUES = _list_conversions(AGENT_COLUMNS)
 
 
 def _convert_values(number: int, conversions: _Conversions, values: dict[str, Any]) -> None:
-    """Replace each value by the one that is written. Raise BadImportLine if there is none."""
+    """Replace values by those to write. Raise BadImportLine for a value that cannot be."""
     for name in conversions.times:
         time = values[name]
         if time is not None and time.tzinfo is not UTC:
@@ -288,7 +281,7 @@ def _convert_values(number: int, conversions: _Conversions, values: dict[str, An
         if column.nullable and values[name] == _NULL:
             values[name] = None
         else:
-            values[name] = _keep_as_text(number, name, column, values[name])
+            values[name] = _check_document(number, name, column, bytes(values[name]))
     for name in conversions.vectors:
         if values[name] is not None:
             values[name] = _read_vector(number, name, values[name])
@@ -301,9 +294,8 @@ def _convert_to_utc(number: int, name: str, time: datetime) -> datetime:
         _refuse(number, name, "lies outside of the years 1 to 9999")
 
 
-def _keep_as_text(number: int, name: str, column: sa.Column[object], raw: msgspec.Raw) -> Jsonb:
-    """Return JSON that stays text until it is written: its numbers stay as they are written."""
-    text = bytes(raw)
+def _check_document(number: int, name: str, column: sa.Column[object], text: bytes) -> Jsonb:
+    """Return JSON that stays text until it is written: its numbers stay as they are."""
     try:
         check_json(column.table.name, column.name, text)
     except ValueError as error:

@@ -188,6 +188,7 @@ __all__ = [
     "WebhookWithDeliveriesOut",
     "WebhooksAnswer",
     "WhyAnswer",
+    "WindowOut",
     "WriteAnswer",
 ]
 
@@ -2481,6 +2482,8 @@ class SearchAnswer(TypedDict):
     """The memories found, best first."""
     turns: "list[TurnOut]"
     """Messages, if they were to be searched."""
+    window: "WindowOut | None"
+    """The time that the words of the query ask about, if they were read so."""
     truncated: bool
     """True if others were found, but the answer is as large as one may be
     (`PALIMPSEST_MAX_ANSWER_BYTES`). Narrow the search to see them."""
@@ -2546,6 +2549,10 @@ class SearchRequest(TypedDict):
     exact: NotRequired[bool]
     """Look at every memory, even if the agent has an index. An agent without one is always
     searched like that."""
+    read_dates: NotRequired[bool]
+    """Read words such as "in March", "last week" or "since 2024" as the time that the question
+    asks about: what held then is searched too, and comes first, above all what began or
+    ended then. The answer shows the `window`. Only questions about the present are read so."""
 
 
 class ShadowReport(TypedDict):
@@ -2860,8 +2867,8 @@ class StrengthsOut(TypedDict):
     Nulls where nothing holds."""
 
     as_of: NotRequired[str | None]
-    """When the worker counted these of a large agent. An agent without an index is counted at
-    once, so this is left out."""
+    """When the worker counted a large agent last: the `as_of` of all numbers. An agent without
+    an index is counted at once, so this is left out."""
     mean: float | None
     """The mean."""
     lower_quartile: float | None
@@ -3222,6 +3229,17 @@ class WhyAnswer(TypedDict):
     """The valid time that the answer describes: what was true then."""
     known_at: str
     """The known time that the answer describes: as far as was known then."""
+
+
+class WindowOut(TypedDict):
+    """The time that a question asks about. An end that its words leave open is null."""
+
+    text: str
+    """The words of the question that name it."""
+    start: str | None
+    """Where it begins: characters from 0."""
+    end: str | None
+    """The first moment after it."""
 
 
 class WriteAnswer(TypedDict):

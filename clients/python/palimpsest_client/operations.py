@@ -811,6 +811,7 @@ class Operations:
         known_at: Time | None = None,
         include_superseded: bool | None = None,
         exact: bool | None = None,
+        read_dates: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to the query, best first: min(limit, live) of them, unless
         `min_score` cuts some off. Mode `text` has those that share a word with the query. A
@@ -849,6 +850,10 @@ class Operations:
             include_superseded: Search every version, not only what holds.
             exact: Look at every memory, even if the agent has an index. An agent without one is
                 always searched like that.
+            read_dates: Read words such as "in March", "last week" or "since 2024" as the time
+                that the question asks about: what held then is searched too, and comes first,
+                above all what began or ended then. The answer shows the `window`. Only
+                questions about the present are read so. Default: True.
         """
         answer: SearchAnswer = self._call(
             Request(
@@ -878,6 +883,7 @@ class Operations:
                     "known_at": known_at,
                     "include_superseded": include_superseded,
                     "exact": exact,
+                    "read_dates": read_dates,
                 },
                 is_read=True,
             )
@@ -910,6 +916,7 @@ class Operations:
         include: Sequence[Literal["turns"]] | None = None,
         sort: Literal["score", "strength"] | str | None = None,
         exact: bool | None = None,
+        read_dates: bool | None = None,
     ) -> SearchAnswer:
         """The memories nearest to `q`, best first, now or at any point on both axes of time.
 
@@ -946,6 +953,10 @@ class Operations:
                 hides one. Default: score.
             exact: Look at every memory, even if the agent has an index. An agent without one is
                 always searched like that.
+            read_dates: Read words such as "in March", "last week" or "since 2024" as the time
+                that the question asks about: what held then is searched too, and comes first,
+                above all what began or ended then. The answer shows the `window`. Only
+                questions about the present are read so. Default: True.
         """
         answer: SearchAnswer = self._call(
             Request(
@@ -975,6 +986,7 @@ class Operations:
                     "include": include,
                     "sort": sort,
                     "exact": exact,
+                    "read_dates": read_dates,
                 },
                 is_read=True,
             )
@@ -1069,6 +1081,7 @@ class Operations:
         view: View | str | None = None,
         query: str | None = None,
         budget_tokens: int | None = None,
+        focus: bool | None = None,
         questions: bool | None = None,
         talk: bool | None = None,
     ) -> ContextAnswer:
@@ -1098,6 +1111,8 @@ class Operations:
             query: What the prompt is about; without it, the strongest memories come first.
             budget_tokens: Tokens that the text may take, headings included, by an estimate that
                 is right to about a tenth. Default: 1000.
+            focus: With a query, leave out what hardly answers it, but for constraints and core
+                memories. If nothing answers it, the strongest stay. Default: True.
             questions: End the text with up to three open questions about what it shows, in at
                 most a third of the budget. Only a context of the present has any. Default:
                 True.
@@ -1124,6 +1139,7 @@ class Operations:
                     "view": view,
                     "query": query,
                     "budget_tokens": budget_tokens,
+                    "focus": focus,
                     "questions": questions,
                     "talk": talk,
                 },
@@ -1928,8 +1944,8 @@ class Operations:
 
     def get_stats(self, agent_id: str) -> StatsOut:
         """An agent in numbers: memories by status, what holds and how strong it is, the log by
-        operation and judge, reviews. All numbers are those of `as_of`. Only the strengths of a
-        large agent, which has an index, are a while older: the worker counts them now and then.
+        operation and judge, reviews. All numbers are those of `as_of`. Those of a large agent,
+        which has an index, are a while old: the worker counts them now and then.
 
         Args:
             agent_id: An agent's id: paste one from the list.

@@ -1498,7 +1498,7 @@ query_words AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -1530,6 +1530,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -1539,13 +1540,13 @@ best AS MATERIALIZED (
     SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
         (
-            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
             FROM live
-            ORDER BY distance
+            ORDER BY distance - bonus
             LIMIT greatest(:limit, 10)
         )
         UNION ALL
-        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
         FROM matching
     ) AS scored
     GROUP BY id
@@ -1799,7 +1800,7 @@ moment AS MATERIALIZED (
 ),
 live AS MATERIALIZED (
     SELECT
-        m.id, (m.embedding <=> :vector) + 0 AS distance, NULL AS lexemes, b.valid_from
+        m.id, (m.embedding <=> :vector) + 0 AS distance, NULL AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -1813,9 +1814,12 @@ live AS MATERIALIZED (
 ),
 best AS MATERIALIZED (
     SELECT
-        id, 1 - distance AS score, 1 - distance AS vector, CAST(NULL AS float8) AS text
+        id,
+        1 - distance + bonus AS score,
+        1 - distance AS vector,
+        CAST(NULL AS float8) AS text
     FROM live
-    ORDER BY distance
+    ORDER BY distance - bonus
     LIMIT greatest(:limit, 10)
 ),
 outranked AS (
@@ -2079,7 +2083,7 @@ query_words AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, CAST(NULL AS float8) AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -2111,15 +2115,20 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
     GROUP BY id
 ),
 best AS MATERIALIZED (
-    SELECT id, rank AS score, CAST(NULL AS float8) AS vector, rank AS text
+    SELECT
+        id,
+        rank + 12 * bonus AS score,
+        CAST(NULL AS float8) AS vector,
+        rank AS text
     FROM matching
-    ORDER BY rank DESC, valid_from DESC
+    ORDER BY score DESC, valid_from DESC
     LIMIT greatest(:limit, 10)
 ),
 outranked AS (
@@ -2390,7 +2399,7 @@ query_words AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     JOIN LATERAL (
@@ -2435,6 +2444,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -2444,13 +2454,13 @@ best AS MATERIALIZED (
     SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
         (
-            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
             FROM live
-            ORDER BY distance
+            ORDER BY distance - bonus
             LIMIT greatest(:limit, 10)
         )
         UNION ALL
-        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
         FROM matching
     ) AS scored
     GROUP BY id
@@ -2734,6 +2744,345 @@ ORDER BY
 -- ===== GET /v1/search =====
 -- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
 -- app/store/search.py search_memories: as for POST /v1/search (hybrid)
+
+
+-- ===== GET /v1/search (of a year) =====
+-- app/store/agents.py read_clock_and_zone: as for POST /v1/memories (a first fact)
+
+-- GET /v1/search (of a year)
+-- app/store/agents.py read_clock_and_zone
+SELECT clock_timestamp() AS clock,
+    (SELECT timezone FROM agents WHERE agent_id = :agent) AS timezone;
+
+-- GET /v1/search (of a year)
+-- app/store/search.py search_memories
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+query_words AS MATERIALIZED (
+    SELECT CAST(
+        replace(
+            CAST(
+                plainto_tsquery(
+                    CAST(:language AS regconfig), pair_characters(:query, false)
+                ) AS text
+            ),
+            ' & ',
+            ' | '
+        ) AS tsquery
+    ) AS words
+),
+live AS MATERIALIZED (
+    SELECT
+        m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from,
+        CASE
+        WHEN NOT (
+            NOT b.void
+            AND b.valid_from < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+            AND coalesce(b.valid_until, 'infinity')
+            > coalesce(CAST(:window_start AS timestamptz), '-infinity')
+        ) THEN 0
+        WHEN b.valid_from >= coalesce(CAST(:window_start AS timestamptz), '-infinity')
+        OR b.valid_until <= coalesce(CAST(:window_end AS timestamptz), 'infinity')
+        THEN 0.14
+        ELSE 0.06
+        END
+        AS bonus
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    WHERE m.agent_id = :agent AND (
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        OR (
+            NOT b.void
+            AND b.valid_from < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+            AND coalesce(b.valid_until, 'infinity')
+            > coalesce(CAST(:window_start AS timestamptz), '-infinity')
+    )) AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
+),
+word AS MATERIALIZED (
+    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
+    FROM unnest(
+        tsvector_to_array(
+            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
+        )
+    ) AS lexeme
+),
+shared AS MATERIALIZED (
+    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
+),
+weighed AS MATERIALIZED (
+    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
+    FROM (SELECT lexeme, count(*) AS frequency FROM shared GROUP BY lexeme) AS counted,
+        (SELECT count(*) AS texts FROM live) AS all_texts
+),
+matching AS MATERIALIZED (
+    SELECT
+        id,
+        min(distance) AS distance,
+        max(bonus) AS bonus,
+        max(valid_from) AS valid_from,
+        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
+    FROM shared JOIN weighed USING (lexeme)
+    GROUP BY id
+),
+best AS MATERIALIZED (
+    SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
+    FROM (
+        (
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
+            FROM live
+            ORDER BY distance - bonus
+            LIMIT greatest(:limit, 10)
+        )
+        UNION ALL
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
+        FROM matching
+    ) AS scored
+    GROUP BY id
+    ORDER BY score DESC, vector DESC
+    LIMIT greatest(:limit, 10)
+),
+outranked AS (
+    SELECT
+        CAST(judgment ->> 'memory_id' AS uuid) AS id,
+        min(best.score) AS score
+    FROM best
+    JOIN reviews AS review
+        ON review.agent_id = :agent
+        AND review.memory_id = best.id
+        AND review.status = 'pending'
+    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
+    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
+        ('constraint', 'trust')
+    GROUP BY 1
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
+    AS encoder,
+    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
+    AS has_waiting, hit.*
+FROM moment
+LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY
+                        band,
+                        is_outranked,
+                        is_alike DESC,
+                        CASE WHEN is_alike THEN created_at END DESC,
+                        score DESC NULLS LAST,
+                        valid_from DESC,
+                        id DESC
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT *
+            FROM (
+                SELECT *,
+                    exp(11.0 * score) / (
+                        SELECT exp(4.5) + sum(exp(11.0 * competing.score))
+                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
+                    )
+                    AS chance FROM (
+                        SELECT *, coalesce(
+                            vector_score >= first_value(vector_score) OVER (
+                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
+                                    DESC
+                            ) - 0.045,
+                            true
+                        ) AS is_alike
+                        FROM (
+                            SELECT *, floor(
+                                (max(score) OVER () - score)
+                                / greatest(0.07 * max(score) OVER (), 1e-9)
+                            ) AS band
+                            FROM (
+                                SELECT
+                                    least(best.score, outranked.score) AS score, outranked.id IS
+                                        NOT NULL AS is_outranked,
+                                    best.vector AS vector_score,
+                                    best.text AS text_score,
+                                    m.id, m.created_at, m.revision, m.erased_at,
+                                    m.derived_entity, m.derived_key, m.derived_value,
+                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
+                                        m.single_valued, m.details, m.importance, m.confidence,
+                                        m.tags, m.entities, m.sources, m.source, m.session_id,
+                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
+                                        m.dated_by, m.merged_from,
+                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
+                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
+                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
+                                        b.superseded_by, b.superseded_at, b.known_from,
+                                    (
+                                        SELECT u.access_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS access_count, (
+                                        SELECT u.last_reinforced_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
+                                    ) AS last_reinforced_at, (
+                                        SELECT u.use_count FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS use_count, (
+                                        SELECT u.last_accessed_at FROM memory_usage u
+                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                                            (
+                                                CAST(:used_by AS timestamptz) IS NULL
+                                                OR u.last_accessed_at <= CAST(:used_by AS
+                                                    timestamptz)
+                                            )
+                                    ) AS last_accessed_at,
+                                    (
+                                        SELECT o.id FROM memories o
+                                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                                        ORDER BY o.valid_from DESC, o.id DESC
+                                        LIMIT 1
+                                    )
+                                    AS supersedes_id,
+                                    (
+                                        CASE WHEN
+                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
+                                            agent_id = :agent AND type IN ('merged_into',
+                                            'expands', 'sequential', 'causes', 'enables',
+                                            'references')))
+                                        AND m.erased_at IS NULL AND
+                                        b.valid_from <= (SELECT as_of FROM moment)
+                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
+                                            FROM moment))
+                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
+                                            moment), b.covered) % 2 = 0)
+                                        THEN (
+                                            SELECT
+                                                jsonb_agg(
+                                                    DISTINCT to_jsonb(e) ||
+                                                        jsonb_build_object('type', tie.type,
+                                                        'as_of', (SELECT as_of FROM moment))
+                                                )
+                                            FROM (
+                                                SELECT source_id AS memory_id, target_id AS
+                                                    other_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                                UNION ALL
+                                                SELECT target_id, source_id, type, created_at
+                                                FROM memory_relationships
+                                                WHERE agent_id = :agent AND type IN ('merged_into',
+                                                    'expands', 'sequential', 'causes', 'enables',
+                                                    'references')
+                                            ) AS tie
+                                            CROSS JOIN LATERAL (
+                                                SELECT
+                                                    o.id,
+                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
+                                                        moment) THEN o.erased_at END AS erased_at,
+                                                    b.*
+                                                FROM
+                                                    memories o
+                                                CROSS JOIN LATERAL (SELECT o.chain_id,
+                                                    o.valid_from, o.asserted_at, o.said_until,
+                                                    o.retracted_at, o.void, o.ended_by,
+                                                    o.contradicted_by, o.merged, o.temporary,
+                                                    o.tier, o.covered, o.valid_until,
+                                                    o.superseded_by, o.superseded_at, o.known_from)
+                                                    AS b
+                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
+                                            ) AS e
+                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                                                AND (
+                                                    e.erased_at > tie.created_at
+                                                    OR (
+                                                        (e.void OR coalesce(e.valid_until <=
+                                                            (SELECT as_of FROM moment), false))
+                                                        AND (
+                                                            (NOT e.void AND e.valid_until >
+                                                                tie.created_at)
+                                                            OR EXISTS (
+                                                                SELECT FROM memory_beliefs x
+                                                                WHERE x.agent_id = :agent
+                                                                    AND x.memory_id = e.id
+                                                                    AND x.known_until >
+                                                                        tie.created_at
+                                                                    AND x.known_until <=
+                                                                        e.known_from
+                                                                    AND NOT x.void
+                                                                    AND (e.void OR x.valid_until IS
+                                                                        NULL OR x.valid_until >
+                                                                        tie.created_at)
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
+                                                    tie.memory_id)
+                                                AND tie.memory_id = m.id
+                                        ) END
+                                    )
+                                    AS stale_because
+                                FROM best
+                                JOIN
+                                    memories m
+                                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
+                                    m.said_until, m.retracted_at, m.void, m.ended_by,
+                                    m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
+                                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                                    AS b
+                                    ON m.agent_id = :agent AND m.id = best.id
+                                LEFT JOIN outranked ON outranked.id = best.id
+                            ) AS scored
+                        ) AS banded
+                    ) AS ranked
+            ) AS weighed
+            WHERE chance >= :min_score
+            ORDER BY
+                band,
+                is_outranked,
+                is_alike DESC,
+                CASE WHEN is_alike THEN created_at END DESC,
+                score DESC NULLS LAST,
+                valid_from DESC,
+                id DESC
+            LIMIT :limit
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS hit ON true
+ORDER BY
+    band,
+    is_outranked,
+    is_alike DESC,
+    CASE WHEN is_alike THEN created_at END DESC,
+    score DESC NULLS LAST,
+    valid_from DESC,
+    id DESC;
 
 
 -- ===== GET /v1/memories =====
@@ -3954,7 +4303,7 @@ query_words AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
     FROM
         memories m
     CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
@@ -3986,6 +4335,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -3995,13 +4345,13 @@ best AS MATERIALIZED (
     SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
         (
-            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
             FROM live
-            ORDER BY distance
+            ORDER BY distance - bonus
             LIMIT greatest(:limit, 10)
         )
         UNION ALL
-        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
         FROM matching
     ) AS scored
     GROUP BY id
@@ -4270,7 +4620,14 @@ live AS MATERIALIZED (
             vector) AS halfvec) END AS distance,
         CASE WHEN t.lexemes @@ (SELECT words FROM query_words) THEN t.lexemes END
         AS lexemes,
-        t.said_at AS valid_from
+        t.said_at AS valid_from,
+        CASE
+        WHEN :has_window
+        AND t.said_at >= coalesce(CAST(:window_start AS timestamptz), '-infinity')
+        AND t.said_at < coalesce(CAST(:window_end AS timestamptz), 'infinity')
+        THEN 0.1
+        ELSE 0
+        END AS bonus
     FROM turns t
     WHERE t.agent_id = :agent
         AND t.content IS NOT NULL
@@ -4299,6 +4656,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -4310,12 +4668,13 @@ ranked AS MATERIALIZED (
         max(talk) AS talk,
         1 - max(distance) AS similarity,
         sum(rank) AS rank,
+        max(bonus) AS bonus,
         max(said_at) AS said_at
     FROM (
-        SELECT id, talk, distance, CAST(0 AS float8) AS rank, valid_from AS said_at
+        SELECT id, talk, distance, CAST(0 AS float8) AS rank, bonus, valid_from AS said_at
         FROM live
         UNION ALL
-        SELECT id, NULL, NULL, rank, NULL FROM matching
+        SELECT id, NULL, NULL, rank, NULL, NULL FROM matching
     ) AS parts
     GROUP BY id
 ),
@@ -4327,11 +4686,11 @@ best AS MATERIALIZED (
             rank + 0.25 * (
                 coalesce(lag(rank) OVER in_order, 0) + coalesce(lead(rank) OVER in_order, 0)
             )
-        ) ELSE
+        ) + bonus ELSE nullif(
             rank + 0.25 * (
                 coalesce(lag(rank) OVER in_order, 0) + coalesce(lead(rank) OVER in_order, 0)
             )
-            END AS score
+            , 0) + 12 * bonus END AS score
         FROM ranked
         WINDOW in_order AS (PARTITION BY talk ORDER BY said_at, id)
     ) AS scored
@@ -4877,8 +5236,10 @@ SELECT
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
         SELECT count(*) FROM memories m
-        WHERE m.agent_id = a.agent_id AND m.created_at > coalesce(i.stats_until, timestamptz
-            '0001-01-01 00:00:00+00')
+        WHERE m.agent_id = a.agent_id AND m.created_at > (
+            SELECT coalesce(CAST(i.stats ->> 'last_known_at' AS timestamptz), timestamptz
+                '0001-01-01 00:00:00+00')
+        )
     ) AS memories
 FROM agents a
 LEFT JOIN agent_indexes i ON i.agent_id = a.agent_id
@@ -4911,8 +5272,10 @@ SELECT
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
         SELECT count(*) FROM memories m
-        WHERE m.agent_id = :agent AND m.created_at > coalesce(i.stats_until, timestamptz
-            '0001-01-01 00:00:00+00')
+        WHERE m.agent_id = :agent AND m.created_at > (
+            SELECT coalesce(CAST(i.stats ->> 'last_known_at' AS timestamptz), timestamptz
+                '0001-01-01 00:00:00+00')
+        )
     ) AS memories
 FROM agents a
 LEFT JOIN agent_indexes i ON i.agent_id = :agent
@@ -4948,8 +5311,10 @@ SELECT
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
         SELECT count(*) FROM memories m
-        WHERE m.agent_id = :agent AND m.created_at > coalesce(i.stats_until, timestamptz
-            '0001-01-01 00:00:00+00')
+        WHERE m.agent_id = :agent AND m.created_at > (
+            SELECT coalesce(CAST(i.stats ->> 'last_known_at' AS timestamptz), timestamptz
+                '0001-01-01 00:00:00+00')
+        )
     ) AS memories
 FROM agents a
 LEFT JOIN agent_indexes i ON i.agent_id = :agent
@@ -4965,13 +5330,11 @@ SELECT true AS is_seen FROM agents a WHERE (a.last_known_at > timestamptz '0001-
     OR a.mode IS NOT NULL OR a.timezone IS NOT NULL) AND a.agent_id = :agent;
 
 -- GET /v1/agents/{agent_id}/stats
--- app/store/recent_stats.py read_stats
-SELECT EXISTS (
-    SELECT FROM agent_indexes i WHERE i.agent_id = :agent AND i.stats IS NOT NULL
-) AS is_counted;
+-- app/store/stats.py read_stats
+SELECT i.stats FROM agent_indexes i WHERE i.agent_id = :agent AND i.stats IS NOT NULL;
 
 -- GET /v1/agents/{agent_id}/stats
--- app/store/recent_stats.py read_stats
+-- app/store/stats.py read_stats
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -6189,7 +6552,7 @@ moment AS MATERIALIZED (
 SELECT as_of, known_at FROM moment;
 
 -- GET /v1/insights
--- app/store/insights/recent.py find_counted_insights
+-- app/store/insights/counted.py find_counted_insights
 SELECT section, i.insights_as_of, CAST(i.insights -> section AS text) AS rows
 FROM agent_indexes i
 CROSS JOIN unnest(CAST(:sections AS text[])) AS section
@@ -6251,7 +6614,7 @@ WHERE agent_id = :agent;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH top AS (
     SELECT
         line,
@@ -6350,7 +6713,7 @@ JOIN (
 ORDER BY changes DESC, last_changed_at DESC, line, kind;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH top AS (
     SELECT line,
         CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS chain_id
@@ -6597,7 +6960,7 @@ JOIN (
 ORDER BY returns DESC, again_from DESC, line;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH lives AS MATERIALIZED (
     SELECT
         slot_hash AS line,
@@ -6747,7 +7110,7 @@ JOIN (
 ORDER BY kind NULLS LAST, mean_days, ended DESC, line;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH bands AS (
     SELECT
         decided_by,
@@ -6805,7 +7168,7 @@ FROM bands
 ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH combined AS (
     SELECT
         signal_names,
@@ -6945,7 +7308,7 @@ FROM worst
 ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH binding AS MATERIALIZED (
     SELECT
         m.id,
@@ -7059,7 +7422,7 @@ JOIN memories m ON m.agent_id = :agent AND m.id = top.id
 ORDER BY contradictions + pending + rejected DESC, affirmed_at, top.id;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH chains AS MATERIALIZED (
     SELECT chain_id, count(*) AS length
     FROM (
@@ -8141,7 +8504,7 @@ WHERE known_from <> due
 LIMIT 1;
 
 -- POST /v1/import (an export)
--- app/store/transfer/imports.py stream_imported_chains
+-- app/store/chains.py group_by_chain
 SELECT id, created_at, revision, erased_at, entity, category, key, single_valued, slot_entity,
     slot_category, slot_key, session_id, project, kind, importance, trust, lifespan, said_at,
     content_hash, fuzzy_hash, folded_hash, value_hash, chain_id, valid_from, asserted_at,
@@ -8358,7 +8721,6 @@ SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id;
 SELECT id, content FROM memories
 WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
 ORDER BY id;
--- app/store/erasures.py erase_memories: as for GET /v1/agents/{agent_id}/stats
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
@@ -8803,7 +9165,6 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories: as for GET /v1/agents/{agent_id}/stats
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
@@ -9411,37 +9772,31 @@ WHERE counted.ndoc >= :at_least
 GROUP BY 2;
 
 -- a worker: an index
--- app/store/recent_stats.py refresh_stats
+-- app/store/stats.py refresh_stats
 SELECT
     (
         counted.at IS NULL OR (
-            (a.last_known_at > counted.at OR counted.at < clock.now - interval '1 day')
+            (
+                a.last_known_at > counted.until
+                OR counted.at < clock.now - interval '1 day'
+            )
             AND counted.at < clock.now - 100 * i.stats_seconds * interval '1 second'
         )
     )
-    AS is_due,
-    i.stats_until IS DISTINCT FROM nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS
-        has_changed,
-    a.last_erased_at
+    AS is_due
 FROM agent_indexes i
 JOIN agents a ON a.agent_id = :agent
 CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
 CROSS JOIN LATERAL (
-    SELECT CAST(i.stats ->> 'strength_as_of' AS timestamptz) AS at
+    SELECT CAST(i.stats ->> 'as_of' AS timestamptz) AS at,
+        CAST(i.stats ->> 'last_known_at' AS timestamptz) AS until
 ) AS counted
 WHERE i.agent_id = :agent;
--- app/store/recent_stats.py refresh_stats: as for GET /v1/agents/{agent_id}/stats
+-- app/store/stats.py refresh_stats: as for GET /v1/agents/{agent_id}/stats
 
 -- a worker: an index
--- app/store/recent_stats.py refresh_stats
-SELECT last_erased_at FROM agents WHERE agent_id = :agent FOR SHARE;
-
--- a worker: an index
--- app/store/recent_stats.py refresh_stats
-UPDATE agent_indexes
-SET stats = CAST(:stats AS jsonb),
-    stats_until = :until,
-    stats_seconds = coalesce(CAST(:seconds AS float8), stats_seconds)
+-- app/store/stats.py refresh_stats
+UPDATE agent_indexes SET stats = CAST(:stats AS jsonb), stats_seconds = :seconds
 WHERE agent_id = :agent;
 
 -- a worker: an index
@@ -9449,8 +9804,10 @@ WHERE agent_id = :agent;
 SELECT
     (
         i.strengths_as_of IS NULL OR (
-            (a.last_known_at > i.strengths_as_of OR i.strengths_as_of < clock.now - interval
-                '1 day')
+            (
+                a.last_known_at > i.strengths_as_of
+                OR i.strengths_as_of < clock.now - interval '1 day'
+            )
             AND i.strengths_as_of < clock.now - 100 * i.strengths_seconds * interval '1 second'
         )
     )
@@ -9563,11 +9920,14 @@ DELETE FROM counted_strengths
 WHERE agent_id = :agent AND as_of < coalesce(CAST(:before AS timestamptz), 'infinity');
 
 -- a worker: an index
--- app/store/insights/recent.py refresh_insights
+-- app/store/insights/counted.py refresh_insights
 SELECT
     (
         i.insights_as_of IS NULL OR (
-            (a.last_known_at > i.insights_as_of OR i.insights_as_of < clock.now - interval '1 day')
+            (
+                a.last_known_at > i.insights_as_of
+                OR i.insights_as_of < clock.now - interval '1 day'
+            )
             AND i.insights_as_of < clock.now - 100 * i.insights_seconds * interval '1 second'
         )
     )
@@ -9576,18 +9936,22 @@ FROM agent_indexes i
 JOIN agents a ON a.agent_id = :agent
 CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
 WHERE i.agent_id = :agent;
--- app/store/insights/recent.py refresh_insights: as for POST /v1/memories (a first fact)
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for POST /v1/memories (a first fact)
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
 
 -- a worker: an index
--- app/store/insights/recent.py refresh_insights
+-- app/store/insights/counted.py refresh_insights
+SELECT last_erased_at FROM agents WHERE agent_id = :agent FOR SHARE;
+
+-- a worker: an index
+-- app/store/insights/counted.py refresh_insights
 UPDATE agent_indexes
 SET insights = CAST(:insights AS jsonb),
     insights_ids = :ids,
@@ -9657,7 +10021,7 @@ found AS MATERIALIZED (
 live AS MATERIALIZED (
     SELECT
         m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT chosen FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from
+            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
         , found.is_near, found.is_worded
     FROM found CROSS JOIN
         memories m
@@ -9700,6 +10064,7 @@ matching AS MATERIALIZED (
     SELECT
         id,
         min(distance) AS distance,
+        max(bonus) AS bonus,
         max(valid_from) AS valid_from,
         sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
     FROM shared JOIN weighed USING (lexeme)
@@ -9709,13 +10074,13 @@ best AS MATERIALIZED (
     SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
     FROM (
         (
-            SELECT id, 1 - distance AS score, 1 - distance AS vector, 0 AS text
+            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
             FROM live
-            ORDER BY distance
+            ORDER BY distance - bonus
             LIMIT greatest(:limit, 10)
         )
         UNION ALL
-        SELECT id, 1 - distance + 0.03 * rank, 1 - distance, rank
+        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
         FROM matching
     ) AS scored
     GROUP BY id
@@ -12424,7 +12789,7 @@ ORDER BY page.strength DESC, page.id DESC;
 -- app/store/insights/scope.py open_insights_snapshot: as for POST /v1/memories (a first fact)
 -- app/store/insights/scope.py open_insights_snapshot: as for GET /v1/insights
 -- app/store/memories.py read_moment: as for GET /v1/insights
--- app/store/insights/recent.py find_counted_insights: as for GET /v1/insights
+-- app/store/insights/counted.py find_counted_insights: as for GET /v1/insights
 
 -- GET /v1/insights (of a large agent)
 -- app/store/insights/scope.py narrow_scope
@@ -12452,7 +12817,7 @@ SELECT greatest(
 FROM agent_indexes
 WHERE agent_id = :agent;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
--- app/store/insights/recent.py read_section: as for GET /v1/insights
+-- app/store/insights/counted.py read_section: as for GET /v1/insights
 
 
 -- ===== GET /v1/insights (of a window of a large agent) =====
@@ -12463,7 +12828,7 @@ WHERE agent_id = :agent;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -12611,7 +12976,7 @@ JOIN (
 ORDER BY changes DESC, last_changed_at DESC, line, kind;
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -12879,7 +13244,7 @@ JOIN (
 ORDER BY returns DESC, again_from DESC, line;
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13055,7 +13420,7 @@ JOIN (
 ORDER BY kind NULLS LAST, mean_days, ended DESC, line;
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13118,7 +13483,7 @@ FROM bands
 ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13277,10 +13642,10 @@ SELECT
     ) AS review_ids
 FROM worst
 ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
--- app/store/insights/recent.py read_section: as for GET /v1/insights
+-- app/store/insights/counted.py read_section: as for GET /v1/insights
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13387,280 +13752,4 @@ ORDER BY
 -- ===== GET /v1/agents/{agent_id}/stats (of a large agent) =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agents.py is_seen: as for GET /v1/agents/{agent_id}/stats
--- app/store/recent_stats.py read_stats: as for GET /v1/agents/{agent_id}/stats
-
--- GET /v1/agents/{agent_id}/stats (of a large agent)
--- app/store/recent_stats.py read_stats
-WITH stored AS MATERIALIZED (
-    SELECT i.stats, coalesce(i.stats_until, timestamptz '0001-01-01 00:00:00+00') AS known_at,
-        CAST(i.stats ->> 'as_of' AS timestamptz) AS as_of
-    FROM agent_indexes i
-    WHERE i.agent_id = :agent AND i.stats IS NOT NULL
-),
-moment AS MATERIALIZED (
-    SELECT
-        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-),
-done AS MATERIALIZED (
-    SELECT l.operation, l.decided_by, l.created_at, l.hash, l.before_state, l.after_state,
-        l.source_memory_ids || l.target_memory_id AS ids
-    FROM consolidation_log l
-    WHERE l.agent_id = :agent AND l.created_at > (SELECT known_at FROM stored)
-),
-span AS MATERIALIZED (
-    SELECT least(stored.as_of, moment.as_of) AS after,
-        greatest(stored.as_of, moment.as_of) AS until
-    FROM stored, moment
-),
-touched AS MATERIALIZED (
-    SELECT unnest(ids) AS id FROM done
-    UNION
-    SELECT o.id FROM memories o
-    WHERE o.agent_id = :agent
-        AND o.valid_until > (SELECT after FROM span)
-        AND o.valid_until <= (SELECT until FROM span)
-    UNION
-    SELECT o.id FROM memories o
-    WHERE o.agent_id = :agent
-        AND o.valid_from > o.created_at
-        AND o.valid_from > (SELECT after FROM span)
-        AND o.valid_from <= (SELECT until FROM span)
-    UNION
-    SELECT o.id FROM memories o
-    WHERE o.agent_id = :agent
-        AND o.covered <> '{}'
-        AND o.covered[cardinality(o.covered)] > (SELECT after FROM span)
-),
-corrected AS MATERIALIZED (
-    SELECT DISTINCT ON (id)
-        CAST(s ->> 'id' AS uuid) AS id, s -> 'metadata' ->> 'lifespan' AS lifespan
-    FROM done CROSS JOIN LATERAL jsonb_array_elements(done.before_state) AS s
-    WHERE s -> 'metadata' ? 'lifespan'
-    ORDER BY id, done.created_at
-),
-before AS (
-    WITH moment AS (SELECT as_of, known_at FROM stored)
-    SELECT
-        m.id,
-        b.chain_id,
-        m.slot_hash,
-        slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false AS one_value,
-        m.kind,
-        b.tier,
-        octet_length(m.content) AS bytes,
-        CASE
-        WHEN m.erased_at IS NOT NULL THEN 'erased'
-        WHEN b.void THEN 'reverted'
-        WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
-        WHEN
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        THEN 'current'
-        WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
-        WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
-        WHEN b.superseded_by IS NOT NULL THEN 'superseded'
-        WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
-        ELSE 'expired'
-        END
-        AS status,
-        coalesce(
-            (SELECT c.lifespan FROM corrected c WHERE c.id = m.id), m.lifespan
-        ) AS lifespan
-    FROM
-        memories m
-    JOIN LATERAL (
-        SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-            m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-            m.superseded_by, m.superseded_at, m.known_from
-        WHERE m.known_from <= (SELECT known_at FROM moment)
-        UNION ALL
-        SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-            x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier, x.covered, x.valid_until,
-            x.superseded_by, x.superseded_at, x.known_from
-        FROM memory_beliefs x
-        WHERE m.known_from > (SELECT known_at FROM moment)
-            AND x.agent_id = :agent
-            AND x.memory_id = m.id
-            AND x.known_from <= (SELECT known_at FROM moment)
-            AND x.known_until > (SELECT known_at FROM moment)
-    ) AS b ON true
-    WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT id FROM touched))
-),
-after AS (
-    SELECT
-        m.id,
-        b.chain_id,
-        m.slot_hash,
-        slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false AS one_value,
-        m.kind,
-        b.tier,
-        octet_length(m.content) AS bytes,
-        CASE
-        WHEN m.erased_at IS NOT NULL THEN 'erased'
-        WHEN b.void THEN 'reverted'
-        WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
-        WHEN
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        THEN 'current'
-        WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
-        WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
-        WHEN b.superseded_by IS NOT NULL THEN 'superseded'
-        WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
-        ELSE 'expired'
-        END
-        AS status
-        , m.lifespan
-    FROM
-        memories m
-    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
-    WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT id FROM touched))
-),
-changes AS MATERIALIZED (
-    SELECT -1 AS sign, * FROM before
-    UNION ALL
-    SELECT 1, * FROM after
-),
-chains AS (
-    SELECT chain_id, n
-    FROM (
-        SELECT chain_id,
-            bool_or(sign > 0)::integer - bool_or(sign < 0)::integer AS n,
-            count(*) FILTER (WHERE sign > 0) AS touched
-        FROM changes
-        GROUP BY chain_id
-    ) AS changed
-    WHERE n <> 0 AND touched >= (
-        SELECT count(*) FROM (
-            SELECT FROM memories o
-            WHERE o.agent_id = :agent AND o.chain_id = changed.chain_id
-            LIMIT touched + 1
-        ) AS member
-    )
-),
-slots AS (
-    SELECT slot_hash,
-        count(*) FILTER (WHERE sign < 0) AS before,
-        count(*) FILTER (WHERE sign > 0) AS after,
-        (
-            SELECT count(*) FROM
-                memories m
-            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
-                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
-                AS b
-            WHERE m.agent_id = :agent AND m.slot_hash = changes.slot_hash
-                AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false
-                    AND
-                b.valid_from <= (SELECT as_of FROM moment)
-                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
-                    0)
-                AND NOT m.cold AND m.erased_at IS NULL
-                AND NOT EXISTS (SELECT FROM touched WHERE touched.id = m.id)
-        ) AS others
-    FROM changes
-    WHERE one_value AND status = 'current'
-    GROUP BY slot_hash
-)
-SELECT
-    stored.stats,
-    (SELECT as_of FROM moment) AS as_of,
-    NOT EXISTS (
-        SELECT FROM folded_operations f
-        WHERE f.agent_id = :agent AND f.archive_id IS NOT NULL
-            AND f.created_at > stored.known_at
-    ) AS is_readable,
-    least(
-        (
-            SELECT l.created_at FROM consolidation_log l WHERE l.agent_id = :agent
-            ORDER BY l.created_at LIMIT 1
-        ),
-        (
-            SELECT f.created_at FROM folded_operations f
-            WHERE f.agent_id = :agent AND f.archive_id IS NOT NULL
-            ORDER BY f.created_at LIMIT 1
-        )
-    ) AS first_known_at,
-    nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    encode(a.log_head, 'hex') AS log_head,
-    coalesce((SELECT sum(sign) FROM changes), 0) AS memories,
-    coalesce((SELECT sum(sign * bytes) FROM changes), 0) AS text_bytes,
-    coalesce((SELECT sum(n) FROM chains), 0) AS chains,
-    (
-        SELECT count(*) FILTER (WHERE others + after > 1)
-            - count(*) FILTER (WHERE others + before > 1)
-        FROM slots
-    ) AS crowded_slots,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT status AS value, sum(sign) AS n FROM changes WHERE true GROUP BY 1
-        ) AS counted
-    )
-    AS by_status,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT kind AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY 1
-        ) AS counted
-    )
-    AS by_kind,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT tier AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY 1
-        ) AS counted
-    )
-    AS by_tier,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT lifespan AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY
-                1
-        ) AS counted
-    )
-    AS by_lifespan,
-    (
-        SELECT count(*) FROM memory_beliefs x
-        WHERE x.agent_id = :agent AND x.memory_id = ANY(ARRAY(SELECT id FROM touched))
-            AND x.known_until > stored.known_at
-    ) AS beliefs,
-    (
-        SELECT coalesce(sum(
-            jsonb_array_length(jsonb_path_query_array(done.after_state, '$[*].links[*]'))
-            - jsonb_array_length(jsonb_path_query_array(done.before_state, '$[*].links[*]'))
-        ), 0)
-        FROM done
-    ) AS relationships,
-    (SELECT count(*) FROM done) AS operations,
-    (SELECT count(hash) FROM done) AS log_length,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (SELECT operation AS value, count(*) AS n FROM done GROUP BY 1) AS counted
-    )
-    AS by_operation,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (SELECT decided_by AS value, count(*) AS n FROM done GROUP BY 1) AS counted
-    )
-    AS by_judge,
-    (
-        SELECT count(*) FROM memories o WHERE o.agent_id = :agent AND o.look_again IS NOT NULL
-    ) AS look_again,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT r.status AS value, count(*) AS n FROM reviews r
-            WHERE r.agent_id = :agent
-            GROUP BY 1
-        ) AS counted
-    ) AS by_review_status
-FROM stored JOIN agents a ON a.agent_id = :agent;
+-- app/store/stats.py read_stats: as for GET /v1/agents/{agent_id}/stats

@@ -431,7 +431,7 @@ def test_the_text_of_what_ends_is_in_the_state_before_and_of_what_goes_on_it_is_
 
 def test_the_cost_of_a_model_is_stored_in_full() -> None:
     cost = ModelCost("m", "p1", llm_calls=1, prompt_tokens=20, completion_tokens=3, ms=4.5)
-    assert as_stored(state.encode_model_cost(cost)) == {
+    assert as_stored(state.encode_fields(cost)) == {
         "model": "m",
         "prompt_version": "p1",
         "llm_calls": 1,
