@@ -21,14 +21,13 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
 from app import __version__
-from app.commands.client import changing, control, lifespans, reading, relationships, transfer
+from app.commands.client import changing, reading, reviews, transfer
 from app.commands.client.calling import AsJson, Failure, drop_unset
 from app.commands.client.captures import capture, captures
 from app.commands.client.demo import demo
 from app.commands.client.hooks import hook
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
-from app.commands.client.why import why
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -111,14 +110,10 @@ def _exit_with_error(message: str, status: int = 1) -> NoReturn:
 @cli.command()
 def serve(
     host: Annotated[
-        str | None, typer.Option(help="Address to listen on [PALIMPSEST_HOST].", show_default=False)
+        str | None, typer.Option(help="Address to listen on [PALIMPSEST_HOST].")
     ] = None,
-    port: Annotated[
-        int | None, typer.Option(help="Port to listen on [PALIMPSEST_PORT].", show_default=False)
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes [PALIMPSEST_WORKERS].", show_default=False)
-    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on [PALIMPSEST_PORT].")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes [PALIMPSEST_WORKERS].")] = None,
     migrate: Annotated[
         bool, typer.Option("--migrate", help="Migrate an external database first.")
     ] = False,
@@ -226,7 +221,6 @@ def mcp(
         typer.Option(
             envvar="PALIMPSEST_URL",
             help="Address of the running service. Default: an embedded one is started.",
-            show_default=False,
         ),
     ] = None,
     agent: Annotated[
@@ -355,14 +349,13 @@ def migrate() -> None:
 def distribute(
     workers: Annotated[
         list[str] | None,
-        typer.Option("--worker", help="A node, as host:port; may be repeated.", show_default=False),
+        typer.Option("--worker", help="A node, as host:port; may be repeated."),
     ] = None,
     coordinator: Annotated[
         str | None,
         typer.Option(
             help="This database's server, as host:port, as the workers reach it. Default: the "
             "address in the settings.",
-            show_default=False,
         ),
     ] = None,
     shards: Annotated[
@@ -417,9 +410,7 @@ def vacuum() -> None:
 
 @cli.command()
 def doctor(
-    agent: Annotated[
-        str | None, typer.Option(help="Examine this agent alone.", show_default=False)
-    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Examine this agent alone.")] = None,
     repair: Annotated[
         bool,
         typer.Option("--repair", help="Put right what can be computed from what else is stored."),
@@ -440,15 +431,13 @@ def doctor(
 
 @cli.command()
 def retain(
-    agent: Annotated[str | None, typer.Option(help="This agent alone.", show_default=False)] = None,
+    agent: Annotated[str | None, typer.Option(help="This agent alone.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be done.")
     ] = False,
     forget: Annotated[
         str | None,
-        typer.Option(
-            help="Give up this archive of the agent, lost or damaged.", show_default=False
-        ),
+        typer.Option(help="Give up this archive of the agent, lost or damaged."),
     ] = None,
 ) -> None:
     """Cool what ended long ago, and move old operations from the log to archives.
@@ -477,9 +466,7 @@ AgentNames = Annotated[
     typer.Option("--agent", help="An agent's id, `acme/*` or `*`; may be repeated."),
 ]
 Trust = Annotated[int, typer.Option(help="The highest trust that it may give, 0 to 100.")]
-Days = Annotated[
-    float | None, typer.Option(help="Days until it ends. Default: never.", show_default=False)
-]
+Days = Annotated[float | None, typer.Option(help="Days until it ends. Default: never.")]
 Overlap = Annotated[int, typer.Option(help="Seconds for which the old key still works.")]
 KeyName = Annotated[str, typer.Argument(help="For people: who uses it, and what for.")]
 KeyIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The key's id: see the list.")]
@@ -621,7 +608,7 @@ def _explain_errors() -> Iterator[None]:
 
 # --- talking to a running service ----------------------------------------------------------------
 
-cli.add_typer(control.reviews, name="reviews")
+cli.add_typer(reviews.reviews, name="reviews")
 for command in (
     changing.store,
     reading.search,
@@ -631,17 +618,22 @@ for command in (
     reading.context,
     reading.log,
     reading.agents,
-    relationships.link,
-    relationships.links,
-    why,
+    changing.link,
+    reading.links,
+    reading.why,
     sweep,
     capture,
     captures,
     hook,
     insights,
     demo,
-    *control.COMMANDS,
-    *lifespans.COMMANDS,
+    reviews.answer,
+    changing.revert,
+    changing.forget,
+    changing.mode,
+    changing.end_session,
+    changing.end_project,
+    reading.stats,
 ):
     cli.command()(command)
 cli.command("export")(transfer.export_agent)

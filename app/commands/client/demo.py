@@ -32,7 +32,6 @@ OptionalUrl = Annotated[
         envvar="PALIMPSEST_URL",
         help=f"Address of a running service. Default: {DEFAULT_URL} if it answers, else a "
         "service of the demo's own.",
-        show_default=False,
     ),
 ]
 Yes = Annotated[
@@ -123,7 +122,7 @@ class Story:
 
     def open_chapter(self, title: str) -> None:
         if self.waits:
-            typer.prompt("\n[Enter]", default="", show_default=False, prompt_suffix=" ")
+            typer.prompt("\n[Enter]", default="", prompt_suffix=" ")
         make_console().print(f"\n[bold]{title}[/bold]")
 
     def say(self, text: str) -> None:
