@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -26,20 +26,22 @@ if TYPE_CHECKING:
 START_PATIENCE = 120  # seconds
 STOP_PATIENCE = 60  # seconds
 
-OptionalUrl = Annotated[
-    str | None,
-    typer.Option(
-        envvar="PALIMPSEST_URL",
-        help=f"Address of a running service. Default: {DEFAULT_URL} if it answers, else a "
-        "service of the demo's own.",
-    ),
-]
-Yes = Annotated[
-    bool, typer.Option("--yes", help="Wait for nobody, and erase the demo's agent at the end.")
-]
 
-
-def demo(url: OptionalUrl = None, api_key: ApiKey = None, yes: Yes = False) -> None:
+def demo(
+    url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="PALIMPSEST_URL",
+            help=f"Address of a running service. Default: {DEFAULT_URL} if it answers, else a "
+            "service of the demo's own.",
+        ),
+    ] = None,
+    api_key: ApiKey = None,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Wait for nobody, and erase the demo's agent at the end."),
+    ] = False,
+) -> None:
     """Tell a story of changing facts, step by step, with an agent of its own."""
     waits = not yes and sys.stdin.isatty()
     with _find_service(url) as address:
@@ -78,7 +80,7 @@ def _answers(url: str) -> bool:
 @contextmanager
 def _serve_for_a_while() -> Iterator[str]:
     """Run a service over a Postgres of its own, in a folder that goes with the demo."""
-    port = _find_free_port()
+    port = find_free_port()
     address = f"http://127.0.0.1:{port}"
     make_console().print("No service is running: the demo starts one of its own (about 10 s) …")
     with tempfile.TemporaryDirectory(prefix="palimpsest-demo-") as folder:
@@ -95,7 +97,8 @@ def _serve_for_a_while() -> Iterator[str]:
                 process.wait(STOP_PATIENCE)
 
 
-def _find_free_port() -> int:
+def find_free_port() -> int:
+    """Return a port of this machine on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -188,14 +191,10 @@ def _cover_for_a_while(story: Story) -> None:
     story.open_chapter("4. A fact for a while covers another and does not end it")
     today = datetime.now(UTC).date()
     end = today + timedelta(days=3)
-    stay = story.store(content=f"I'm staying at the Ibis until {_write_date(end)}")
+    stay = story.store(content=f"I'm staying at the Ibis until {end.day} {end:%B %Y}")
     story.show(stay["operation"])
     story.show_what_holds()
     story.show_what_holds(as_of=(end + timedelta(days=1)).isoformat())
-
-
-def _write_date(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"
 
 
 def _compose_context(story: Story) -> None:
