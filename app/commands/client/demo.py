@@ -49,8 +49,8 @@ def demo(
         with Service(address, agent, api_key).connect() as client:
             story = Story(client, waits=waits)
             story.say(f"The service answers at {address}. This story uses the agent {agent}.")
-            for chapter in CHAPTERS:
-                chapter(story)
+            _tell_of_writing(story)
+            _tell_of_reading(story)
             _offer_to_erase(story, agent, yes=yes)
 
 
@@ -154,7 +154,7 @@ class Story:
         return self.call("POST /v1/memories", self.client.store, **fact)
 
 
-def _tell_of_a_change(story: Story) -> None:
+def _tell_of_writing(story: Story) -> None:
     story.open_chapter("1. A fact changes")
     first = story.store(content="I live in Porto", valid_from="2025-01-01")
     story.show(f"{first['operation']}: it is new.")
@@ -163,14 +163,10 @@ def _tell_of_a_change(story: Story) -> None:
     story.show(f"{answer['operation']}: {answer['decision']['reasoning']}")
     story.show(f"The words were read: Lisbon holds since {since}, and Porto until then.")
 
-
-def _ask_at_two_times(story: Story) -> None:
     story.open_chapter("2. What is true now, and what was true then")
     story.show_hit()
     story.show_hit(as_of="2025-06-01")
 
-
-def _take_in_a_talk(story: Story) -> None:
     story.open_chapter("3. An agent sends what was said; what lasts is stored")
     words = [
         ("user", "Hi! I work at the town library. What goes well with leek?"),
@@ -178,16 +174,17 @@ def _take_in_a_talk(story: Story) -> None:
         ("user", "Yes, exactly. I would love to live in Rome one day."),
     ]
     messages = [{"role": role, "content": content} for role, content in words]
-    sent = {"session_id": "demo", "messages": messages}
-    answer = story.call("POST /v1/messages", story.client.capture, **sent)
-    for message in answer["messages"]:
+    captured = story.call(
+        "POST /v1/messages", story.client.capture, session_id="demo", messages=messages
+    )
+    for message in captured["messages"]:
         for fact in message["facts"]:
             story.show(f"a fact: {fact['content']}")
         for part in message["skipped"]:
             story.show(f"no fact: {part['text']} ({part['reason']})")
 
 
-def _cover_for_a_while(story: Story) -> None:
+def _tell_of_reading(story: Story) -> None:
     story.open_chapter("4. A fact for a while covers another and does not end it")
     today = datetime.now(UTC).date()
     end = today + timedelta(days=3)
@@ -196,30 +193,16 @@ def _cover_for_a_while(story: Story) -> None:
     story.show_what_holds()
     story.show_what_holds(as_of=(end + timedelta(days=1)).isoformat())
 
-
-def _compose_context(story: Story) -> None:
     story.open_chapter("5. What the agent puts into its prompt")
     for line in story.call("GET /v1/context", story.client.context)["text"].splitlines():
         story.show(line)
 
-
-def _ask_why(story: Story) -> None:
     story.open_chapter("6. Why? Every step is in the log")
     results = story.client.search(query="Lisbon", mode="text", include_superseded=True)["results"]
     memory_id = results[0]["memory"]["id"]
     answer = story.call("GET /v1/memories/ID/why", story.client.why_memory, memory_id=memory_id)
     for event in answer["events"]:
         story.show(event["sentence"])
-
-
-CHAPTERS: tuple[Callable[[Story], None], ...] = (
-    _tell_of_a_change,
-    _ask_at_two_times,
-    _take_in_a_talk,
-    _cover_for_a_while,
-    _compose_context,
-    _ask_why,
-)
 
 
 def _offer_to_erase(story: Story, agent: str, *, yes: bool) -> None:

@@ -11,15 +11,12 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from app.commands.client.calling import DEFAULT_URL, Agent, ApiKey, Failure, Service, Url
 from app.commands.client.transcripts import Turn, make_turn, read_turns
-
-if TYPE_CHECKING:
-    from palimpsest_client import Client
 
 Event = Mapping[str, Any]
 
@@ -86,7 +83,11 @@ def _answer_hook(name: str, service: Service, budget: int | None) -> str:
     event = _read_event()
     with service.connect() as client:
         if name == "stop":
-            _capture_turns(client, event)
+            session = _get_text(event, "session_id")
+            if not session:
+                raise Failure("the host names no session_id, so nothing was captured.")
+            if turns := _find_turns(event, session):
+                client.capture(session, turns)  # type: ignore[arg-type]
             return ""
         if name == "session-start":
             context = client.context(budget_tokens=budget or START_TOKENS, view="brief")
@@ -122,15 +123,6 @@ def _hand_out(context: Mapping[str, Any], event: Event, name: str) -> str:
         text += _HOW_TO_ANSWER.format(command=shlex.join(words))
     output = {"hookEventName": _get_text(event, "hook_event_name") or name}
     return json.dumps({"hookSpecificOutput": output | {"additionalContext": text}})
-
-
-def _capture_turns(client: "Client", event: Event) -> None:
-    session = _get_text(event, "session_id")
-    if not session:
-        raise Failure("the host names no session_id, so nothing was captured.")
-    turns = _find_turns(event, session)
-    if turns:
-        client.capture(session, turns)  # type: ignore[arg-type]
 
 
 def _find_turns(event: Event, session: str) -> list[Turn]:

@@ -72,7 +72,9 @@ async def doctor_database(
             if services.model_checker:
                 report.model_trouble = advise_on_model(await services.model_checker.check())
     if as_json:
-        _print_report_as_json(report)
+        problems = [problem.model_dump() for problem in report.problems]
+        repaired = [problem.model_dump() for problem in report.repaired]
+        print_json(vars(report) | {"problems": problems, "repaired": repaired})
     else:
         _print_report(report)
     return not report.problems
@@ -136,14 +138,6 @@ async def _examine_agent(
 async def _list_problems(doctor: Doctor, agent: AgentId) -> list[HealthProblem]:
     async with aclosing(doctor.examine_agent(agent)) as faults:
         return [HealthProblem.from_fault(agent, fault) async for fault in faults]
-
-
-def _print_report_as_json(report: Report) -> None:
-    fields = vars(report) | {
-        "problems": [problem.model_dump() for problem in report.problems],
-        "repaired": [problem.model_dump() for problem in report.repaired],
-    }
-    print_json(fields)
 
 
 def _print_report(report: Report) -> None:
