@@ -74,5 +74,6 @@ def _mark(tag: str, words: Sequence[str], *, is_same: bool) -> Markup:
 def _show(text: str | None, marked: Markup, *, first: int, is_cut: bool) -> Markup:
     if text is None:
         return Markup('<span class="quiet">erased</span>')
-    before, after = _SAME_BEFORE if first else "", _NOT_COMPARED if is_cut else ""
+    before = _SAME_BEFORE if first else ""
+    after = _NOT_COMPARED if is_cut else ""
     return Markup('{}<bdi class="text">{}</bdi>{}').format(before, marked.rstrip(), after)

@@ -111,7 +111,9 @@ class _WaitingSweep:
 
 def _read_texts(client: "Client", findings: Sequence[Answer]) -> dict[str, str]:
     """Return the texts of the memories in the findings by their ids; those of erased ones lack."""
-    named = [memory_id for one in findings for memory_id in (one["memory_id"], *one["others"])]
+    named: list[str | None] = []
+    for finding in findings:
+        named += [finding["memory_id"], *finding["others"]]
     ids = list(dict.fromkeys(filter(None, named)))
     texts: dict[str, str] = {}
     for first in range(0, len(ids), _AT_ONCE):
