@@ -242,7 +242,7 @@ def _compare(
         found = sum(
             one >= other - 1e-6 for one, other in zip(near_scores, exact_scores, strict=True)
         )
-        shares.append(found / len(exact_scores))
+        shares.append(found / len(exact_scores) if exact_scores else 1.0)
     return shares, fewest
 
 
