@@ -2,6 +2,7 @@
 
 import re
 
+from app.domain.dates.names import ONE_TO_TWENTY
 from app.extraction import words as lists
 from app.extraction.phrases import build_pattern
 from app.extraction.polar_questions import state_answers
@@ -38,10 +39,8 @@ _LEAD = re.compile(r"(?:oh|ah|well|um+|uh|so|just|hm+)[,\s]+", re.IGNORECASE)
 # "What are your thoughts on it?" is answered by an opinion, and "A or B?" leaves open which.
 _OPINION = re.compile(r"\b(?:your\s+(?:\w+\s+)?(?:thou\w+|opinions?|views?|take|guess)|or)\b", re.I)
 _CLAUSE = re.compile(r"(?:i|you|he|she|it|that|they|we)['’](?:s|re|m|ve|ll|d)\b", re.I)
-_NUMBER_WORDS = frozenset("one two three four five six seven eight nine ten".split())
-_COUNT = re.compile(
-    r"(?:just\s+|only\s+)?(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\Z"
-)
+_NUMBER_WORDS = ONE_TO_TWENTY[:10]
+_COUNT = re.compile(rf"(?:just\s+|only\s+)?(?:\d+|{'|'.join(_NUMBER_WORDS)})\Z")
 
 
 def state_answer(question: str, answer: str) -> str | None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.domain.dates.names import MONTHS, WEEKDAY_NAMES
 from app.extraction import words as lists
 
 
@@ -145,9 +146,8 @@ _SEEN = re.compile(
     r"(?:it|th(?:at|is)(?:\s+(?:one|movie|film|show|book|game))?)(?=\s*(?:[.,!?]|\Z|yet\b|too\b|but\b))",
     re.IGNORECASE,
 )
-_NO_TITLES = (
-    lists.WEEKDAYS | lists.MONTHS | lists.STARTERS | {"i'm", "i've", "i'll", "i'd", "tv", "lol"}
-)
+_CALENDAR_NAMES = frozenset((*MONTHS, *WEEKDAY_NAMES))
+_NO_TITLES = _CALENDAR_NAMES | lists.STARTERS | {"i'm", "i've", "i'll", "i'd", "tv", "lol"}
 
 
 def find_title(text: str) -> str | None:
@@ -182,7 +182,7 @@ _PLACE_BEFORE = re.compile(
 
 
 _HOLIDAYS = frozenset("easter christmas ramadan eid diwali hanukkah passover halloween".split())
-_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | _HOLIDAYS
+_NO_NAMES = lists.STARTERS | _CALENDAR_NAMES | _HOLIDAYS
 # A lone word at the start of a sentence is a name if somebody is or does something.
 _AFTER_NAME = re.compile(
     r"['’]s\b|\s+(?:[a-z]+(?:s|ed|n['’]?t)|and|who|will|can|had|got|just|also|now)\b|,\s"

@@ -74,13 +74,6 @@ IMPERATIVES = _list(
     extract insert tweak polish condense reword
     """
 )
-WEEKDAYS = _list("monday tuesday wednesday thursday friday saturday sunday")
-MONTHS = _list(
-    """
-    january february march april may june july august september october november december jan feb
-    mar apr jun jul aug sep sept oct nov dec
-    """
-)
 PEOPLE = _list(
     """
     wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse mother mum mom

@@ -106,20 +106,16 @@ def _find_hidden(text: str) -> list[tuple[int, int]]:
 def split_words(text: str) -> Sequence[Word]:
     """Return the words and marks of the text in order."""
     hidden = _find_hidden(text)
-    words = []
+    words: list[Word] = []
     place = 0
     for match in _WORD.finditer(text):
         while place < len(hidden) and hidden[place][1] <= match.start():
             place += 1
-        is_hidden = place < len(hidden) and hidden[place][0] <= match.start()
-        words.append(_make_word(match, is_hidden=is_hidden))
+        if place < len(hidden) and hidden[place][0] <= match.start():
+            words.append(Word(match[0], "", match.start(), match.end(), WordKind.OTHER))
+            continue
+        kind = WordKind[match.lastgroup or "MARK"]
+        low = match[0].lower().replace("’", "'")
+        low = SPELLINGS.get(low, low)
+        words.append(Word(match[0], low, match.start(), match.end(), kind))
     return words
-
-
-def _make_word(match: re.Match[str], *, is_hidden: bool) -> Word:
-    text = match[0]
-    if is_hidden:
-        return Word(text, "", match.start(), match.end(), WordKind.OTHER)
-    kind = WordKind[match.lastgroup or "MARK"]
-    low = text.lower().replace("’", "'")
-    return Word(text, SPELLINGS.get(low, low), match.start(), match.end(), kind)
