@@ -208,9 +208,8 @@ def _extract_numbers(text: str) -> set[str]:
     numbers = {re.sub(r",(?=\d{3}\b)", "", number) for number in written}
     # "Ten" is a number in English, and "this" in Polish.
     words = set(re.findall(r"[a-z]+", text.casefold())) if is_english(text) else set[str]()
-    return (
-        numbers | (words & _LARGE) | {_NUMBER_WORDS[word] for word in words & _NUMBER_WORDS.keys()}
-    )
+    numbers |= {_NUMBER_WORDS[word] for word in words & _NUMBER_WORDS.keys()}
+    return numbers | (words & _LARGE)
 
 
 def _extract_negations(text: str) -> set[str]:

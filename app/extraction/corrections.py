@@ -51,10 +51,6 @@ def correct_proposal(proposal: str, answer: str) -> str | None:
         places = [*kind.finditer(proposal)]
         is_value = replacement.fullmatch(bare) and bare.lower() not in lists.POLITE_WORDS
         if is_value and len(places) == 1:
-            return _put_value(proposal, places[0], bare)
+            corrected = proposal[: places[0].start()] + bare + proposal[places[0].end() :]
+            return _NO_LONGER.sub("", corrected)
     return None
-
-
-def _put_value(proposal: str, place: re.Match[str], value: str) -> str:
-    changed = proposal[: place.start()] + value + proposal[place.end() :]
-    return _NO_LONGER.sub("", changed)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.classification.local.reading import Reading
-from app.networks import ENGLISH, FairThreads, NetworkSet, weigh_logits
+from app.networks import ENGLISH, FairThreads, NetworkSet, make_encodable, weigh_logits
 
 # Of each text. A fact is shorter; of a longer text the beginning is read.
 MAX_TOKENS: Final = 96
@@ -63,7 +63,7 @@ class LocalNetwork:
         texts = [incoming, *stored]
         if self._networks is not ENGLISH:
             texts = list(map(end_text, texts))
-        encodable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        encodable = list(map(make_encodable, texts))
         encoded = self._tokenizer.encode_batch(encodable, add_special_tokens=False)
         [tokens, *others] = [each.ids[:MAX_TOKENS] for each in encoded]
         first, *later = (partial(self._read_crowd, each, tokens) for each in split_crowd(others))

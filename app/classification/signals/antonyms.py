@@ -6,8 +6,8 @@ from itertools import pairwise
 from app.classification.signals import lexicon
 from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.token import Token, find_place
+from app.domain.relation import Finding, Relation
 
 _BECOMING = frozenset("be get become go turn".split())
 _COMES_IN_MANY = frozenset("come available offer sell buy".split())

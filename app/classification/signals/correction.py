@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from app.classification.signals import lexicon
 from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
-from app.classification.signals.relation import Finding, Relation
 from app.domain.corrections import is_correction
+from app.domain.relation import Finding, Relation
 
 
 def find_correction(pair: Pair) -> Iterator[Finding]:

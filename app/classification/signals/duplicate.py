@@ -9,7 +9,7 @@ from app.classification.signals.frames import find_frames
 from app.classification.signals.lemma import IRREGULAR
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
-from app.classification.signals.relation import Finding, Relation
+from app.domain.relation import Finding, Relation
 
 _MODAL_WORDS = frozenset("can could may might must should would will".split())
 

@@ -9,8 +9,8 @@ from app.classification.signals.finding import make_finding
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import parse_text, select_content
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.token import Token, find_place
+from app.domain.relation import Finding, Relation
 
 _NAMES = {"not_but": "contrast"}
 _LEADING = frozenset(
@@ -65,21 +65,17 @@ def _is_change_of_stored(change: StatedChange, pair: Pair) -> bool:
         return False
     if change.wording == "taken_over":
         return foreign != context and foreign <= _LEADING
-    if change.wording != "not_but":
+    if foreign and change.wording != "not_but":
+        # The incoming text must say nothing beyond the change and the stored text.
+        news = pair.new.items - pair.old.items - change.old - change.new - frozenset(pair.new.owner)
+        news -= lexicon.CHANGE_VERBS | lexicon.REPLACING_VERBS | lexicon.LIGHT_WORDS
         lacks_owner = bool(foreign - _GENERIC) and not pair.old.owner
-        if foreign and (lacks_owner or _list_news(change, pair)):
+        if lacks_owner or news:
             return False
     if foreign != context:
         return True
     is_owned = pair.same_owner and bool(pair.old.owner)
     return is_owned and len(context) <= 3 and not _is_event(pair)
-
-
-def _list_news(change: StatedChange, pair: Pair) -> frozenset[str]:
-    """Return what the incoming text says beyond the change and the stored text."""
-    news = pair.new.items - change.old - change.new - frozenset(pair.new.owner)
-    news -= lexicon.CHANGE_VERBS | lexicon.REPLACING_VERBS | lexicon.LIGHT_WORDS
-    return news - pair.old.items
 
 
 def _is_event(pair: Pair) -> bool:

@@ -28,16 +28,13 @@ def with_speaker(tokens: Sequence[Token]) -> list[Token]:
         return list(tokens)
     if not _is_finite(tokens[verb], tokens[verb + 1]):
         return list(tokens)
-    before, rest = map(_lower_token, tokens[: verb + 1]), tokens[verb + 1 :]
+    # These owed their capital to the start of the sentence.
+    before = [Token(t.text.lower(), t.norm, t.kind) for t in tokens[: verb + 1]]
+    rest = tokens[verb + 1 :]
     if tokens[verb].text.lower() in _PARTICIPLES:
         *opening, participle = before
         return [_SUBJECT, *opening, _BE, participle, *rest]
     return [_SUBJECT, *before, *rest]
-
-
-def _lower_token(token: Token) -> Token:
-    """The token without the capital that it owes to the start of the sentence."""
-    return Token(token.text.lower(), token.norm, token.kind)
 
 
 def _is_finite(verb: Token, following: Token) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Set
 from app.classification.signals import lexicon
 from app.classification.signals.explicit_change import find_changes
 from app.classification.signals.pair import Pair
-from app.classification.signals.reading import Reading
 from app.classification.signals.renames import read_rename
 from app.classification.signals.stays import find_home_of_guest
 
@@ -91,11 +90,6 @@ def _numbers_behind(head: str, numbered: Set[tuple[str, str]]) -> set[str]:
     return {number for noun, number in numbered if noun == head}
 
 
-def _says_change(pair: Pair) -> bool:
-    """Return True if the incoming text names the former value."""
-    return any(change.old & pair.old.items for change in find_changes(pair.new.text))
-
-
 def _is_value(pair: Pair, numbers: set[str]) -> bool:
     """Return True if the numbers are values of an attribute that both texts give."""
     for new, old in pair.frame_pairs:
@@ -113,12 +107,8 @@ def _is_object(pair: Pair, mine: set[str], other: set[str]) -> bool:
     ends_both = pair.new.order[-1] in mine and pair.old.order[-1] in other
     if pair.only_new != mine or pair.only_old != other or not ends_both:
         return False
-    is_said_once = sum(token.norm in mine for token in pair.new.tokens) == 1
-    return is_said_once and _occupies(pair.new)
-
-
-def _occupies(reading: Reading) -> bool:
-    """Return True if the subject runs, sits in or listens on something."""
-    words = {token.norm for token in reading.tokens[1:] if token.kind == "word"}
-    has_subject = bool(reading.owner) or reading.order[0] not in dict(reading.identifiers)
-    return has_subject and bool(words & lexicon.OCCUPYING_VERBS)
+    new = pair.new
+    has_subject = bool(new.owner) or new.order[0] not in dict(new.identifiers)
+    words = {token.norm for token in new.tokens[1:] if token.kind == "word"}
+    is_single = sum(token.norm in mine for token in new.tokens) == 1
+    return is_single and has_subject and bool(words & lexicon.OCCUPYING_VERBS)

@@ -16,7 +16,7 @@ from app.classification.signals.identity import find_other_owner, find_vetoes
 from app.classification.signals.negation import find_negation
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import parse_text
-from app.classification.signals.relation import Finding, Relation, SignalJudgment, Statement
+from app.classification.signals.relation import SignalJudgment, Statement
 from app.classification.signals.renames import find_rename
 from app.classification.signals.retraction import count_leftover, find_retraction
 from app.classification.signals.single_valued import find_single_valued_change
@@ -24,6 +24,7 @@ from app.classification.signals.speech import find_speech
 from app.classification.signals.stays import find_stay
 from app.classification.signals.versions import find_version_change
 from app.domain.corrections import is_correction
+from app.domain.relation import Finding, Relation
 
 Signal = Callable[[Pair], Iterator[Finding]]
 
@@ -64,8 +65,12 @@ def judge_candidates(incoming: Statement, candidates: Sequence[Statement]) -> li
     """One judgment per candidate, in order."""
     pairs = [Pair(parse_text(incoming.text), parse_text(c.text), incoming, c) for c in candidates]
     judged = [_judge_pair(i, pair) for i, pair in enumerate(pairs)]
-    judged = _closest_denials(_closest_retractions(judged, pairs), pairs)
-    return _spare_namesakes(judged)
+    for place, reason in _find_spared(judged, pairs).items():
+        findings = judged[place].findings
+        judged[place] = SignalJudgment(
+            place, Relation.OVERLAP, 0.5, reason, findings, vetoes=(reason,)
+        )
+    return judged
 
 
 def has_reason(incoming: str, stored: str) -> bool:
@@ -126,38 +131,26 @@ def _find_time_support(pair: Pair) -> str:
     return ""
 
 
-def _closest_retractions(
-    judged: list[SignalJudgment], pairs: Sequence[Pair]
-) -> list[SignalJudgment]:
-    """A retraction ends what it matches most closely; what it matches less closely stays."""
-    hit = [j.candidate for j in judged if j.findings and j.reasoning.startswith("retraction")]
-    if len(hit) < 2:
-        return judged
-    nearest = min(count_leftover(pairs[i]) for i in hit)
-    farther = [i for i in hit if count_leftover(pairs[i]) > nearest]
-    return [_spare_candidate(j) if j.candidate in farther else j for j in judged]
+def _find_spared(judged: Sequence[SignalJudgment], pairs: Sequence[Pair]) -> dict[int, str]:
+    """Return the places of the candidates that are not meant, because others are, and why."""
+    retracted = _list_places(judged, "retraction")
+    denied = _list_places(judged, "negation")
+    renamed = _list_places(judged, "rename:")
+    # A retraction ends what it matches most closely; what it matches less closely stays.
+    leftover = {place: count_leftover(pairs[place]) for place in retracted}
+    nearest = min(leftover.values(), default=0)
+    spared = [place for place in retracted if leftover[place] > nearest]
+    # If both a fact and a special case of it are denied, the fact itself is meant.
+    contents = {place: pairs[place].old.items for place in denied}
+    for place in denied:
+        if any(content < contents[place] for content in contents.values()):
+            spared.append(place)
+    reasons = dict.fromkeys(spared, "another candidate is closer to what is denied")
+    if len(renamed) > 1:  # it is not plain who is meant
+        reasons |= dict.fromkeys(renamed, "several bear the name")
+    return reasons
 
 
-def _closest_denials(judged: list[SignalJudgment], pairs: Sequence[Pair]) -> list[SignalJudgment]:
-    """Prefer the fact itself if both the fact and a special case of it are denied."""
-    hit = [j.candidate for j in judged if j.reasoning.startswith("negation")]
-    denied = {i: pairs[i].old.items for i in hit}
-    special = [i for i in hit if any(items < denied[i] for items in denied.values())]
-    return [_spare_candidate(j) if j.candidate in special else j for j in judged]
-
-
-def _spare_namesakes(judged: list[SignalJudgment]) -> list[SignalJudgment]:
-    """Rename nothing if several bear the name: it is not plain who is meant."""
-    hit = [j.candidate for j in judged if j.reasoning.startswith("rename:")]
-    if len(hit) < 2:
-        return judged
-    reason = "several bear the name"
-    return [_spare_candidate(j, reason) if j.candidate in hit else j for j in judged]
-
-
-def _spare_candidate(
-    judgment: SignalJudgment, reason: str = "another candidate is closer to what is denied"
-) -> SignalJudgment:
-    return SignalJudgment(
-        judgment.candidate, Relation.OVERLAP, 0.5, reason, judgment.findings, vetoes=(reason,)
-    )
+def _list_places(judged: Sequence[SignalJudgment], reason: str) -> list[int]:
+    """Return the places of the candidates whose reason begins so."""
+    return [j.candidate for j in judged if j.findings and j.reasoning.startswith(reason)]

@@ -7,8 +7,8 @@ from app.classification.signals import lexicon
 from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Clause, Reading
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.token import Token
+from app.domain.relation import Finding, Relation
 
 _WEAK = frozenset(
     """

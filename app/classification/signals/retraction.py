@@ -9,8 +9,8 @@ from app.classification.signals.finding import make_finding
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.token import CALENDAR
+from app.domain.relation import Finding, Relation
 
 
 def find_retraction(pair: Pair) -> Iterator[Finding]:

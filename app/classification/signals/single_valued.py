@@ -7,7 +7,7 @@ from app.classification.signals.compare import ValueComparison, compare_values
 from app.classification.signals.finding import make_finding
 from app.classification.signals.frame import Frame
 from app.classification.signals.pair import Pair
-from app.classification.signals.relation import Finding, Relation
+from app.domain.relation import Finding, Relation
 
 _SEVERAL = lexicon.KIN | lexicon.MANY_VALUED_NOUNS
 _TELLING = frozenset(("name", "code", "number", "version"))

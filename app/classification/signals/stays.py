@@ -8,9 +8,9 @@ from app.classification.signals.frame import Frame
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.skeleton import collect_referents
 from app.classification.signals.token import Token
+from app.domain.relation import Finding, Relation
 
 _HOME = "residence"
 _STAYING = frozenset(("stay", "lodge", "crash", "camp", "sleep"))

@@ -8,7 +8,7 @@ from app.classification.signals.finding import make_finding
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
-from app.classification.signals.relation import Finding, Relation
+from app.domain.relation import Finding, Relation
 
 
 def find_version_change(pair: Pair) -> Iterator[Finding]:
