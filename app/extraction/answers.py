@@ -34,14 +34,14 @@ def read_answer(before: str, content: str, start: int, end: int) -> Answer | Non
     question = _find_question(before)
     if question is None:
         return None
-    asked = before[question[0] : question[1]]
-    proposed = read_proposal(asked)
+    sentence = before[question[0] : question[1]]
+    proposed = read_proposal(sentence)
     if proposed is not None:
         reply = _read_reply(proposed, content[start : min(end, start + _LONGEST_SENTENCE)])
         return Answer(reply[0], start + reply[1], question) if reply else None
     if end - start > _LONGEST_SENTENCE:
         return None
-    text = state_answer(asked, content[start:end])  # a few words that answer an open question
+    text = state_answer(sentence, content[start:end])  # a few words that answer an open question
     return None if text is None else Answer(text, end, question)
 
 

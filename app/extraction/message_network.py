@@ -175,17 +175,13 @@ class _Reader:
         spans = [span for _, span in words]
         is_first = likely | [start in sentences for start, _ in spans]
         starts = [place for place in range(1, len(spans)) if is_first[place]]
-        firsts = [
-            start
-            for start, end in pairwise((*starts, len(spans)))
-            if spans[start][0] in sentences or _has_letters(text, spans[start:end])
-        ]
+        firsts = []
+        for start, end in pairwise((*starts, len(spans))):
+            # The "1." of "I own boat 1." begins no piece.
+            has_letters = any(map(str.isalpha, text[spans[start][0] : spans[end - 1][1]]))
+            if has_letters or spans[start][0] in sentences:
+                firsts.append(start)
         return list(_cut(weigh_logits(kinds[places]), firsts, spans)), is_whole
-
-
-def _has_letters(text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Return False for the "1." of "I own boat 1.", which begins no piece."""
-    return any(map(str.isalpha, text[spans[0][0] : spans[-1][1]]))
 
 
 def _cut(

@@ -37,8 +37,14 @@ def find_cued_frame(reading: Reading) -> Frame | None:
     if len(dates) + len(versions) != 1:
         return None
     value = (dates + versions)[0]
-    attribute = _find_date_attribute(reading.words) if dates else "latest_version"
-    if not attribute:
+    if not dates:
+        attribute = "latest_version"
+    elif reading.words & lexicon.SUPPORT_CUES:
+        is_active = bool(reading.words & lexicon.ACTIVE_CUES)
+        attribute = "active_support" if is_active else "end_of_life"
+    elif reading.words & lexicon.RELEASE_CUES and not reading.words & lexicon.NEWEST_CUES:
+        attribute = "release_date"
+    else:
         return None
     [clause] = reading.clauses
     return Frame(
@@ -67,11 +73,3 @@ def _has_codename(reading: Reading, line: str) -> bool:
 def is_version_of_line(version: str, line: str) -> bool:
     """Return True for the "9.1.3" of the line "9.1"."""
     return version.startswith((line + ".", line + "-", line + "u"))
-
-
-def _find_date_attribute(words: frozenset[str]) -> str:
-    """Return the attribute that the date belongs to; the more special attribute comes first."""
-    if words & lexicon.SUPPORT_CUES:
-        return "active_support" if words & lexicon.ACTIVE_CUES else "end_of_life"
-    is_release = words & lexicon.RELEASE_CUES and not words & lexicon.NEWEST_CUES
-    return "release_date" if is_release else ""

@@ -93,19 +93,14 @@ def _is_code(chunk: str) -> bool:
     return "/" in chunk and any(map(str.isalpha, chunk)) and any(map(str.isdigit, chunk))
 
 
-def _find_hidden(text: str) -> list[tuple[int, int]]:
-    """Return the half-open places, in order, whose dates are not the fact's."""
-    places = [match.span() for match in _QUOTED.finditer(text)]
-    places += [match.span() for match in _CHUNK.finditer(text) if _is_code(match[0])]
-    for match in _BRACKETED.finditer(text):
-        if not _DATING_START.match(match[1]):
-            places.append(match.span())
-    return sorted(places)
-
-
 def split_words(text: str) -> Sequence[Word]:
     """Return the words and marks of the text in order."""
-    hidden = _find_hidden(text)
+    # The places, in order, whose dates are not the fact's.
+    hidden = [match.span() for match in _QUOTED.finditer(text)]
+    hidden += [match.span() for match in _CHUNK.finditer(text) if _is_code(match[0])]
+    bracketed = _BRACKETED.finditer(text)
+    hidden += [match.span() for match in bracketed if not _DATING_START.match(match[1])]
+    hidden.sort()
     words: list[Word] = []
     place = 0
     for match in _WORD.finditer(text):
