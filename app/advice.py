@@ -11,24 +11,25 @@ from app.services.reembed import ReembedStopped
 from app.store import unfit
 from app.store.reembed import ReembedUnderWay
 
-# Templates over an error's message (`fact`) and its attributes. The first kind that fits counts,
-# so a kind stands before its base. An error of no kind here is its message.
+# Templates over an error's message (`fact`) and attributes, for the terminal and the log. An error
+# of a kind without a template takes that of its base, and at last its message alone. Advice that
+# differs over HTTP stands in `api/problems.py`.
 _ADVICE: Mapping[type[Exception], str] = {
     errors.UnknownAgent: "{fact} GET /v1/agents lists those that are known.",
     errors.UnknownKey: "{fact} `palimpsest keys list` shows all of them.",
     errors.KeyEnded: "{fact} Issue a new one with `palimpsest keys create`.",
     errors.UnknownArchive: "{fact} `palimpsest doctor` names those that are missing or damaged.",
     errors.LogDamaged: "{fact} `palimpsest doctor` says what is wrong.",
+    errors.ArchivesUnavailable: "{fact} Nothing was archived or erased.",
     errors.ArchiveFolderMissing: (
-        "The archive folder is not there: make it or mount it, or set PALIMPSEST_ARCHIVE_DIR. "
-        "Nothing was archived or erased."
+        "{fact}: make it or mount it, or set PALIMPSEST_ARCHIVE_DIR. Nothing was archived or "
+        "erased."
     ),
     errors.ArchiveFolderReadOnly: (
-        "The archive folder cannot be written: give the service the right to it. "
-        "Nothing was archived or erased."
+        "{fact}: give the service the right to it. Nothing was archived or erased."
     ),
     errors.ArchiveDamaged: (
-        "{reason} Bring it back from a copy, or give it up with `palimpsest retain --forget`. "
+        "{fact} Bring it back from a copy, or give it up with `palimpsest retain --forget`. "
         "Nothing was archived or erased."
     ),
     errors.EmbedderKeyRefused: "{reason} Check PALIMPSEST_EMBEDDING_API_KEY.",
@@ -152,23 +153,21 @@ def advise_on_model(report: ModelReport) -> str | None:
 
 def advise_operator(error: Exception) -> str:
     """Return what is the case and what the person who runs the service can do about it."""
-    for kind, template in _ADVICE.items():
-        if isinstance(error, kind):
-            return fill_template(template, error)
+    for kind in type(error).__mro__:
+        if kind in _ADVICE:
+            return fill_template(_ADVICE[kind], error)
     return str(error)
 
 
-def fill_template(template: str, error: Exception) -> str:
-    """Return the template with the error's message (`fact`) and attributes in its places."""
-    values = {name: _format_value(value) for name, value in vars(error).items()}
-    return template.format_map({**values, "fact": str(error)})
-
-
-def _format_value(value: Any) -> Any:
-    match value:
-        case datetime():
-            return errors.format_utc(value)
-        case Exception():
-            return advise_operator(value)
-        case _:
-            return value
+def fill_template(template: str, error: Exception, **more: str) -> str:
+    """Fill in the error's message (`fact`), its attributes and `more`."""
+    values: dict[str, Any] = {}
+    for name, value in vars(error).items():
+        match value:
+            case datetime():
+                values[name] = errors.format_utc(value)
+            case Exception():
+                values[name] = advise_operator(value)
+            case _:
+                values[name] = value
+    return template.format_map({**values, "fact": str(error), **more})

@@ -527,8 +527,8 @@ class Settings(BaseSettings):
         "redact",
         description="Secrets in what callers write (docs/guide/secrets.md). `redact`: a mark takes "
         "their place in texts before anything is stored; names, ids and exports that hold keys "
-        "or tokens are refused. `refuse`: texts that hold secrets are refused too. `keep`: stored as "
-        "they come.",
+        "or tokens are refused. `refuse`: texts that hold secrets are refused too. `keep`: "
+        "stored as they come.",
     )
     archive_dir: _Folder | None = Field(
         None,

@@ -1,6 +1,5 @@
 """Storing messages with the facts that are read from them, and reading and undoing captures."""
 
-from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -8,8 +7,7 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.brief_captures import BriefCaptureAnswer, BriefCapturesAnswer
-from app.api.answers.brief_changes import BriefRevertsAnswer
+from app.api.answers.brief import BriefCaptureAnswer, BriefCapturesAnswer, BriefRevertsAnswer
 from app.api.answers.captures import CaptureAnswer, CapturesAnswer, CaptureSummary
 from app.api.answers.reverts import RevertsAnswer
 from app.api.cursors import build_next_cursor, decode_position
@@ -22,7 +20,6 @@ from app.api.secrets import RedactedDep, SecretFreeRoute
 from app.api.views import View, ViewDep
 from app.domain.captures import CaptureState
 from app.domain.fact import DEFAULT_TRUST
-from app.domain.strength import HalfLives
 from app.services.capture_reports import CaptureReport
 from app.services.reverts import RevertedOperation
 from app.store.captures import captures
@@ -66,7 +63,12 @@ async def capture(
     redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(_render_capture, half_lives=services.half_lives, view=view)
+
+    def render(report: CaptureReport) -> Response:
+        is_pending = report.capture.state is CaptureState.PENDING and not report.dry_run
+        answer = CaptureAnswer.from_report(report, services.half_lives)
+        return respond_with_answer(answer, 202 if is_pending else 200, view=view)
+
     ceiling = caller.rights.trust_ceiling
     request = body.to_capture_request(
         extract=services.messages.choose_extractor(body.extract),
@@ -77,12 +79,6 @@ async def capture(
     )
     report = await services.captures.capture(caller.build_call(render), request)
     return render(report)
-
-
-def _render_capture(report: CaptureReport, half_lives: HalfLives, view: View) -> Response:
-    is_pending = report.capture.state is CaptureState.PENDING and not report.dry_run
-    answer = CaptureAnswer.from_report(report, half_lives)
-    return respond_with_answer(answer, 202 if is_pending else 200, view=view)
 
 
 @router.get(

@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
-from sqlalchemy.engine import RowMapping
-
 from app.api.times import format_time, parse_time
 from app.domain.errors import InvalidFact
 from app.domain.relationship import LinkType
@@ -119,7 +117,7 @@ class RelationshipCursor:
             raise InvalidFact(_HELP) from None
 
 
-def build_next_cursor(rows: Sequence[Mapping[str, Any] | RowMapping], limit: int) -> str | None:
+def build_next_cursor(rows: Sequence[Mapping[str, Any]], limit: int) -> str | None:
     """Return the cursor after the first `limit` rows of a page.
 
     Return None if there are no more rows.

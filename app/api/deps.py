@@ -122,18 +122,14 @@ async def get_target(
         ),
     ] = None,
 ) -> Target:
-    """Return the memory of the path, and the revision in If-Match."""
-    return Target(memory_id, _parse_revision(if_match))
-
-
-def _parse_revision(if_match: str | None) -> int | None:
-    """Return None if any revision will do, and -1, which no memory has, for an ETag of others."""
+    """Return the memory of the path, and the revision in If-Match; None if any will do."""
     if if_match is None or if_match.strip() == "*":
-        return None
-    # A weak ETag never matches (RFC 9110, section 13.1.1).
+        return Target(memory_id, None)
+    # No memory has revision -1, so that the ETag of something else never matches; nor does a weak
+    # ETag (RFC 9110, section 13.1.1).
     etag = if_match.strip().strip('"')
     is_revision = etag.isascii() and etag.isdigit() and len(etag) < 10
-    return int(etag) if is_revision else -1
+    return Target(memory_id, int(etag) if is_revision else -1)
 
 
 TargetDep = Annotated[Target, Depends(get_target)]

@@ -19,7 +19,7 @@ from app.api.answers.events import EventsAnswer, FeedEvent
 from app.api.deps import AgentDep, ServicesDep
 from app.api.key_check import has_key_ended
 from app.api.openapi import document_problems
-from app.api.responses import respond_with_answer
+from app.api.responses import respond_with_answer, send_block
 from app.api.schemas.events import EventsQuery
 from app.domain.agent import AgentId
 from app.domain.errors import EventsArchived, UnknownLogEntry
@@ -108,18 +108,18 @@ async def _read_first_page(
 @asynccontextmanager
 async def _watch_leaving(receive: Receive) -> AsyncIterator[Leaving]:
     """Yield what is done once the caller has hung up."""
-    leaving = asyncio.create_task(_wait_until_gone(receive))
+
+    async def wait_until_gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            continue
+
+    leaving = asyncio.create_task(wait_until_gone())
     try:
         yield leaving
     finally:
         leaving.cancel()
         with suppress(asyncio.CancelledError):
             await leaving
-
-
-async def _wait_until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        continue
 
 
 class EventStream(Response):
@@ -146,30 +146,21 @@ class EventStream(Response):
         async with _watch_leaving(receive) as leaving:
             with suppress(EventsArchived, SQLAlchemyError, psycopg.Error):
                 await self._send_pages(scope, send, leaving)
-        await _send_block(send, b"", more=False)
+        await send_block(send, b"", more=False)
 
     async def _send_pages(self, scope: Scope, send: Send, leaving: Leaving) -> None:
         page = self._first
         # Even a reader who is cut off before the first event knows where to go on.
         place = str(page.position.id) if not page.events else None
-        await _send_block(send, format_sse_event(comment="connected", id=place, retry=RETRY))
+        await send_block(send, format_sse_event(comment="connected", id=place, retry=RETRY))
         while not (leaving.done() or self._feed.is_over or await has_key_ended(scope)):
-            await _send_block(send, _format_page(page) or KEEPALIVE_COMMENT)
+            blocks = []
+            for event in page.events:
+                data = FeedEvent.from_attributes(event).model_dump_json()
+                blocks.append(format_sse_event(data_str=data, id=str(event.id)))
+            await send_block(send, b"".join(blocks) or KEEPALIVE_COMMENT)
             if page.events:
                 page = await self._feed.read_next(self._agent, page, self._selection)
             page = await self._feed.wait_for_events(
                 self._agent, page, self._selection, seconds=HEARTBEAT, leaving=leaving
             )
-
-
-def _format_page(page: EventPage) -> bytes:
-    return b"".join(
-        format_sse_event(
-            data_str=FeedEvent.from_attributes(event).model_dump_json(), id=str(event.id)
-        )
-        for event in page.events
-    )
-
-
-async def _send_block(send: Send, block: bytes, *, more: bool = True) -> None:
-    await send({"type": "http.response.body", "body": block, "more_body": more})

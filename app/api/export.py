@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from app.api.deps import AgentDep, ServicesDep
 from app.api.ndjson import NDJSON
 from app.api.openapi import Responses, build_line_schema
+from app.api.responses import send_block
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
@@ -59,26 +60,14 @@ class ExportStream(StreamingResponse):
         # and the generator could then not return its connection. Here it is closed between blocks.
         caller = Request(scope, receive)
         async with aclosing(self._rest):
-            await self._send_start(send)
+            start = "http.response.start"
+            await send({"type": start, "status": self.status_code, "headers": self.raw_headers})
             block = self._first
             while block and not await caller.is_disconnected():
                 async with asyncio.timeout(PATIENCE):
-                    await _send_block(send, block, more=True)
+                    await send_block(send, block)
                 block = await anext(self._rest, b"")
-            await _send_block(send, b"", more=False)
-
-    async def _send_start(self, send: Send) -> None:
-        await send(
-            {
-                "type": "http.response.start",
-                "status": self.status_code,
-                "headers": self.raw_headers,
-            }
-        )
-
-
-async def _send_block(send: Send, block: bytes, *, more: bool) -> None:
-    await send({"type": "http.response.body", "body": block, "more_body": more})
+            await send_block(send, b"", more=False)
 
 
 @router.get(

@@ -6,7 +6,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel
+from pydantic import BaseModel
 
 # Names of other memory services and natural guesses, folded as `_fold_name` does.
 _MEANINGS = {
@@ -115,21 +115,19 @@ def _list_names(
     endpoint: Callable[..., Any] | type[BaseModel], location: Sequence[int | str]
 ) -> set[str]:
     """Return the names of the fields that the object at `location` takes."""
-    models = _list_models_of(endpoint)
-    is_model = isinstance(endpoint, type)  # an endpoint's locations begin with `body` or `query`
-    for part in location[:-1] if is_model else location[1:-1]:
+    models: list[type[BaseModel]]
+    if isinstance(endpoint, type):
+        models, parts = [endpoint], location[:-1]
+    else:
+        # The locations of an endpoint begin with `body` or `query`.
+        hints: Mapping[str, Any] = typing.get_type_hints(endpoint)
+        requests = [hint for name, hint in hints.items() if name in ("body", "query")]
+        models, parts = [each for hint in requests for each in _find_models(hint)], location[1:-1]
+    for part in parts:
         inner = [m.model_fields[part].annotation for m in models if part in m.model_fields]
         if inner:
             models = [model for hint in inner for model in _find_models(hint)]
-    return {name for model in models for name in _list_own_names(model)}
-
-
-def _list_models_of(endpoint: Callable[..., Any] | type[BaseModel]) -> list[type[BaseModel]]:
-    if isinstance(endpoint, type):
-        return [endpoint]
-    hints: Mapping[str, Any] = typing.get_type_hints(endpoint)
-    requests = {name: hint for name, hint in hints.items() if name in ("body", "query")}
-    return [model for hint in requests.values() for model in _find_models(hint)]
+    return {name for model in models for name in model.model_fields}
 
 
 def _find_models(hint: Any) -> Iterator[type[BaseModel]]:
@@ -137,10 +135,3 @@ def _find_models(hint: Any) -> Iterator[type[BaseModel]]:
         yield hint
     for inner in typing.get_args(hint):
         yield from _find_models(inner)
-
-
-def _list_own_names(model: type[BaseModel]) -> Iterator[str]:
-    for name, field in model.model_fields.items():
-        yield name
-        if isinstance(field.validation_alias, AliasChoices):
-            yield from (str(choice) for choice in field.validation_alias.choices)

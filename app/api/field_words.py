@@ -1,7 +1,7 @@
-"""Descriptions of fields and parameters whose own code gives none: one word, one description.
+"""Descriptions of fields and parameters that stand in several places: one word, one description.
 
-A field means the same wherever its name stands. Where it does not, the entry names the schema or
-the route too.
+They are for fields whose own declaration gives none. A field means the same wherever its name
+stands.
 """
 
 from collections.abc import Iterator
@@ -10,216 +10,90 @@ from typing import Any
 _SLOT = "part of the slot (entity, category, key), which holds one value at a time"
 
 WORDS = {
-    "after": "The memory as it would be after the change.",
-    "after_state": "The memories concerned, after the operation.",
     "agent_id": "Whose memories these are: the value of X-Agent-Id.",
-    "agents": "The agents that the key is for: ids, `acme/*` for all with that beginning, or `*`.",
-    "algorithm": "How the digests were made.",
     "as_of": "The valid time that the answer describes: what was true then.",
-    "at": "When it was said.",
     "atomic": "true: one bad item refuses the whole batch. Default: a bad item fails alone.",
-    "before": "The memory as it is without the change.",
-    "before_state": "The memories concerned, before the operation.",
-    "by": "The id of a stored memory that takes its place, instead of new `content`.",
     "by_kind": "By the kind of memory.",
-    "by_lifespan": "How many memories of each lifespan.",
-    "by_operation": "How many operations of each kind the log has.",
-    "by_status": "How many versions have each status.",
-    "by_tier": "How many memories of each tier.",
-    "candidates": "The stored memories that the fact was compared with, and what was judged.",
     "category": f"The area of the key, such as `tooling`; {_SLOT}. Empty: none.",
     "chain_id": "The chain of successive versions of one fact; all of them have the same.",
-    "chain_lengths": "How many versions the chains have.",
-    "chains": "How many chains are of that length.",
-    "changes": "How often the value changed.",
-    "completion_tokens": "Tokens that the model wrote.",
     "confidence": "How sure it is, 0 to 1.",
     "content": "The fact in words.",
-    "contradicted_by": (
-        "The later memory whose claim spoke against this one: set when it was superseded, too."
-    ),
-    "counts": "What came of it: numbers by outcome.",
     "created_at": "When it became known to the service.",
     "cursor": "`next_cursor` of the page before.",
-    "decided_at": "When a person decided it; null while it waits.",
     "decided_by": "Who decided: caller, rule, signals, judge, model, fallback, sweep or reviewer.",
-    "decision": "The relation that the write rests on, who found it and why.",
-    "decision_log_id": "The operation that the decision led to.",
-    "detail": "What is the case, and what to do about it.",
-    "details": "The free JSON stored with it.",
-    "digests": "A digest of each erased text, by the id of its memory.",
     "dry_run": "Whether nothing was written, because the call asked only what would happen.",
-    "duration_ms": "How long the operation took, in milliseconds.",
     "end": "Where it ends: characters from 0, the end excluded.",
     "entities": "Names that the fact mentions.",
     "entity": f"Who or what it is about, such as `user`; {_SLOT}.",
-    "erased": "The memories that were erased.",
     "erased_at": "When it was erased; null: it was not.",
-    "error": "Why it failed; null: it did not.",
-    "events": "What happened to it, oldest first.",
-    "examined": "How many memories have been looked at.",
     "expired": "How many were never decided, because what they were about changed.",
     "expires_at": "When it ends; null: never.",
-    "explanation": "The reason in words.",
-    "facts": "The facts that were read from it, and what became of each.",
-    "filter": "Decide every waiting review that fits, instead of those named by `ids`.",
-    "due_at": "A worker reads it then, if no further messages of the session come before.",
     "finished_at": "When it ended; null: not yet.",
-    "holding": "The memories that hold at that moment.",
     "id": "Its id.",
-    "ids": "The reviews to decide.",
     "importance": "How much it matters, 0 to 1.",
-    "incoming": "What the caller sent; null where it was erased.",
     "items": "The entries of this page.",
-    "judgments": "What each judge said of each memory concerned.",
     "key": f"Which attribute, such as `editor`; {_SLOT}.",
     "kind": "What sort of statement: fact, preference, decision or constraint.",
     "known_at": "The known time that the answer describes: as far as was known then.",
     "length": "How many versions the chain has.",
     "lifespan": "Whether it ends with its session, with its project, or with neither.",
-    "lifetimes": "How long values hold.",
     "limit": "How many entries at most.",
     "line": "The line of the text that stands for it.",
-    "llm_calls": "Calls to the language model.",
     "log_id": "The operation in the log; null where none was written.",
-    "lower_quartile": "A quarter of them are weaker.",
-    "mean": "The mean.",
-    "mean_days": "The mean of the days that a value held; null where none has ended.",
-    "median": "Half of them are weaker.",
-    "median_days": "The median of the days that a value held; null where none has ended.",
-    "memories": "How many memories.",
     "memory": "The memory concerned; null where there is none to show.",
     "memory_id": "The memory concerned.",
     "memory_ids": "The memories concerned.",
-    "merged_from": "The memories whose texts were merged into this one.",
-    "messages": "The messages, each with the facts read from it and what became none.",
     "min_confidence": "Only those whose judge was at least so sure, 0 to 1.",
     "min_importance": "Only memories of at least this importance, 0 to 1.",
     "min_score": "Leave out results that score lower, 0 to 1.",
     "mode": "How to search: by meaning (`vector`), by words (`text`), or by both.",
-    "model": "The language model that was asked; null: none.",
-    "ms": "Milliseconds that the judges took.",
     "name": "Its name.",
     "next_cursor": "Send it as `cursor` for the next page; null: this page is the last.",
     "note": "A reason, for people.",
     "operation": "What was done: ADD, UPDATE, NOOP and so on.",
-    "operations": "The operations that made and changed these versions, oldest first.",
-    "origin": "What it came from.",
     "pending": "How many reviews wait.",
     "project": "The project it belongs to, by name.",
-    "prompt_tokens": "Tokens that the model read.",
-    "prompt_version": "The version of the prompt for the model; null: none was asked.",
-    "proposed": "How many changes were proposed.",
-    "accepted": "How many of them a person accepted.",
-    "rejected": "How many of them a person rejected.",
-    "bands": "The proposals by relation, judge and confidence.",
     "query": "What to search for, in words. `q` means the same.",
     "reason": "Why, for people and for the log.",
     "reasoning": "The reasons in words.",
-    "receipt": "Digests of what was erased, which prove it to whoever has a copy.",
     "received_at": "When it arrived.",
     "relation": "How the incoming fact stands to the stored one.",
-    "relationship": "The link.",
-    "relationships": "How many links there are.",
-    "request_id": "The X-Request-Id of the call.",
     "result": "What came of it: the answer to the write, or a problem.",
     "results": "One result for each entry, in order.",
     "retracted_at": "When it was retracted; null: it was not.",
-    "reverted": "The operations that were undone.",
     "review_id": "The review; null where there is none.",
-    "reviews": "How many reviews there are, by status.",
-    "revoked_at": "When it was revoked; null: it was not.",
     "role": "Who spoke.",
     "said_at": "When it was said.",
-    "said_until": "The end that its words or its caller stated; null: none.",
     "scopes": "The kinds of calls that the key allows.",
     "score": "The chance that it answers the question, 0 to 1, beside the others that may.",
     "sentence": "It in words, for people.",
     "session_id": "The session (conversation) in which it was said.",
     "signals": "The reasons that rules found, each with a confidence.",
-    "since": "From this time on.",
     "single_valued": "Whether its slot holds one value at a time; null: as the key says.",
-    "skipped": "The parts that became no fact, each with the reason.",
     "slot": "The entity, category and key it is about; null: no key was named.",
     "source": "Where it comes from, such as a file or a tool.",
-    "source_id": "The memory from which the link goes.",
-    "source_memory_ids": "The memories that it started from.",
     "sources": "All that it rests on: documents, addresses, ids of your own.",
-    "stale_because": "What it rests on and what has ended since.",
-    "start": "Where it begins: characters from 0.",
-    "started_at": "When it began; null: not yet.",
     "state": "How it stands.",
     "status": "How it stands at the moment of the answer.",
-    "strength": "The strengths of those that hold, 0 to 1.",
-    "summary": "Its story in a sentence.",
-    "superseded_at": "When it became known that something newer replaced it.",
     "superseded_by": "The memory that replaced it; null: none has.",
-    "supersedes_id": "The memory that it replaced; null: none.",
     "tags": "Words of your own, to filter by.",
     "tags_all": "Only memories with all of these tags.",
     "tags_any": "Only memories with at least one of these tags.",
-    "target_id": "The memory to which the link goes.",
     "target_memory_id": "The memory that it made or changed.",
     "text": "The words.",
     "tier": "`core` keeps a floor under its strength; `semantic` fades.",
-    "title": "The problem in a few words.",
     "trust": "How far its source is trusted, 0 to 100. Less trust ends nothing stated with more.",
     "trust_ceiling": "The highest trust that calls with this key may give, 0 to 100.",
-    "type": "What the source is to the target.",
-    "until": "Up to this time.",
-    "upper_quartile": "A quarter of them are stronger.",
     "usage": "What the judges cost.",
-    "usefulness": "What it was chosen by: strength, and nearness to the query.",
     "valid_from": "When it became true in the world.",
     "valid_until": "When it stopped being true, or will; null: it holds until further notice.",
     "value": "The value of the key, such as `Helix`, apart from the sentence.",
-    "version": "The version of this service.",
     "versions": "The versions, oldest first.",
     "why": "Since when it holds and what it replaced, in a sentence.",
-}
-
-# Where a name means something else: by the schema, or by the id of the operation.
-EXCEPTIONS = {
-    "BandOut.decided_by": "Which judge proposed them.",
-    "CandidateOut.confidence": "How sure the judge was, 0 to 1; null: it was not judged.",
-    "CandidateOut.relation": "How the fact stands to this one; null: it was not judged.",
-    "CaptureAnswer.dry_run": "Whether nothing was stored, because the call asked what would be.",
-    "CapturedMessageOut.id": "The id that the caller gave it; null: none.",
-    "CapturedMessageOut.name": "The name of the speaker; null: none.",
-    "ContextAnswer.items": "The memories of the text, by kind.",
-    "ContextAnswer.text": "The context as text, ready for a prompt.",
-    "CoverOut.since": "From then on it does not hold.",
-    "DatedByOut.text": "The words that were read.",
-    "DecideRequest.decision": "`accept` or `reject`.",
-    "DecidedOut.review_id": "The review that was decided.",
-    "DerivedSlotOut.value": "The value that was read.",
-    "DoctorAnswer.problems": "The rules that something breaks; empty where all is well.",
-    "EndedOut.status": "How it ended.",
-    "ErasureAnswer.known_at": "The known time of this write.",
+    # Where a name means something else: by the schema, or by the id of the operation.
     "Health.status": "`ok` or `ready`.",
-    "HintOut.name": "What the hint warns of.",
-    "IssuedKeyOut.id": "The id of the key, which is no secret.",
-    "KeyOut.id": "The id of the key, which is no secret.",
-    "KindLivesOut.kind": "The kind of memory that these figures are of.",
-    "LinkAnswer.known_at": "The known time of the write that made the link.",
     "LogEntryOut.confidence": "How sure the judge was, 0 to 1; null: nobody was asked.",
-    "MessageRequest.content": "What was said, in full.",
-    "MessagesRequest.session_id": "A name of your own for the conversation.",
-    "Problem.status": "The status of the answer.",
-    "Problem.type": "A name for this kind of problem, which does not change.",
-    "QuoteOut.role": "Who said it.",
-    "RevertsAnswer.results": "What undoing each of them did.",
-    "RevertsRequest.operation": "Only operations of this kind.",
-    "RevertsRequest.session_id": "Only operations of this session.",
     "SearchAnswer.results": "The memories found, best first.",
-    "StaleConstraintOut.valid_from": "Since when it holds.",
-    "StatsOut.operations": "How many operations the log has.",
-    "SweepOut.id": "The id of the sweep.",
-    "SweepOut.since": "Only memories that became known from then on; null: all.",
-    "SweepSummary.id": "The id of the sweep.",
-    "SweepSummary.since": "Only memories that became known from then on; null: all.",
-    "ValueOut.valid_from": "When this value began to hold.",
-    "Version.encoder": "The model that makes the vectors of this service.",
     "list_log.decided_by": "Only operations that this judge decided.",
     "list_log.operation": "Only operations of this kind.",
     "list_log.since": "Only operations known from then on.",
@@ -231,21 +105,20 @@ EXCEPTIONS = {
 
 def describe_fields(document: dict[str, Any]) -> None:
     """Give each field and parameter without a description that of its name."""
-    for name, schema in document["components"]["schemas"].items():
-        for field, described in schema.get("properties", {}).items():
-            _describe(described, f"{name}.{field}", field)
-    for route in _list_routes(document):
+    for schema_name, schema in document["components"]["schemas"].items():
+        for name, field in schema.get("properties", {}).items():
+            _describe(field, schema_name, name)
+    for route in iterate_routes(document):
         for parameter in route.get("parameters", []):
-            _describe(parameter, f"{route['operationId']}.{parameter['name']}", parameter["name"])
+            _describe(parameter, route["operationId"], parameter["name"])
 
 
 def _describe(described: dict[str, Any], place: str, name: str) -> None:
-    if not described.get("description"):
-        words = EXCEPTIONS.get(place) or WORDS.get(name)
-        if words:
-            described["description"] = words
+    words = WORDS.get(f"{place}.{name}") or WORDS.get(name)
+    if words and not described.get("description"):
+        described["description"] = words
 
 
-def _list_routes(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def iterate_routes(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for methods in document["paths"].values():
         yield from methods.values()

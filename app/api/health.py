@@ -89,8 +89,8 @@ class Ready(Health):
 class Version(BaseModel):
     """What runs here."""
 
-    version: str
-    encoder: str
+    version: str = Field(description="The version of this service.")
+    encoder: str = Field(description="The model that makes the vectors of this service.")
 
 
 @router.get("/", include_in_schema=False)

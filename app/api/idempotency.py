@@ -65,7 +65,15 @@ class KeyedRequest:
 
     def plan_replay(self, render: Callable[[Result], Response]) -> Idempotency[Result]:
         """Let the service keep its result as `render` answers it, for retries."""
-        return Idempotency(self.call, lambda result: _store_response(render(result)))
+
+        def store_response(result: Result) -> StoredAnswer:
+            response = render(result)
+            headers = dict(response.headers)
+            # The server counts the bytes again when it answers the retry.
+            headers.pop("content-length", None)
+            return StoredAnswer(response.status_code, headers, bytes(response.body))
+
+        return Idempotency(self.call, store_response)
 
     async def fingerprint_stream(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """Pass the body on and add it to the fingerprint: a retry must send the same bytes."""
@@ -73,13 +81,6 @@ class KeyedRequest:
             if self.call:
                 self.call.feed(chunk)
             yield chunk
-
-
-def _store_response(response: Response) -> StoredAnswer:
-    headers = dict(response.headers)
-    # The server counts the bytes again when it answers the retry.
-    headers.pop("content-length", None)
-    return StoredAnswer(response.status_code, headers, bytes(response.body))
 
 
 async def get_keyed_stream(
@@ -92,8 +93,16 @@ async def get_keyed_stream(
     if key is None:
         yield KeyedRequest(None)
         return
+    # A retry must repeat these besides the body.
+    head = [
+        request.method,
+        request.url.path,
+        request.url.query,
+        request.headers.get("if-match", ""),
+        "",
+    ]
     async with services.key_locks.lock_key(agent, key):
-        call = KeyedCall(agent, key, _build_fingerprint_head(request))
+        call = KeyedCall(agent, key, "\n".join(head))
         async with connect_for_agent(services.engine, agent) as connection:
             record = await call.find_record(connection)
         if record:
@@ -101,18 +110,6 @@ async def get_keyed_stream(
                 call.feed(chunk)
             call.replay_answer(record)
         yield KeyedRequest(call)
-
-
-def _build_fingerprint_head(request: HttpRequest) -> str:
-    """Return what a retry must repeat besides the body."""
-    lines = [
-        request.method,
-        request.url.path,
-        request.url.query,
-        request.headers.get("if-match", ""),
-        "",
-    ]
-    return "\n".join(lines)
 
 
 # Scope "function": the next call under the key may begin when the route has returned, although a

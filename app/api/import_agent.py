@@ -1,6 +1,6 @@
 """The lines of a native export in the order in which they come in."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 
 from psycopg.types.json import Jsonb
 
@@ -25,10 +25,21 @@ async def read_rows(
             raise BadImportLine(after + 1, "It is blank.")
         row = decode_line(line.number, line.raw)
         if isinstance(row, ExportEnd):
-            _check_counts(line.number, row.counts, counts)
-            await _check_nothing_follows(lines)
+            # A type that the last line omits counts as 0.
+            if dict.fromkeys(counts, 0) | row.counts != counts:
+                raise BadImportLine(
+                    line.number,
+                    f"It counts {row.counts}, but before it stand {counts}: lines are missing or "
+                    "doubled.",
+                )
+            async for following in lines:
+                raise BadImportLine(following.number, "Nothing may follow the `end` line.")
             return
-        _check_place(row, counts)
+        order = list(counts)
+        for later in order[order.index(row.type) + 1 :]:
+            if counts[later]:
+                reason = f"A line of type {row.type} may not follow one of type {later}."
+                raise BadImportLine(row.number, reason)
         _refuse_secrets(row, secrets)
         counts[row.type] += 1
         after = line.number
@@ -55,27 +66,3 @@ def _refuse_secrets(row: ExportRow, secrets: SecretRemover) -> None:
             secrets.check_name(name, text)
         except SecretsRefused as error:
             raise BadImportLine(row.number, describe_error(error)) from None
-
-
-def _check_place(row: ExportRow, counts: Mapping[str, int]) -> None:
-    """Raise BadImportLine unless a line of this type may follow those counted so far."""
-    order = list(counts)
-    for later in order[order.index(row.type) + 1 :]:
-        if counts[later]:
-            raise BadImportLine(
-                row.number, f"A line of type {row.type} may not follow one of type {later}."
-            )
-
-
-def _check_counts(number: int, claimed: dict[str, int], counts: dict[str, int]) -> None:
-    """Raise BadImportLine unless the last line counts the same; a type it omits counts as 0."""
-    if dict.fromkeys(counts, 0) | claimed != counts:
-        raise BadImportLine(
-            number,
-            f"It counts {claimed}, but before it stand {counts}: lines are missing or doubled.",
-        )
-
-
-async def _check_nothing_follows(lines: NumberedLines) -> None:
-    async for line in lines:
-        raise BadImportLine(line.number, "Nothing may follow the `end` line.")

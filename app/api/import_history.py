@@ -78,7 +78,10 @@ async def import_history(
     secrets: SecretRemoverDep,
     request: Request,
 ) -> Response:
-    _check_media_type(request)
+    # A form or a script of a foreign web page may send other media types without asking.
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != NDJSON:
+        raise HTTPException(415, f"Send the lines with `Content-Type: {NDJSON}`.")
     secrets.check_name("X-Agent-Id", agent)
     lines = NumberedLines(keyed.fingerprint_stream(_read_body(request)))
     first = await anext(lines, None)
@@ -101,13 +104,6 @@ async def _read_body(request: Request) -> AsyncIterator[bytes]:
     async for piece in request.stream():
         yield piece
     await refuse_ended_key(request.scope)
-
-
-def _check_media_type(request: Request) -> None:
-    """Refuse a body that a form or a script of a foreign web page may send without asking."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != NDJSON:
-        raise HTTPException(415, f"Send the lines with `Content-Type: {NDJSON}`.")
 
 
 class _VersionReader:

@@ -10,9 +10,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.api.problems import (
     DATABASE_ERRORS,
-    build_problem,
+    refuse_request,
     respond_to_database_error,
-    respond_with_problem,
 )
 from app.api.request_body import drain_body
 from app.api.tokens import BadToken, read_token
@@ -45,7 +44,10 @@ class KeyCheck:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        if self._root_key is None or not self._is_guarded(scope["path"]):
+        path = scope["path"]
+        is_guarded = path.startswith(("/v1/", "/mcp", "/mem0"))
+        is_guarded |= path == "/metrics" and self._guards_metrics
+        if self._root_key is None or not is_guarded:
             scope["actor"] = STRANGER if self._root_key else ANONYMOUS
             return await self._app(scope, receive, send)
         key = _find_key(Headers(scope=scope))
@@ -57,16 +59,13 @@ class KeyCheck:
             await drain_body(receive)
             return await _respond_unauthorized(str(problem))(scope, receive, send)
         if actor is None:
-            refusal = self._respond_to_wrong_key(scope) if key else _respond_unauthorized()
+            address = scope["client"][0] if scope.get("client") else ""
+            wait = self._wrong_keys.note_wrong_key(address) if key else 0
+            refusal = _respond_slow_down(wait) if wait else _respond_unauthorized()
             await drain_body(receive)
             return await refusal(scope, receive, send)
         scope["actor"] = actor
         await self._app(scope, receive, send)
-
-    def _is_guarded(self, path: str) -> bool:
-        return path.startswith(("/v1/", "/mcp", "/mem0")) or (
-            path == "/metrics" and self._guards_metrics
-        )
 
     async def _find_actor(self, key: str, scope: Scope) -> Actor | None:
         if self._root_key and secrets.compare_digest(key.encode(), self._root_key):
@@ -76,11 +75,6 @@ class KeyCheck:
             reader: KeyReader = scope["app"].state.services.key_reader
             return await reader.find_actor(presented)
         return read_token(key, self._token_secret) if self._token_secret else None
-
-    def _respond_to_wrong_key(self, scope: Scope) -> Response:
-        address = scope["client"][0] if scope.get("client") else ""
-        wait = self._wrong_keys.note_wrong_key(address)
-        return _respond_slow_down(wait) if wait else _respond_unauthorized()
 
 
 async def refuse_ended_key(scope: Scope) -> None:
@@ -112,8 +106,8 @@ _HOW_TO_SEND = "Send a key of this service as `Authorization: Bearer KEY` or `X-
 
 
 def _respond_unauthorized(detail: str = _HOW_TO_SEND) -> Response:
-    problem = build_problem(401, "unauthorized", "The key is missing or wrong", detail)
-    return respond_with_problem(problem, {"WWW-Authenticate": "Bearer", "Connection": "close"})
+    headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
+    return refuse_request(401, "unauthorized", "The key is missing or wrong", detail, headers)
 
 
 def _respond_slow_down(seconds: int) -> Response:
@@ -121,5 +115,5 @@ def _respond_slow_down(seconds: int) -> Response:
         f"Too many wrong keys came from this address. Try again in {seconds} seconds; "
         "a right key is taken at once."
     )
-    problem = build_problem(429, "too-many-wrong-keys", "Too many wrong keys", detail)
-    return respond_with_problem(problem, {"Retry-After": str(seconds), "Connection": "close"})
+    headers = {"Retry-After": str(seconds), "Connection": "close"}
+    return refuse_request(429, "too-many-wrong-keys", "Too many wrong keys", detail, headers)

@@ -69,7 +69,7 @@ def render_outcome(
 
     The status is 201 if the write inserted something, 202 if it waits as a review, otherwise 200.
     """
-    answer = WriteAnswer.from_outcome(outcome, half_lives, redacted)
+    answer = WriteAnswer.from_outcome(outcome, half_lives, redacted=redacted)
     return respond_with_answer(answer, _get_status(outcome), _build_headers(outcome), view)
 
 
@@ -147,23 +147,17 @@ async def store(
     redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(_render_text, half_lives=services.half_lives, view=view, redacted=redacted)
+
+    def render(outcome: TextOutcome) -> Response:
+        answer = StoreAnswer.from_text_outcome(outcome, services.half_lives, redacted)
+        # 201 if a part of the text was inserted.
+        status = max(map(_get_status, outcome.outcomes))
+        return respond_with_answer(answer, status, _build_headers(outcome.first), view)
+
     outcome = await services.texts.store(
         caller.build_call(render), _build_command(body, caller.rights), dry_run=body.dry_run
     )
     return render(outcome)
-
-
-def _render_text(
-    outcome: TextOutcome, half_lives: HalfLives, view: View, redacted: int
-) -> Response:
-    """Return what a store answers, with the ETag of the memory in the answer.
-
-    The status is 201 if a part of the text was inserted.
-    """
-    answer = StoreAnswer.from_text_outcome(outcome, half_lives, redacted)
-    status = max(map(_get_status, outcome.outcomes))
-    return respond_with_answer(answer, status, _build_headers(outcome.first), view)
 
 
 def _build_command(body: StoreRequest, rights: Rights) -> StoreCommand:
@@ -191,9 +185,13 @@ async def store_batch(
 ) -> Response:
     if body.history:
         caller.rights.require_full_trust()
-    items = await _parse_items(body.items, caller.rights, secrets)
-    if body.atomic:
-        _refuse_bad_items(items)
+    items = [
+        await _parse_item(item, caller.rights, secrets)
+        async for item in iterate_in_turns(body.items)
+    ]
+    bad_items = {i: item for i, item in enumerate(items) if isinstance(item, _BadItem)}
+    if body.atomic and bad_items:
+        raise BatchRefused(bad_items)
     render = partial(_render_batch, items=items, half_lives=services.half_lives, view=view)
     commands = [item.command for item in items if isinstance(item, _Item)]
     if not commands:
@@ -234,12 +232,6 @@ class _Item:
     redacted: int
 
 
-async def _parse_items(
-    items: Sequence[Any], rights: Rights, secrets: SecretRemover
-) -> list[_Item | _BadItem]:
-    return [await _parse_item(item, rights, secrets) async for item in iterate_in_turns(items)]
-
-
 async def _parse_item(item: Any, rights: Rights, secrets: SecretRemover) -> _Item | _BadItem:
     try:
         redacted = await secrets.remove(item)
@@ -251,13 +243,6 @@ async def _parse_item(item: Any, rights: Rights, secrets: SecretRemover) -> _Ite
         return _BadItem(invalid_input(error.errors(), StoreRequest))
     except (SecretsRefused, TrustTooHigh) as error:
         return _BadItem(problem_of(error))
-
-
-def _refuse_bad_items(items: Sequence[_Item | _BadItem]) -> None:
-    """Raise BatchRefused if an item is no valid store request."""
-    bad_items = {i: item for i, item in enumerate(items) if isinstance(item, _BadItem)}
-    if bad_items:
-        raise BatchRefused(bad_items)
 
 
 def _render_batch(
@@ -272,18 +257,14 @@ def _render_batch(
     for item in items:
         if isinstance(item, _BadItem):
             results.append(item.problem)
+            continue
+        outcome = next(stored)
+        if isinstance(outcome, PalimpsestError):
+            results.append(problem_of(outcome))
         else:
-            results.append(_answer_outcome(next(stored), half_lives, item.redacted))
+            results.append(StoreAnswer.from_text_outcome(outcome, half_lives, item.redacted))
     answer = BatchAnswer.model_construct(waiting=count_waiting(outcomes), results=results)
     return respond_with_answer(answer, view=view)
-
-
-def _answer_outcome(
-    outcome: TextOutcome | PalimpsestError, half_lives: HalfLives, redacted: int
-) -> StoreAnswer | Problem:
-    if isinstance(outcome, PalimpsestError):
-        return problem_of(outcome)
-    return StoreAnswer.from_text_outcome(outcome, half_lives, redacted)
 
 
 @router.get(

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from app.api.examples import STORE_ANSWERS
-from app.api.field_words import describe_fields
+from app.api.field_words import describe_fields, iterate_routes
 from app.api.problems import MEDIA_TYPE
 from app.caller_transport import POSITION_HEADER
 from app.domain.position import POSITION_PATTERN
@@ -127,8 +127,18 @@ def describe_words(app: FastAPI) -> None:
         describe_fields(document)
         _document_headers_as_text(document)
         _document_positions(document)
-        _put_successes_first(document)
-        _show_store_answers(document)
+        # The answers of each route begin with what a caller hopes for, and 201 before 200.
+        for route in iterate_routes(document):
+            route["responses"] = dict(
+                sorted(
+                    route["responses"].items(),
+                    key=lambda response: "0" if response[0] == "201" else response[0],
+                )
+            )
+        # Examples are added here: those of a route lose every field that is null.
+        responses = document["paths"]["/v1/memories"]["post"]["responses"]
+        for status, answer in STORE_ANSWERS.items():
+            responses[status]["content"]["application/json"]["example"] = answer
         return document
 
     app.openapi = build_described_document  # type: ignore[method-assign]  # as FastAPI advises
@@ -136,13 +146,12 @@ def describe_words(app: FastAPI) -> None:
 
 def _document_headers_as_text(document: dict[str, Any]) -> None:
     """Leave null out of the schemas of headers: one that has no value is not sent."""
-    for methods in document["paths"].values():
-        for route in methods.values():
-            for parameter in route.get("parameters", ()):
-                schema = parameter["schema"]
-                if parameter["in"] == "header" and "anyOf" in schema:
-                    [text] = [each for each in schema.pop("anyOf") if each != {"type": "null"}]
-                    schema.update(text)
+    for route in iterate_routes(document):
+        for parameter in route.get("parameters", ()):
+            schema = parameter["schema"]
+            if parameter["in"] == "header" and "anyOf" in schema:
+                [text] = [each for each in schema.pop("anyOf") if each != {"type": "null"}]
+                schema.update(text)
 
 
 _POSITION: dict[str, Any] = {
@@ -167,35 +176,14 @@ def _document_positions(document: dict[str, Any]) -> None:
                         response.setdefault("headers", {})[POSITION_HEADER] = _POSITION
 
 
-def _put_successes_first(document: dict[str, Any]) -> None:
-    """Let the answers of each route begin with what a caller hopes for, and 201 before 200."""
-    for methods in document["paths"].values():
-        for route in methods.values():
-            route["responses"] = dict(sorted(route["responses"].items(), key=_rank_response))
-
-
-def _show_store_answers(document: dict[str, Any]) -> None:
-    """Add the examples here: those of a route lose every field that is null."""
-    responses = document["paths"]["/v1/memories"]["post"]["responses"]
-    for status, answer in STORE_ANSWERS.items():
-        responses[status]["content"]["application/json"]["example"] = answer
-
-
-def _rank_response(response: tuple[str, Any]) -> str:
-    status = response[0]
-    return "0" if status == "201" else status
-
-
 def document_problems(*statuses: int) -> Responses:
     """Return the `responses` of a route or router that answers these statuses with a Problem."""
-    return {status: _document_problem(status) for status in statuses}
-
-
-def _document_problem(status: int) -> dict[str, Any]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    documented: dict[str, Any] = {"description": _MEANINGS[status], "content": content}
-    if status in _HEADERS:
-        documented["headers"] = _HEADERS[status]
+    documented: Responses = {}
+    for status in statuses:
+        documented[status] = {"description": _MEANINGS[status], "content": content}
+        if status in _HEADERS:
+            documented[status]["headers"] = _HEADERS[status]
     return documented
 
 
@@ -213,6 +201,5 @@ def build_line_schema(model_schema: dict[str, Any]) -> dict[str, Any]:
 
     References inside the schema of a line must lead to the schemas of the document.
     """
-    items = dict(model_schema)
-    items.pop("$defs", None)
+    items = {name: value for name, value in model_schema.items() if name != "$defs"}
     return {"type": "array", "items": items}

@@ -57,7 +57,10 @@ class PositionReport:
         token = CALL_READS.set(call)
 
         async def send_with_position(message: Message) -> None:
-            if message["type"] == "http.response.start" and _may_have_written(scope, message, call):
+            # `only_reads` is set while the call runs.
+            is_write = scope["method"] not in _READING_METHODS and not call.only_reads
+            is_start = message["type"] == "http.response.start" and message["status"] < 300
+            if is_write and is_start and scope["path"].startswith("/v1/"):
                 services = scope["app"].state.services
                 if services.reads.replicas:
                     position = await _find_position(services)
@@ -68,11 +71,6 @@ class PositionReport:
             await self._app(scope, receive, send_with_position)
         finally:
             CALL_READS.reset(token)
-
-
-def _may_have_written(scope: Scope, start: Message, call: CallReads) -> bool:
-    is_write = scope["method"] not in _READING_METHODS and not call.only_reads
-    return is_write and start["status"] < 300 and scope["path"].startswith("/v1/")
 
 
 async def _find_position(services: Services) -> Position:

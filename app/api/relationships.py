@@ -1,7 +1,6 @@
 """Relationships between memories: which one rests on which."""
 
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import APIRouter, Body, Query
 from starlette.responses import Response
@@ -19,7 +18,7 @@ from app.domain.errors import UnknownMemory
 from app.domain.relationship import BINDING, Relationship
 from app.services.relationships import RelationshipOutcome
 from app.store.engine import begin_for_agent
-from app.store.relationships import AfterRelationship, StoredRelationship, list_relationships
+from app.store.relationships import AfterRelationship, list_relationships
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
@@ -92,7 +91,9 @@ async def relationships(
     shown = page.relationships[: query.limit]
     next_cursor = None
     if len(page.relationships) > query.limit:
-        position = _locate_relationship(shown[-1], memory_id)
+        last = shown[-1]
+        other_id = last.link.target if last.link.source == memory_id else last.link.source
+        position = AfterRelationship(last.created_at, other_id, last.link.type)
         next_cursor = RelationshipCursor(position, page.known_at).encode()
     items = [RelationshipOut.from_relationship(relationship) for relationship in shown]
     return respond_with_answer(
@@ -100,9 +101,3 @@ async def relationships(
             items=items, next_cursor=next_cursor, known_at=page.known_at
         )
     )
-
-
-def _locate_relationship(relationship: StoredRelationship, memory_id: UUID) -> AfterRelationship:
-    link = relationship.link
-    other_id = link.target if link.source == memory_id else link.source
-    return AfterRelationship(relationship.created_at, other_id, link.type)

@@ -70,8 +70,11 @@ class TimelyBody:
             return await self._app(scope, _stream_in_time(receive), send)
         body = bytearray()
         key = scope["actor"].name
+        limit = self._batch_limit
+        if scope["path"] not in BATCHED:
+            limit = min(limit, MAX_SINGLE_BODY)
         try:
-            await self._receive_whole(receive, key, body, self._find_limit(scope["path"]))
+            await self._receive_whole(receive, key, body, limit)
             await _refuse_crowded(body)
             await self._app(scope, _replay(bytes(body), receive), send)
         except _Refused as refusal:
@@ -80,9 +83,6 @@ class TimelyBody:
         finally:
             self._buffered[key] -= len(body)
             self._buffered = +self._buffered
-
-    def _find_limit(self, path: str) -> int:
-        return self._batch_limit if path in BATCHED else min(self._batch_limit, MAX_SINGLE_BODY)
 
     async def _receive_whole(self, receive: Receive, key: str, body: bytearray, limit: int) -> None:
         try:

@@ -17,7 +17,9 @@ class RequestId:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        request_id = _choose_request_id(scope)
+        proposed = Headers(scope=scope).get("x-request-id", "")
+        is_usable = proposed.isprintable() and 0 < len(proposed) <= MAX_REQUEST_ID
+        request_id = proposed if is_usable else uuid4().hex
         scope["request_id"] = request_id
 
         async def send_with_id(message: Message) -> None:
@@ -27,9 +29,3 @@ class RequestId:
             await send(message)
 
         await self._app(scope, receive, send_with_id)
-
-
-def _choose_request_id(scope: Scope) -> str:
-    proposed = Headers(scope=scope).get("x-request-id", "")
-    is_usable = proposed.isprintable() and 0 < len(proposed) <= MAX_REQUEST_ID
-    return proposed if is_usable else uuid4().hex

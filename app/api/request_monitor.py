@@ -30,14 +30,12 @@ _SECONDS = Histogram(
 # Routes that wait for something to happen: how long they take says nothing about the service.
 _WAITING = frozenset({"/v1/events"})
 _QUIET = frozenset({"/livez", "/readyz", "/metrics"})
-
-
 _SHED = "shed"
 _AGENT_ID = re.compile(AGENT_ID_PATTERN)
 
 
 class RequestMonitor:
-    """Count and log what the application answers.
+    """Count and log responses.
 
     Routes are named, never paths: paths and queries hold what people wrote.
     """
@@ -73,7 +71,7 @@ class RequestMonitor:
 
 def _record_request(scope: Scope, status: int, seconds: float) -> None:
     method = scope["method"] if scope["method"] in HTTPMethod.__members__ else "other"
-    route = _name_route(scope)
+    route = _SHED if "shed" in scope else getattr(scope.get("route"), "path", "unmatched")
     _REQUESTS.labels(method, route, str(status)).inc()
     if route == _SHED:
         return  # Logging each refusal would cost more than the refusal itself.
@@ -87,21 +85,10 @@ def _record_request(scope: Scope, status: int, seconds: float) -> None:
             "status": status,
             "duration_ms": round(seconds * 1e3, 2),
             "agent": _find_agent_id(scope),
-            "actor": _find_actor_name(scope),
+            # None for a call that was refused before anybody knew who calls.
+            "actor": scope["actor"].name if "actor" in scope else None,
         }
         logger.log(level, "request", extra=details)
-
-
-def _name_route(scope: Scope) -> str:
-    if "shed" in scope:
-        return _SHED
-    path: str = getattr(scope.get("route"), "path", "unmatched")
-    return path
-
-
-def _find_actor_name(scope: Scope) -> str | None:
-    """Return None for a call that was refused before anybody knew who calls."""
-    return scope["actor"].name if "actor" in scope else None
 
 
 def _find_agent_id(scope: Scope) -> str | None:

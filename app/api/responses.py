@@ -5,10 +5,11 @@ from collections.abc import Callable
 from datetime import datetime
 
 from starlette.responses import Response
+from starlette.types import Send
 
 from app.api.answers.base import AnswerBase
+from app.api.answers.brief import shorten_answer
 from app.api.answers.memories import MemoryOut, format_etag
-from app.api.answers.shortening import shorten_answer
 from app.api.views import View
 from app.domain.strength import HalfLives
 from app.domain.version import Memory
@@ -45,3 +46,8 @@ def respond_with_memory(
     """Return one memory, with its ETag."""
     answer = MemoryOut.from_memory(memory, as_of, half_lives)
     return respond_with_answer(answer, headers={"ETag": format_etag(memory.revision)}, view=view)
+
+
+async def send_block(send: Send, block: bytes, *, more: bool = True) -> None:
+    """Send a block of a streamed body; the last one has `more=False`."""
+    await send({"type": "http.response.body", "body": block, "more_body": more})

@@ -1,13 +1,12 @@
 """Undoing operations of the log."""
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.brief_changes import BriefRevertAnswer, BriefRevertsAnswer
+from app.api.answers.brief import BriefRevertAnswer, BriefRevertsAnswer
 from app.api.answers.reverts import RevertAnswer, RevertsAnswer
 from app.api.deps import ServicesDep
 from app.api.idempotency import CallerDep
@@ -16,7 +15,6 @@ from app.api.openapi import BODY, WRITE, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.reverts import RevertRequest, RevertsRequest
 from app.api.views import View, ViewDep
-from app.domain.strength import HalfLives
 from app.services.reverts import RevertedOperation
 
 log_router = APIRouter(prefix="/v1/log", tags=["log"])
@@ -43,15 +41,16 @@ async def revert(
     view: ViewDep = View.FULL,
 ) -> Response:
     body = body or RevertRequest()
-    render = partial(_render_revert, half_lives=services.half_lives, view=view)
+
+    def render(reverts: list[RevertedOperation]) -> Response:
+        return respond_with_answer(
+            RevertAnswer.from_reverts(reverts, services.half_lives), view=view
+        )
+
     reverts = await services.reverts.revert_one(
         caller.build_call(render), log_id, cascade=body.cascade, store=body.store
     )
     return render(reverts)
-
-
-def _render_revert(reverts: list[RevertedOperation], half_lives: HalfLives, view: View) -> Response:
-    return respond_with_answer(RevertAnswer.from_reverts(reverts, half_lives), view=view)
 
 
 @router.post(

@@ -1,7 +1,6 @@
 """Reviews: reading what waits for a person, deciding it, and the report of shadow mode."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -9,12 +8,12 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query
 from starlette.responses import Response
 
 from app.api import examples
-from app.api.answers.brief import BriefWriteAnswer
-from app.api.answers.brief_changes import (
+from app.api.answers.brief import (
     BriefAnswersAnswer,
     BriefDecideAnswer,
     BriefReviewDetail,
     BriefReviewsAnswer,
+    BriefWriteAnswer,
 )
 from app.api.answers.memories import MemoryOut
 from app.api.answers.problem import Problem
@@ -48,12 +47,11 @@ from app.api.schemas.reviews import (
 )
 from app.api.secrets import SecretFreeRoute
 from app.api.views import View, ViewDep
-from app.domain.agent import AgentId
 from app.domain.errors import PalimpsestError, UnknownReview
 from app.domain.strength import HalfLives
 from app.services.agent_write import Outcome
 from app.services.answers import AnsweredQuestion
-from app.services.reviews import Decided, OutdatedReview, ReviewDecider
+from app.services.reviews import Decided, OutdatedReview
 from app.store.engine import begin_for_agent
 from app.store.reviews import reviews
 
@@ -196,16 +194,10 @@ class Decider:
         )
 
     def _render(self, outcome: Outcome | OutdatedReview) -> Response:
-        return _render_decision(outcome, self.services.half_lives, self.view)
-
-
-def _render_decision(
-    outcome: Outcome | OutdatedReview, half_lives: HalfLives, view: View
-) -> Response:
-    answer = _answer_decision(outcome, half_lives)
-    if isinstance(answer, Problem):
-        return respond_with_problem(answer)
-    return respond_with_answer(answer, view=view)
+        answer = _answer_decision(outcome, self.services.half_lives)
+        if isinstance(answer, Problem):
+            return respond_with_problem(answer)
+        return respond_with_answer(answer, view=self.view)
 
 
 DeciderDep = Annotated[Decider, Depends()]
@@ -259,8 +251,17 @@ async def decide(
     body: Annotated[DecideRequest, Body(openapi_examples=examples.DECIDE)],
     view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(_render_decisions, half_lives=services.half_lives, view=view)
-    review_ids = body.ids or await _list_matching(services.reviews, caller.agent, body)
+    def render(decisions: list[Decided]) -> Response:
+        results = []
+        for review_id, outcome in decisions:
+            result = _answer_decision(outcome, services.half_lives)
+            results.append(DecidedOut.model_construct(review_id=review_id, result=result))
+        return respond_with_answer(DecideAnswer.model_construct(results=results), view=view)
+
+    review_ids = body.ids
+    if not review_ids:
+        filters = (body.filter or ReviewFilterFields()).to_review_filters()
+        review_ids = await services.reviews.list_matching(caller.agent, filters, body.limit or 0)
     decisions = await services.reviews.decide_all(
         caller.build_call(render),
         review_ids,
@@ -290,36 +291,15 @@ async def answer_reviews(
     body: Annotated[AnswersRequest, Body(openapi_examples=examples.ANSWERS)],
     view: ViewDep = View.FULL,
 ) -> Response:
-    render = partial(_render_answered, half_lives=services.half_lives, view=view)
+    def render(answered: list[AnsweredQuestion]) -> Response:
+        results = []
+        for each in answered:
+            result = _answer_decision(each.result, services.half_lives)
+            results.append(AnsweredOut.from_attributes(each, result=result))
+        return respond_with_answer(AnswersAnswer.model_construct(results=results), view=view)
+
     answers = [item.to_answer() for item in body.answers]
     return render(await services.answers.answer_all(caller.build_call(render), answers))
-
-
-def _render_answered(
-    answered: list[AnsweredQuestion], half_lives: HalfLives, view: View
-) -> Response:
-    results = []
-    for each in answered:
-        result = _answer_decision(each.result, half_lives)
-        results.append(
-            AnsweredOut.model_construct(
-                question=each.question, review_id=each.review_id, result=result
-            )
-        )
-    return respond_with_answer(AnswersAnswer.model_construct(results=results), view=view)
-
-
-async def _list_matching(reviews: ReviewDecider, agent: AgentId, body: DecideRequest) -> list[UUID]:
-    filters = body.filter or ReviewFilterFields()
-    return await reviews.list_matching(agent, filters.to_review_filters(), body.limit or 0)
-
-
-def _render_decisions(decisions: list[Decided], half_lives: HalfLives, view: View) -> Response:
-    results = []
-    for review_id, outcome in decisions:
-        result = _answer_decision(outcome, half_lives)
-        results.append(DecidedOut.model_construct(review_id=review_id, result=result))
-    return respond_with_answer(DecideAnswer.model_construct(results=results), view=view)
 
 
 @shadow_router.get(

@@ -91,7 +91,7 @@ class SecretFreeRoute(APIRoute):
         async def handle_without_secrets(request: Request) -> Response:
             await _remove_secrets(request)
             response = await handle(request)
-            if redacted := get_redacted(request):
+            if redacted := await get_redacted(request):
                 response.headers[HEADER] = str(redacted)
             return response
 
@@ -115,13 +115,9 @@ async def _remove_secrets(request: Request) -> None:
     request.state.redacted = await secrets.remove(body)
 
 
-def get_redacted(request: Request) -> int:
+async def get_redacted(request: Request) -> int:
     """Return how many secrets were taken out of the body of the request."""
     return getattr(request.state, "redacted", 0)
 
 
-async def _get_redacted(request: Request) -> int:
-    return get_redacted(request)
-
-
-RedactedDep = Annotated[int, Depends(_get_redacted)]
+RedactedDep = Annotated[int, Depends(get_redacted)]

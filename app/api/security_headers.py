@@ -34,13 +34,18 @@ class SecurityHeaders:
         path = scope["path"]
         is_of_console = path.startswith("/ui")
         is_asset = path.startswith("/ui/assets/")
+        policy = _ANSWERS
+        if is_of_console:
+            policy = _CONSOLE
+        elif path.startswith(("/docs", "/redoc")):
+            policy = _PAGES
         holds_facts = path.startswith(("/v1/", "/mcp", "/mem0", "/ui")) and not is_asset
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(_EVERYWHERE)
-                headers["Content-Security-Policy"] = _choose_policy(path)
+                headers["Content-Security-Policy"] = policy
                 if is_of_console:
                     # A form is otherwise sent without its origin, which the console asks for.
                     headers["Referrer-Policy"] = "same-origin"
@@ -49,9 +54,3 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
-
-
-def _choose_policy(path: str) -> str:
-    if path.startswith("/ui"):
-        return _CONSOLE
-    return _PAGES if path.startswith(("/docs", "/redoc")) else _ANSWERS

@@ -13,12 +13,8 @@ class TrailingSlash:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and _has_idle_slash(scope["path"]):
-            scope["path"] = scope["path"].removesuffix("/")
+        if scope["type"] == "http":
+            path = scope["path"]
+            if path in _NAMES or (path != "/" and not path.startswith(_NAMES)):
+                scope["path"] = path.removesuffix("/")
         await self._app(scope, receive, send)
-
-
-def _has_idle_slash(path: str) -> bool:
-    if path in _NAMES:
-        return True
-    return len(path) > 1 and path.endswith("/") and not path.startswith(_NAMES)

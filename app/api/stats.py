@@ -13,7 +13,7 @@ from app.api.openapi import document_problems
 from app.api.position import PURE_READ
 from app.api.responses import respond_with_answer
 from app.domain.errors import UnknownAgent
-from app.store import agents, recent_stats
+from app.store import agents, stats
 from app.store.engine import begin_for_agent
 
 router = APIRouter(prefix="/v1/agents", tags=["agents"])
@@ -26,15 +26,15 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     response_model=None,
     description=(
         "An agent in numbers: memories by status, what holds and how strong it is, the log by "
-        "operation and judge, reviews. All numbers are those of `as_of`. Only the strengths of a "
-        "large agent, which has an index, are a while older: the worker counts them now and then."
+        "operation and judge, reviews. All numbers are those of `as_of`. Those of a large agent, "
+        "which has an index, are a while old: the worker counts them now and then."
     ),
 )
 async def get_stats(services: ServicesDep, agent_id: NamedAgentDep) -> Response:
     async def read(connection: AsyncConnection) -> Mapping[str, Any]:
         if not await agents.is_seen(connection, agent_id):
             raise UnknownAgent(agent_id)
-        return await recent_stats.read_stats(connection, agent_id, services.half_lives)
+        return await stats.read_stats(connection, agent_id, services.half_lives)
 
     row = await services.reads.run(agent_id, read, door=begin_for_agent)
     return respond_with_answer(StatsOut.from_row(agent_id, row))

@@ -8,12 +8,13 @@ the page may read the answers; `Host` tells the name.
 from collections.abc import Set as AbstractSet
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api.answers.problem import Problem
-from app.api.problems import build_problem, respond_with_problem
+from app.api.problems import refuse_request
 
 ANY_HOST = "*"
+_CLOSE = {"Connection": "close"}  # a body may still be on its way
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # Probes name the service by whatever address it has, and these two tell nothing.
 _PROBES = frozenset({"/livez", "/readyz"})
@@ -26,17 +27,14 @@ class OneHost:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _names_one_host(scope):
+        if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        problem = build_problem(
-            400, "bad-host", "Which host is meant?", "Send the header Host once."
-        )
-        await _refuse(problem, scope, receive, send)
-
-
-def _names_one_host(scope: Scope) -> bool:
-    hosts = Headers(scope=scope).getlist("host")
-    return len(hosts) == 1 or (not hosts and scope["http_version"] == "1.0")
+        hosts = Headers(scope=scope).getlist("host")
+        if len(hosts) == 1 or (not hosts and scope["http_version"] == "1.0"):
+            return await self._app(scope, receive, send)
+        detail = "Send the header Host once."
+        refusal = refuse_request(400, "bad-host", "Which host is meant?", detail, _CLOSE)
+        await refusal(scope, receive, send)
 
 
 class NoWebPages:
@@ -52,26 +50,24 @@ class NoWebPages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in _PROBES:
             return await self._app(scope, receive, send)
-        problem = self._find_problem(scope["method"], scope["path"], Headers(scope=scope))
-        if problem is None:
-            return await self._app(scope, receive, send)
-        await _refuse(problem, scope, receive, send)
+        refusal = self._find_refusal(scope["method"], scope["path"], Headers(scope=scope))
+        await (refusal or self._app)(scope, receive, send)
 
-    def _find_problem(self, method: str, path: str, headers: Headers) -> Problem | None:
+    def _find_refusal(self, method: str, path: str, headers: Headers) -> Response | None:
         host = headers.get("host", "")
         if ANY_HOST not in self._hosts and _strip_port(host) not in self._hosts:
             detail = (
                 "Without a key, the service answers only under the hosts that "
                 "PALIMPSEST_ALLOWED_HOSTS names. Add this one, or set PALIMPSEST_API_KEY."
             )
-            return build_problem(403, "foreign-host", "Not a host of this service", detail)
+            return refuse_request(403, "foreign-host", "Not a host of this service", detail, _CLOSE)
         is_foreign = comes_from_another_origin(host, headers)
         if is_foreign and (path.startswith(("/v1/", "/mem0")) or method not in _SAFE_METHODS):
             detail = (
                 "Without a key, the service takes no calls from web pages of another origin. "
                 "Set PALIMPSEST_API_KEY, and let a server of the page's own send them."
             )
-            return build_problem(403, "foreign-origin", "A page of another origin", detail)
+            return refuse_request(403, "foreign-origin", "A page of another origin", detail, _CLOSE)
         return None
 
 
@@ -87,8 +83,3 @@ def comes_from_another_origin(host: str, headers: Headers) -> bool:
         return True
     own = (f"http://{host}".lower(), f"https://{host}".lower())
     return headers.get("origin", own[0]).lower() not in own
-
-
-async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer, and close the connection: a body may still be on its way."""
-    await respond_with_problem(problem, {"Connection": "close"})(scope, receive, send)

@@ -48,26 +48,20 @@ class Chains:
     def absorb_versions(self, versions: Iterable[Version]) -> None:
         """Add new versions, and replace known ones by their new states."""
         for version in versions:
-            self._leave_other_chain(version)
-            line = self._line_by_chain[version.chain_id]
             before = self._versions.get(version.id)
+            if before is not None and before.chain_id != version.chain_id:
+                # A version rarely joins another chain, so all others are simply indexed anew.
+                others = [other for other in self._versions.values() if other.id != version.id]
+                self._clear()
+                self.absorb_versions(others)
+                before = None
+            line = self._line_by_chain[version.chain_id]
             if before is None:
                 self._index_version(version)
             else:
                 _remove_from_line(line, before)
             _add_to_line(line, version)
             self._versions[version.id] = version
-
-    def _leave_other_chain(self, version: Version) -> None:
-        """Forget the version if it stood in another chain.
-
-        That is rare, so all others are simply indexed anew.
-        """
-        before = self._versions.get(version.id)
-        if before is not None and before.chain_id != version.chain_id:
-            others = [other for other in self._versions.values() if other.id != version.id]
-            self._clear()
-            self.absorb_versions(others)
 
     def _index_version(self, version: Version) -> None:
         chain_id = version.chain_id
@@ -188,22 +182,9 @@ class Chains:
         """
         by_id = {claim.id: claim for claim in claims}
         claimed = {claim.id: claim for claim in by_id.values() if claim.chain_id == chain_id}
-        line, moved = self._place_claims(chain_id, by_id.values())
-        versions = ChainMap(claimed, self._versions)
-        settled = [settle_void(claim, now) for claim in claimed.values() if claim.belief.void]
-        for start, end in _find_stretches(line, moved, versions):
-            stretch = [versions[place[-1]] for place in line[start:end]]
-            following = versions[line[end][-1]] if end < len(line) else None
-            settled += settle_line(stretch, following, now)
-        return sorted(settled, key=_get_creation)
-
-    def _place_claims(
-        self, chain_id: UUID, claims: Iterable[Version]
-    ) -> tuple[list[Place], list[Place]]:
-        """Return the line of the chain with these claims, and the places that changed."""
         line = self._line_by_chain.get(chain_id, []).copy()
         moved: list[Place] = []
-        for claim in claims:
+        for claim in by_id.values():
             before = self._versions.get(claim.id)
             if before is not None and before.chain_id == chain_id:
                 _remove_from_line(line, before)
@@ -211,7 +192,13 @@ class Chains:
             if claim.chain_id == chain_id:
                 _add_to_line(line, claim)
                 moved.append(_get_place(claim))
-        return line, moved
+        versions = ChainMap(claimed, self._versions)
+        settled = [settle_void(claim, now) for claim in claimed.values() if claim.belief.void]
+        for start, end in _find_stretches(line, moved, versions):
+            stretch = [versions[place[-1]] for place in line[start:end]]
+            following = versions[line[end][-1]] if end < len(line) else None
+            settled += settle_line(stretch, following, now)
+        return sorted(settled, key=_get_creation)
 
     def find_in_slot(self, slot: Slot) -> list[Version]:
         """Return the versions of the slot in all chains."""

@@ -145,7 +145,12 @@ def compose_context(
     """
     whole, chosen = budget, _fit_questions(questions, budget)
     budget -= estimate_tokens(_render_questions(chosen))
-    ordered = sorted((_name_in_questions(item, chosen) for item in items), key=_get_priority)
+    named: list[ContextItem] = []
+    for item in items:
+        memory_id = item.memory.id
+        names = tuple(each.name_memory(memory_id) for each in chosen if memory_id in each.about)
+        named.append(replace(item, asked_as=names) if names else item)
+    ordered = sorted(named, key=lambda each: (each.kind is not Kind.CONSTRAINT, -each.usefulness))
     distinct: dict[str, ContextItem] = {}
     for item in ordered:
         distinct.setdefault(fold(item.text), item)
@@ -155,7 +160,8 @@ def compose_context(
     for kind in SECTIONS:
         section = [item for item in fitting if item.kind is kind]
         shown += section
-        text += _render_section(kind, section)
+        if section:
+            text += _render_heading(kind) + "".join(item.line for item in section)
     shown_ids = {item.memory.id for item in shown}
     chosen = [question for question in chosen if not question.about.isdisjoint(shown_ids)]
     text += _render_questions(chosen) if text else ""
@@ -172,16 +178,6 @@ def compose_context(
     )
 
 
-def _name_in_questions(item: ContextItem, questions: Sequence[ContextQuestion]) -> ContextItem:
-    memory_id = item.memory.id
-    names = [each.name_memory(memory_id) for each in questions if memory_id in each.about]
-    return replace(item, asked_as=tuple(names)) if names else item
-
-
-def _get_priority(item: ContextItem) -> tuple[bool, float]:
-    return item.kind is not Kind.CONSTRAINT, -item.usefulness
-
-
 def _fit_items_to_budget(items: Iterable[ContextItem], budget: int) -> list[ContextItem]:
     fitting: list[ContextItem] = []
     headed: set[Kind] = set()
@@ -195,13 +191,6 @@ def _fit_items_to_budget(items: Iterable[ContextItem], budget: int) -> list[Cont
             headed.add(item.kind)
             budget -= cost
     return fitting
-
-
-def _render_section(kind: Kind, items: Sequence[ContextItem]) -> str:
-    if not items:
-        return ""
-    lines = [item.line for item in items]
-    return _render_heading(kind) + "".join(lines)
 
 
 def _render_heading(kind: Kind) -> str:

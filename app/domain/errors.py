@@ -1,13 +1,14 @@
 """The errors of the business, as facts.
 
-A message states what is the case, and the attributes hold the values. What can be done about it is
-advice in the words of a surface: `api/problems.py` advises callers, and `app/advice.py` advises the
-person who runs the service.
+A message states what is the case, and attributes hold the values that surfaces need. What can be
+done about it is advice in the words of a surface: `app/advice.py` advises the person who runs the
+service, and `api/problems.py` advises callers.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import ceil
+from typing import ClassVar
 from uuid import UUID
 
 MOST_NAMED = 20  # ids that a message lists; the attributes hold all of them
@@ -15,6 +16,15 @@ MOST_NAMED = 20  # ids that a message lists; the attributes hold all of them
 
 class PalimpsestError(Exception):
     """The root of all errors that a caller can act on."""
+
+
+class Unknown(PalimpsestError):
+    """The agent has no such thing. A thing of another agent is unknown too."""
+
+    noun: ClassVar[str]
+
+    def __init__(self, thing_id: UUID | str) -> None:
+        super().__init__(f"There is no {self.noun} {thing_id} here.")
 
 
 class Conflict(PalimpsestError):
@@ -47,12 +57,10 @@ class NoModel(PalimpsestError):
         super().__init__("The call asks for a language model, and none is set. Nothing was stored.")
 
 
-class UnknownMemory(PalimpsestError):
+class UnknownMemory(Unknown):
     """The agent has no such memory at that known time. Another agent's memory is unknown too."""
 
-    def __init__(self, memory_id: UUID | str) -> None:
-        super().__init__(f"There is no memory {memory_id} here.")
-        self.memory_id = memory_id
+    noun = "memory"
 
 
 class NotYetKnown(PalimpsestError):
@@ -100,7 +108,6 @@ class DoesNotHold(Conflict):
             f"Memory {memory_id} does not hold at {at.isoformat()}; {instead}.",
             [] if holds is None else [holds],
         )
-        self.holds = holds
 
 
 class SuccessorDoesNotHold(Conflict):
@@ -159,14 +166,12 @@ class TooManyPending(Unavailable):
 
     def __init__(self, most: int) -> None:
         super().__init__(f"The key has {most} captures that wait for a worker.", 30)
-        self.most = most
 
 
-class UnknownCapture(PalimpsestError):
+class UnknownCapture(Unknown):
     """The agent has no such capture. Another agent's capture is unknown too."""
 
-    def __init__(self, capture_id: UUID | str) -> None:
-        super().__init__(f"There is no capture {capture_id} here.")
+    noun = "capture"
 
 
 class CaptureUnfinished(Conflict):
@@ -181,8 +186,6 @@ class SecretsRefused(PalimpsestError):
 
     def __init__(self, place: str, kind: str) -> None:
         super().__init__(f"{place} holds a secret ({kind}). Nothing was stored.")
-        self.place = place
-        self.kind = kind
 
 
 # --- erasing -------------------------------------------------------------------------------------
@@ -193,7 +196,6 @@ class Erased(PalimpsestError):
 
     def __init__(self, memory_id: UUID) -> None:
         super().__init__(f"Memory {memory_id} was erased; only its place in time is left.")
-        self.memory_id = memory_id
 
 
 class MergedElsewhere(Conflict):
@@ -215,11 +217,10 @@ class NothingToErase(PalimpsestError):
 # --- the log, its archives and reverts -----------------------------------------------------------
 
 
-class UnknownLogEntry(PalimpsestError):
+class UnknownLogEntry(Unknown):
     """The agent's log has no such operation."""
 
-    def __init__(self, log_id: UUID | str) -> None:
-        super().__init__(f"There is no operation {log_id} here.")
+    noun = "operation"
 
 
 class OperationArchived(PalimpsestError):
@@ -263,25 +264,24 @@ class EventsArchived(PalimpsestError):
 
 
 class ArchivesUnavailable(Unavailable):
-    """The archives of the log cannot be read or written; `reason` says in a sentence why."""
+    """The archives of the log cannot be read or written, so that nothing was archived or erased."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} Nothing was archived or erased.", 60)
-        self.reason = reason
+        super().__init__(reason, 60)
 
 
 class ArchiveFolderMissing(ArchivesUnavailable):
     """There is no archive folder, and the service may not make it."""
 
     def __init__(self) -> None:
-        super().__init__("The archive folder is not there.")
+        super().__init__("The archive folder is not there")
 
 
 class ArchiveFolderReadOnly(ArchivesUnavailable):
     """The service may not write in the archive folder."""
 
     def __init__(self) -> None:
-        super().__init__("The archive folder cannot be written.")
+        super().__init__("The archive folder cannot be written")
 
 
 class ArchiveDamaged(ArchivesUnavailable):
@@ -352,19 +352,17 @@ class CannotRevert(PalimpsestError):
 # --- reviews, sweeps and agents ------------------------------------------------------------------
 
 
-class UnknownReview(PalimpsestError):
+class UnknownReview(Unknown):
     """The agent has no such review."""
 
-    def __init__(self, review_id: UUID | str) -> None:
-        super().__init__(f"There is no review {review_id} here.")
+    noun = "review"
 
 
 class AmbiguousReview(PalimpsestError):
-    """Several reviews have ids that end like this; `review_ids` names them."""
+    """Several reviews have ids that end like this."""
 
     def __init__(self, handle: str, review_ids: Sequence[UUID]) -> None:
         super().__init__(f"Several reviews end in {handle}: {_join_ids(review_ids)}.")
-        self.review_ids = tuple(review_ids)
 
 
 class UnknownLetter(PalimpsestError):
@@ -416,11 +414,10 @@ class CannotAccept(Conflict):
         super().__init__(f"Review {review_id} cannot be accepted: {reason}.", memory_ids)
 
 
-class UnknownSweep(PalimpsestError):
+class UnknownSweep(Unknown):
     """The agent has no such sweep."""
 
-    def __init__(self, sweep_id: UUID | str) -> None:
-        super().__init__(f"There is no sweep {sweep_id} here.")
+    noun = "sweep"
 
 
 class SweepsOff(PalimpsestError):
@@ -458,7 +455,6 @@ class ScopeMissing(Forbidden):
 
     def __init__(self, scope: str) -> None:
         super().__init__(f"The key of this call does not have the scope `{scope}`.")
-        self.scope = scope
 
 
 class AgentForbidden(Forbidden):
@@ -466,7 +462,6 @@ class AgentForbidden(Forbidden):
 
     def __init__(self, agent: str) -> None:
         super().__init__(f"The key of this call is not for the agent {agent!r}.")
-        self.agent = agent
 
 
 class AgentNotNamed(Forbidden):
@@ -474,7 +469,6 @@ class AgentNotNamed(Forbidden):
 
     def __init__(self, agents: Sequence[str]) -> None:
         super().__init__(f"The key of this call is for {', '.join(agents)}.")
-        self.agents = tuple(agents)
 
 
 class TrustTooHigh(Forbidden):
@@ -482,8 +476,6 @@ class TrustTooHigh(Forbidden):
 
     def __init__(self, stated: int, ceiling: int) -> None:
         super().__init__(f"trust is {stated}, and the key of this call gives at most {ceiling}.")
-        self.stated = stated
-        self.ceiling = ceiling
 
 
 class HistoryForbidden(Forbidden):
@@ -494,7 +486,6 @@ class HistoryForbidden(Forbidden):
             "Only a key that may give the whole trust, 100, loads a history as it was. The key of "
             f"this call gives at most {ceiling}."
         )
-        self.ceiling = ceiling
 
 
 class RightsExceeded(Forbidden):
@@ -504,12 +495,10 @@ class RightsExceeded(Forbidden):
         super().__init__("The new key would allow more than the key of this call does.")
 
 
-class UnknownKey(PalimpsestError):
+class UnknownKey(Unknown):
     """There is no such key, or it allows more than the key of the call."""
 
-    def __init__(self, key_id: str) -> None:
-        super().__init__(f"There is no key {key_id} here.")
-        self.key_id = key_id
+    noun = "key"
 
 
 class KeyEnded(PalimpsestError):
@@ -517,7 +506,6 @@ class KeyEnded(PalimpsestError):
 
     def __init__(self, key_id: str) -> None:
         super().__init__(f"Key {key_id} was revoked or has expired.")
-        self.key_id = key_id
 
 
 class KeysOff(PalimpsestError):
@@ -530,11 +518,10 @@ class KeysOff(PalimpsestError):
 # --- webhooks ------------------------------------------------------------------------------------
 
 
-class UnknownWebhook(PalimpsestError):
+class UnknownWebhook(Unknown):
     """There is no such webhook, or it is for agents that the key of the call is not for."""
 
-    def __init__(self, webhook_id: UUID) -> None:
-        super().__init__(f"There is no webhook {webhook_id} here.")
+    noun = "webhook"
 
 
 class TooManyWebhooks(PalimpsestError):
@@ -542,7 +529,6 @@ class TooManyWebhooks(PalimpsestError):
 
     def __init__(self, most: int) -> None:
         super().__init__(f"The key has {most} webhooks, and no key may have more.")
-        self.most = most
 
 
 class AddressNotAllowed(PalimpsestError):
@@ -594,9 +580,8 @@ class BadImportLine(PalimpsestError):
     """A line of an import cannot be taken; nothing of that import was stored."""
 
     def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f"Line {line}: {reason} Nothing of this import was kept.")
+        super().__init__(f"Line {line}: {reason}")
         self.line = line
-        self.reason = reason
 
 
 class DamagedImport(PalimpsestError):
@@ -604,10 +589,6 @@ class DamagedImport(PalimpsestError):
 
     Nothing of that import was stored.
     """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} Nothing of this import was kept.")
-        self.reason = reason
 
 
 class NotEmpty(Conflict):

@@ -32,18 +32,6 @@ def is_english(text: str) -> bool:
 
     What is written in another script, such as Chinese or Cyrillic, is foreign wherever it stands.
     """
-    english, foreign = _count_words(text)
-    return foreign == 0 or foreign < english
-
-
-def is_in_known_script(text: str) -> bool:
-    """Return True if all its words are in Latin, Chinese or Japanese writing."""
-    letters = (letter for word in _WORD.findall(text) for letter in word if not letter.isascii())
-    return all(not _KNOWN.isdisjoint(name(letter, "SIGN").split()) for letter in letters)
-
-
-def _count_words(text: str) -> tuple[int, int]:
-    """Return how many frequent words of English it has, and how many foreign ones."""
     words = _WORD.findall(text)
     foreign = english = 0
     for place, word in enumerate(words):
@@ -56,7 +44,13 @@ def _count_words(text: str) -> tuple[int, int]:
         elif word.islower():
             foreign += word in _FOREIGN or not word.isascii()
             english += word in _ENGLISH
-    return english, foreign
+    return foreign == 0 or foreign < english
+
+
+def is_in_known_script(text: str) -> bool:
+    """Return True if all its words are in Latin, Chinese or Japanese writing."""
+    letters = (letter for word in _WORD.findall(text) for letter in word if not letter.isascii())
+    return all(not _KNOWN.isdisjoint(name(letter, "SIGN").split()) for letter in letters)
 
 
 def _is_in_other_script(word: str) -> bool:

@@ -73,7 +73,8 @@ def differ_in_exact_words(one: str, other: str) -> bool:
         others[_keep_letters(word)].append(word)
     for word in first - second:
         for alike in others[_keep_letters(word)]:
-            if not (_are_plain(word, alike) or _are_times(word, alike)):
+            are_times = _CLOCK.fullmatch(word) and _CLOCK.fullmatch(alike)
+            if not (are_times or (_is_folded_word(word) and _is_folded_word(alike))):
                 return True
     return False
 
@@ -82,21 +83,14 @@ def _keep_letters(word: str) -> str:
     return "".join(each for each in fold(word) if each.isalnum() or _is_vowel_sign(each))
 
 
-def _are_plain(*words: str) -> bool:
-    return all(_PLAIN.fullmatch(_drop_vowel_signs(word)) and word == fold(word) for word in words)
-
-
-def _drop_vowel_signs(word: str) -> str:
-    return "".join(each for each in word if not _is_vowel_sign(each))
+def _is_folded_word(word: str) -> bool:
+    bare = "".join(each for each in word if not _is_vowel_sign(each))
+    return _PLAIN.fullmatch(bare) is not None and word == fold(word)
 
 
 def _is_vowel_sign(character: str) -> bool:
     """Return True for a sign that is part of a letter, as in Hindi and Arabic."""
     return unicodedata.category(character).startswith("M")
-
-
-def _are_times(*words: str) -> bool:
-    return all(map(_CLOCK.fullmatch, words))
 
 
 def _fold_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -153,13 +147,11 @@ def _fold_width(text: str) -> str:
     """
     if text.isascii():
         return text
-    usual = "".join(map(_fold_letter_width, unicodedata.normalize("NFC", text)))
-    return unicodedata.normalize("NFC", usual)
-
-
-def _fold_letter_width(letter: str) -> str:
-    is_odd = unicodedata.decomposition(letter).startswith(("<wide>", "<narrow>"))
-    return unicodedata.normalize("NFKC", letter) if is_odd else letter
+    letters: list[str] = []
+    for letter in unicodedata.normalize("NFC", text):
+        is_odd = unicodedata.decomposition(letter).startswith(("<wide>", "<narrow>"))
+        letters.append(unicodedata.normalize("NFKC", letter) if is_odd else letter)
+    return unicodedata.normalize("NFC", "".join(letters))
 
 
 def hash_text(text: str) -> bytes:

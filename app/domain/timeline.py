@@ -66,22 +66,17 @@ def settle_line(line: Sequence[Version], following: Version | None, now: datetim
     covers: list[_Cover] = []
     for version in reversed(line):
         settled.append(_settle_version(version, covers, following, now))
-        if version.belief.temporary:
-            _add_cover(covers, version)
-        else:
+        if not version.belief.temporary:
             following, covers = version, []
+            continue
+        start, end = version.belief.valid_from, find_own_end(version.belief) or _FOREVER
+        if start < end:
+            # The version begins before all covers, or with the first.
+            while covers and covers[-1].start <= end:
+                end = max(end, covers.pop().end)
+            covers.append(_Cover(start, end, version.id))
     settled.reverse()
     return settled
-
-
-def _add_cover(covers: list[_Cover], version: Version) -> None:
-    """Add the time of a temporary version that begins before all covers, or with the first."""
-    start, end = version.belief.valid_from, find_own_end(version.belief) or _FOREVER
-    if end <= start:
-        return
-    while covers and covers[-1].start <= end:
-        end = max(end, covers.pop().end)
-    covers.append(_Cover(start, end, version.id))
 
 
 def find_own_end(belief: Belief) -> datetime | None:

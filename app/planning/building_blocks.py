@@ -73,14 +73,11 @@ def check_end(start: datetime, end: datetime | None) -> None:
 def check_decision(details: dict[str, Any]) -> None:
     """Raise InvalidFact if the details of a decision have another type (reference 004)."""
     for name in ("alternatives", "related_files"):
-        if not _is_list_of_texts(details.get(name, [])):
+        texts = details.get(name, [])
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise InvalidFact(f"details.{name} of a decision must be a list of texts.")
     if not isinstance(details.get("rationale", ""), str):
         raise InvalidFact("details.rationale of a decision must be a text.")
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def plan_addition(
@@ -189,22 +186,20 @@ def extend_lifespan(plan: Plan, version: Version, fact: Fact) -> Plan:
     Without that the version would end with the first session while the second goes on.
     """
     lifespan = StoredFact.from_fact(fact).lifespan
-    if not lifespan.outlasts(version.lifespan) and not _lives_elsewhere(fact, version):
+    named_by = lifespan.named_by
+    name = getattr(fact, named_by) if named_by else None
+    lives_elsewhere = (
+        fact.lifespan is version.lifespan
+        and named_by is not None
+        and name not in (None, getattr(version, named_by))
+    )
+    if not lifespan.outlasts(version.lifespan) and not lives_elsewhere:
         return plan
     metadata: dict[str, Any] = {"lifespan": lifespan}
-    if (named_by := lifespan.named_by) and (name := getattr(fact, named_by)):
+    if named_by and name:
         metadata[named_by] = name
     reasoning = f"{plan.decision.reasoning} It lives on as was said last."
     return plan.to_correction(metadata, reasoning)
-
-
-def _lives_elsewhere(fact: Fact, version: Version) -> bool:
-    """Return True if the fact has the same lifespan in another session or project."""
-    named_by = version.lifespan.named_by
-    if fact.lifespan is not version.lifespan or named_by is None:
-        return False
-    name = getattr(fact, named_by)
-    return name is not None and name != getattr(version, named_by)
 
 
 def build_version(fact: StoredFact, placement: Placement) -> Version:
@@ -265,8 +260,11 @@ def rewrite_chains(
     claims_by_chain: dict[UUID, list[Version]] = defaultdict(list)
     for claim in asserted:
         _check_room(claim, chains)
-        for chain_id in _list_chains_of(claim, chains):
-            claims_by_chain[chain_id].append(claim)
+        claims_by_chain[claim.chain_id].append(claim)
+        if chains.has_version(claim.id):
+            left_chain = chains.get_version(claim.id).chain_id
+            if left_chain != claim.chain_id:
+                claims_by_chain[left_chain].append(claim)
     inserted: list[Insertion] = []
     changed: list[VersionChange] = []
     for chain_id, claims in claims_by_chain.items():
@@ -277,15 +275,10 @@ def rewrite_chains(
                 continue
             before = chains.get_version(version.id)
             if version.belief != before.belief:
-                changed.append(_change_version(before, version, now))
+                after = version.replace_claims(known_from=now)
+                after = replace(after, revision=before.revision + 1)
+                changed.append(VersionChange(before, after))
     return tuple(inserted), tuple(changed)
-
-
-def _list_chains_of(claim: Version, chains: Chains) -> set[UUID]:
-    """Return the chain in which the claim stands, and the one that it leaves, if any."""
-    if not chains.has_version(claim.id):
-        return {claim.chain_id}
-    return {claim.chain_id, chains.get_version(claim.id).chain_id}
 
 
 def _check_room(claim: Version, chains: Chains) -> None:
@@ -293,26 +286,17 @@ def _check_room(claim: Version, chains: Chains) -> None:
 
     Only a version that comes to another place is counted: what stands may always be ended.
     """
-    belief = claim.belief
-    if not belief.temporary or belief.void or _stands_there(claim, chains):
+    if not claim.belief.temporary or claim.belief.void:
         return
+    if chains.has_version(claim.id):
+        before = chains.get_version(claim.id).belief
+        is_same_place = (
+            before.chain_id == claim.chain_id and before.valid_from == claim.belief.valid_from
+        )
+        if is_same_place and not before.void:
+            return
     if chains.count_others_temporary(claim) >= MOST_TEMPORARY:
         raise InvalidFact(
             f"{MOST_TEMPORARY} facts with a stated end cover the same fact of this slot already. "
             "Leave valid_until out, or give each of them a key of its own."
         )
-
-
-def _stands_there(claim: Version, chains: Chains) -> bool:
-    """Return True if the version has its place already, and is not void."""
-    if not chains.has_version(claim.id):
-        return False
-    before = chains.get_version(claim.id).belief
-    is_same_chain = before.chain_id == claim.chain_id
-    return is_same_chain and not before.void and before.valid_from == claim.belief.valid_from
-
-
-def _change_version(before: Version, settled: Version, now: datetime) -> VersionChange:
-    """Return the change to the settled belief, which makes a new revision."""
-    after = settled.replace_claims(known_from=now)
-    return VersionChange(before, replace(after, revision=before.revision + 1))

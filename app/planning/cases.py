@@ -50,13 +50,8 @@ class StoreCase:
 
     def place_in(self, chain_id: UUID) -> Placement:
         """Return the fact's place in this chain."""
-        return Placement(
-            new_id=self.new_id,
-            chain_id=chain_id,
-            start=choose_start(self.fact, self.now),
-            now=self.now,
-            temporary=self.is_temporary,
-        )
+        start = choose_start(self.fact, self.now)
+        return Placement(self.new_id, chain_id, start, self.now, self.is_temporary)
 
     def place_in_new_chain(self) -> Placement:
         """Return the fact's place in a chain of its own."""
@@ -130,19 +125,14 @@ class StoreCase:
         """
         if version.kind is Kind.CONSTRAINT:
             return ReviewSource.CONSTRAINT
-        return None if self._is_trusted_enough(version, judgment) else ReviewSource.TRUST
-
-    def _is_trusted_enough(self, version: Version, judgment: Judgment | None) -> bool:
-        """Return True if the fact has the trust to end the version.
-
-        A fact from a message has a lower trust because nobody asked for it to be stored, but it is
-        the user's own word. So it may end what was stated with ordinary trust if the judgment is
-        very sure.
-        """
         if self.trust >= version.trust:
-            return True
+            return None
+        # A fact from a message has a lower trust because nobody asked for it to be stored, but it
+        # is the user's own word. So it may end what was stated with ordinary trust if the judgment
+        # is very sure.
         is_sure = judgment is not None and judgment.confidence >= SURE_OF_CAPTURED
-        return self.incoming.may_end_stated and is_sure and version.trust <= DEFAULT_TRUST
+        is_allowed = self.incoming.may_end_stated and is_sure and version.trust <= DEFAULT_TRUST
+        return None if is_allowed else ReviewSource.TRUST
 
 
 def plan_cover(

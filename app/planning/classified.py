@@ -39,16 +39,24 @@ from app.planning.questions import (
     plan_refusal,
     plan_separate_fact,
 )
+from app.planning.repetitions import plan_noop
 
 
 def plan_classified(case: StoreCase) -> Plan:
     """Plan what the judgments of signals and model lead to."""
     usable = [_ask_about_past(case, j) for j in case.incoming.judgments if _is_usable(case, j)]
     choice = decide_operation(usable, case.policy.is_sure)
+    plan: Plan | None = None
     if case.policy.allows_operation(choice.operation):
-        plan = _plan_choice(case, choice)
-        if plan is not None:
-            return plan
+        match choice.operation:
+            case Operation.NOOP:
+                plan = _plan_duplicate(case, choice.acts_on[0])
+            case Operation.MERGE:
+                plan = plan_merge(case, choice.acts_on[0])
+            case Operation.UPDATE | Operation.DELETE:
+                plan = _plan_ends(case, choice)
+    if plan is not None:
+        return plan
     source = ReviewSource.FALLBACK if choice.acts_on else choose_open_source(choice.flagged)
     return plan_separate_fact(case, usable, (*choice.acts_on, *choice.flagged), source)
 
@@ -72,19 +80,15 @@ def plan_forgetting(case: StoreCase) -> Plan:
         if case.holds_at_start(judgment):
             source = choose_review_source(case, judgment, ReviewSource.LOW_CONFIDENCE)
             refused.append((source, judgment))
-    plan = _plan_retraction(case, allowed) if allowed else _plan_nothing(case)
+    if allowed:
+        plan = _plan_retraction(case, allowed)
+    else:
+        reasoning = "A command to forget is no fact, and nothing stored is surely meant."
+        decision = Decision.certain(Relation.NONE, Judge.RULE, reasoning)
+        plan = Plan(operation=Operation.NOOP, now=case.now, decision=decision)
     review = build_follow_up_review(case, plan, refused)
     forgets_unknown = not allowed and review is None
     return replace(plan, review=review, forgets_unknown=forgets_unknown)
-
-
-def _plan_nothing(case: StoreCase) -> Plan:
-    reasoning = "A command to forget is no fact, and nothing stored is surely meant."
-    return Plan(
-        operation=Operation.NOOP,
-        now=case.now,
-        decision=Decision.certain(Relation.NONE, Judge.RULE, reasoning),
-    )
 
 
 def _is_usable(case: StoreCase, judgment: Judgment) -> bool:
@@ -124,8 +128,7 @@ def _ends_present(case: StoreCase, judgment: Judgment) -> bool:
     What is over ends nothing that holds. But with both ends, it covers what held then. And if the
     words state only an end, they may say when a stored memory ended.
     """
-    effect = judgment.relation.effect
-    if not case.is_past or not effect.ends_stored:
+    if not case.is_past or not judgment.relation.effect.ends_stored:
         return False
     is_retraction = judgment.relation is Relation.RETRACTION
     if has_only_dated_end(case.fact) if is_retraction else case.is_past_stay:
@@ -133,44 +136,21 @@ def _ends_present(case: StoreCase, judgment: Judgment) -> bool:
     return case.get_judged(judgment).belief.holds_at(case.told_at)
 
 
-def _plan_choice(case: StoreCase, choice: Choice) -> Plan | None:
-    match choice.operation:
-        case Operation.NOOP:
-            return _plan_duplicate(case, choice.acts_on[0])
-        case Operation.MERGE:
-            return plan_merge(case, choice.acts_on[0])
-        case Operation.UPDATE | Operation.DELETE:
-            return _plan_ends(case, choice)
-        case _:
-            return None
-
-
 def _plan_duplicate(case: StoreCase, judgment: Judgment) -> Plan | None:
-    version = case.get_judged(judgment)
-    if not version.belief.holds_at(case.start) or _is_more_specific(case, version):
-        return None
-    known = Plan(
-        operation=Operation.NOOP,
-        now=case.now,
-        decision=Decision.from_judgment(judgment),
-        target=version.id,
-        reinforced=version.id,
-    )
-    return extend_lifespan(known, version, case.fact)
-
-
-def _is_more_specific(case: StoreCase, version: Version) -> bool:
-    """Return True if the fact states a kind, a slot or an end that the version does not have.
-
-    The version may name the end in words that nobody read for dates.
-    """
-    fact, said_until = case.fact, version.belief.said_until
+    fact, version = case.fact, case.get_judged(judgment)
+    said_until = version.belief.said_until
+    # The fact may state a kind, a slot or an end that the version does not have.
     has_other_kind = fact.kind not in (None, Kind.FACT, version.kind)
     has_other_key = fact.key is not None and fact.slot.key != version.slot.key
     has_other_end = fact.valid_until is not None and fact.valid_until != said_until
     if said_until is None and version.id in case.incoming.same_dates:
+        # The version names the end in words that nobody read for dates.
         has_other_end = False
-    return has_other_kind or has_other_key or has_other_end
+    is_more_specific = has_other_kind or has_other_key or has_other_end
+    if is_more_specific or not version.belief.holds_at(case.start):
+        return None
+    plan = plan_noop(version, case.now).with_decision(Decision.from_judgment(judgment))
+    return extend_lifespan(plan, version, fact)
 
 
 # --- ends --------------------------------------------------------------------------------------
@@ -183,7 +163,14 @@ def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
     is asked about those whose new text does not fit.
     """
     allowed, refused = _split_by_limits(case, choice.acts_on)
-    plan = _plan_allowed_ends(case, choice, allowed)
+    ending = [judgment for judgment in allowed if judgment.ends_whole]
+    in_part = [judgment for judgment in allowed if not judgment.ends_whole]
+    if not ending:
+        plan = plan_rewritings(case, in_part)
+    elif choice.operation is Operation.DELETE:
+        plan = _plan_retraction(case, ending)
+    else:
+        plan = add_rewritings(case, _plan_update(case, ending), in_part)
     if plan is None and not refused:
         plan = _plan_late_arrival(case, choice)
     changed = plan.superseded if plan else ()
@@ -194,16 +181,6 @@ def _plan_ends(case: StoreCase, choice: Choice) -> Plan | None:
     if refused:
         return plan_refusal(case, choice, refused[0][0], open_judgments)
     return None
-
-
-def _plan_allowed_ends(case: StoreCase, choice: Choice, allowed: Sequence[Judgment]) -> Plan | None:
-    ending = [judgment for judgment in allowed if judgment.ends_whole]
-    in_part = [judgment for judgment in allowed if not judgment.ends_whole]
-    if not ending:
-        return plan_rewritings(case, in_part)
-    if choice.operation is Operation.DELETE:
-        return _plan_retraction(case, ending)
-    return add_rewritings(case, _plan_update(case, ending), in_part)
 
 
 def _split_by_limits(
@@ -253,8 +230,9 @@ def _list_unsure_ends(
     Judgments that propose another operation could not be accepted together with this plan.
     """
     open_judgments: list[OpenJudgment] = []
+    ends = choice.acts_on[0].relation.effect.ends_stored
     for judgment in unsure:
-        effect, ends = judgment.relation.effect, choice.acts_on[0].relation.effect.ends_stored
+        effect = judgment.relation.effect
         proposes_same = effect.operation is choice.operation or (ends and effect.ends_stored)
         if proposes_same and case.make_room(judgment):
             source = choose_review_source(case, judgment, choose_open_source([judgment]))
@@ -268,13 +246,12 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
     The memories in other chains end where the fact starts, unless the fact is temporary.
     """
     ended, moved = _make_room_for_all(case, allowed)
-    first = ended[0]
+    first, decision = ended[0], Decision.from_judgment(allowed[0])
     fact, placement = _inherit_place(first, case.fact), case.place_in(first.chain_id)
     if case.fact.kind is Kind.CONSTRAINT:
         # In the slot's chain, the slot's next value would end the constraint.
         fact, placement = case.fact, case.place_in_new_chain()
     elif case.is_temporary:
-        decision = Decision.from_judgment(allowed[0])
         if plan := plan_cover(case, fact, first, decision, moved=moved):
             return plan
         ended = [first]
@@ -282,22 +259,11 @@ def _plan_update(case: StoreCase, allowed: Sequence[Judgment]) -> Plan:
     for version in ended:
         if version.chain_id != placement.chain_id:
             claims += case.end_in_other_chain(version)
-    decision = Decision.from_judgment(allowed[0])
     stored = inherit_from_ended(
-        fact,
-        ended,
-        decision.relation,
-        case.policy,
-        corrects=case.incoming.corrects,
+        fact, ended, decision.relation, case.policy, corrects=case.incoming.corrects
     )
     return plan_replacement(
-        stored,
-        placement,
-        case.chains,
-        decision,
-        ended=ended,
-        claims=claims,
-        moved=moved,
+        stored, placement, case.chains, decision, ended=ended, claims=claims, moved=moved
     )
 
 

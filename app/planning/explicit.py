@@ -45,18 +45,12 @@ from app.planning.plan import IncomingFact, Plan
 
 @dataclass(frozen=True, slots=True)
 class _Supersession:
-    """New content under `new_id` that takes the place of `olds` from `start` on."""
+    """New content that takes the place of `olds`, and stands in the chain of the first of them."""
 
     olds: Sequence[Version]
     chains: Chains
     fact: Fact
-    start: datetime
-    now: datetime
-    new_id: UUID
-
-    @property
-    def first(self) -> Version:
-        return self.olds[0]
+    placement: Placement
 
     @property
     def old_ids(self) -> set[UUID]:
@@ -83,26 +77,28 @@ class _Supersession:
         """
         if old.belief.void:
             raise Withdrawn(old.id)
-        in_first_chain = old.chain_id == self.first.chain_id
-        if self.start > old.belief.valid_from:
-            _require_holding(old, self.chains, self.start)
+        start, new_id = self.placement.start, self.placement.new_id
+        in_first_chain = old.chain_id == self.placement.chain_id
+        if start > old.belief.valid_from:
+            _require_holding(old, self.chains, start)
         elif in_first_chain:
             self._require_nothing_between(old)
             if has_dated_start(self.fact) and old.begins_when_told:
-                [moved] = move_before([old], self.start, self.now)
+                [moved] = move_before([old], start, self.placement.now)
                 return moved
-            return old.replace_claims(void=True, ended_by=self.new_id)
+            return old.replace_claims(void=True, ended_by=new_id)
         if in_first_chain:
             return None
-        return old.replace_claims(retracted_at=self.start, ended_by=self.new_id)
+        return old.replace_claims(retracted_at=start, ended_by=new_id)
 
     def _require_nothing_between(self, old: Version) -> None:
         """Raise OthersInBetween if an unnamed version starts between the start and the old one."""
+        start = self.placement.start
         between: list[UUID] = []
         for version in order_versions(self.chains.find_chain(old.chain_id)):
             belief = version.belief
-            is_empty_at_start = belief.valid_from == belief.valid_until == self.start
-            starts_between = self.start <= belief.valid_from <= old.belief.valid_from
+            is_empty_at_start = belief.valid_from == belief.valid_until == start
+            starts_between = start <= belief.valid_from <= old.belief.valid_from
             if starts_between and version.id not in self.old_ids and not is_empty_at_start:
                 between.append(version.id)
         if between:
@@ -132,39 +128,14 @@ def plan_supersede(
         told_at = choose_told_at(incoming.fact, now)
         start = max([told_at, *(old.belief.valid_from for old in olds)])
     check_end(start, incoming.fact.valid_until)
-    claims = _Supersession(
-        olds=olds,
-        chains=chains,
-        fact=incoming.fact,
-        start=start,
-        now=now,
-        new_id=incoming.new_id,
-    ).list_claims()
+    placement = Placement(incoming.new_id, first.chain_id, start=start, now=now)
+    claims = _Supersession(olds, chains, incoming.fact, placement).list_claims()
     fact = _inherit_slot(first, incoming.fact)
     decision = Decision.certain(
         Relation.UPDATE, Judge.CALLER, "The caller named what it supersedes."
     )
-    stored = inherit_from_ended(
-        fact,
-        olds,
-        decision.relation,
-        policy,
-        corrects=incoming.corrects,
-    )
-    placement = Placement(
-        new_id=incoming.new_id,
-        chain_id=first.chain_id,
-        start=start,
-        now=now,
-    )
-    plan = plan_replacement(
-        stored,
-        placement,
-        chains,
-        decision,
-        ended=olds,
-        claims=claims,
-    )
+    stored = inherit_from_ended(fact, olds, decision.relation, policy, corrects=incoming.corrects)
+    plan = plan_replacement(stored, placement, chains, decision, ended=olds, claims=claims)
     return plan.with_incoming(fact)
 
 
@@ -228,16 +199,12 @@ def plan_succeed(
         raise Conflict("A memory cannot be its own successor; give the id of another.", [by_id])
     old, successor = _require_actionable(old_id, chains), _require_actionable(by_id, chains)
     decision = Decision.certain(Relation.UPDATE, Judge.CALLER, "The caller named the successor.")
-    if _succeeds_already(old, successor):
+    is_same_chain = old.chain_id == successor.chain_id
+    if old.belief.ended_by == by_id or (is_same_chain and begins_before(old, successor)):
         decision = replace(decision, reasoning="It is the successor already.")
-        return Plan(
-            operation=Operation.NOOP,
-            now=now,
-            decision=decision,
-            target=by_id,
-        )
+        return Plan(operation=Operation.NOOP, now=now, decision=decision, target=by_id)
     start = successor.belief.valid_from
-    if old.chain_id == successor.chain_id:
+    if is_same_chain:
         raise DoesNotHold(old_id, start, by_id)
     moment = max(start, old.belief.valid_from)
     _require_holding(old, chains, moment)
@@ -284,11 +251,6 @@ def _refuse_ring(old: Version, successor: Version, chains: Chains) -> None:
         if following == old.id:
             raise SupersessionRing(successor.id, path)
         following = chains.get_version(following).belief.ended_by
-
-
-def _succeeds_already(old: Version, successor: Version) -> bool:
-    follows = old.chain_id == successor.chain_id and begins_before(old, successor)
-    return follows or old.belief.ended_by == successor.id
 
 
 def plan_retract(

@@ -5,14 +5,11 @@ against the fact. Hints name memories and quote nothing of them, so that they ke
 its erasure. Only a hint about dates quotes: it is about words of the call that it answers.
 """
 
-from bisect import bisect_left, bisect_right, insort
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from itertools import islice, pairwise
-from operator import attrgetter
 from uuid import UUID
 
 from app.domain.chains import Chains
@@ -63,11 +60,6 @@ class ValueStep:
     created_at: datetime
     value: bytes
 
-    @property
-    def change_date(self) -> datetime:
-        """Return the time since which the value counts as new, if it is another than before."""
-        return min(self.created_at, self.valid_from)
-
     @classmethod
     def from_version(cls, version: Version) -> "ValueStep":
         value = version.id.bytes if version.erased_at else version.value_hash or version.folded_hash
@@ -116,7 +108,7 @@ def find_line_hints(steps: Iterable[ValueStep], at: datetime) -> list[Hint]:
 
     The caller must leave out withdrawn versions.
     """
-    return find_summary_hints(summarize_line(steps, at))
+    return find_summary_hints(summarize_line(order_steps(steps), at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +128,17 @@ class LineSummary:
 
 def find_summary_hints(summary: LineSummary) -> list[Hint]:
     """Return the hints about the values of one slot or chain."""
-    hints = (_find_unstable_slot(summary), _find_flip_flop(summary))
-    return list(filter(None, hints))
+    hints: list[Hint] = []
+    count = summary.recent_changes
+    if count >= UNSTABLE_CHANGES:
+        sentence = f"changed {count} times in {UNSTABLE_DAYS} days: ask before acting on it"
+        hints.append(Hint(HintName.UNSTABLE_SLOT, sentence, summary.recent_ids))
+    values = [value for _, value in summary.last_values]
+    if len(values) == 3 and values[0] == values[2]:
+        sentence = "went back to the value before the last one: ask which of the two holds"
+        memory_ids = tuple(memory_id for memory_id, _ in summary.last_values)
+        hints.append(Hint(HintName.FLIP_FLOP, sentence, memory_ids))
+    return hints
 
 
 def compute_recent_start(at: datetime) -> datetime:
@@ -146,79 +147,28 @@ def compute_recent_start(at: datetime) -> datetime:
     return max(at, _FIRST_MOMENT + recent) - recent
 
 
-def summarize_line(steps: Iterable[ValueStep], at: datetime) -> LineSummary:
-    """Return the summary of a line of values, as known at `at`."""
-    return ValueHistory(step for step in steps if step.created_at <= at).summarize(at)
+def order_steps(steps: Iterable[ValueStep]) -> list[ValueStep]:
+    """Return the steps of a line in the order in which they became true."""
+    return sorted(steps, key=lambda step: (step.valid_from, step.asserted_at, step.memory_id))
 
 
-class ValueHistory:
-    """The steps of a line of values in their order.
-
-    To add a step and to sum up the line costs little, however many steps there are.
-    """
-
-    def __init__(self, steps: Iterable[ValueStep]) -> None:
-        self._steps = sorted(steps, key=_get_place)
-        self._change_dates = sorted(_list_change_dates(self._steps))
-
-    def add_step(self, step: ValueStep) -> None:
-        place = bisect_left(self._steps, _get_place(step), key=_get_place)
-        first = max(0, place - 1)
-        for date in _list_change_dates(self._steps[first : place + 1]):
-            del self._change_dates[bisect_left(self._change_dates, date)]
-        self._steps.insert(place, step)
-        for date in _list_change_dates(self._steps[first : place + 2]):
-            insort(self._change_dates, date)
-
-    def summarize(self, at: datetime) -> LineSummary:
-        """Return the summary at `at`. All steps must be known by then."""
-        since = compute_recent_start(at)
-        count = len(self._change_dates) - bisect_right(self._change_dates, since)
-        recent = islice(self._find_recent_changes(since), min(count, MAX_NAMED))
-        last_values = islice(self._find_last_values(), 3)
-        return LineSummary(count, tuple(recent)[::-1], tuple(last_values)[::-1])
-
-    def _find_recent_changes(self, since: datetime) -> Iterator[UUID]:
-        """Yield the memories that changed the value since then, last first."""
-        for after, before in pairwise(reversed(self._steps)):
-            if before.value != after.value and after.change_date > since:
-                yield after.memory_id
-
-    def _find_last_values(self) -> Iterator[tuple[UUID, bytes]]:
-        """Yield the different values in a row, each with its last memory, last first."""
-        later: bytes | None = None
-        for step in reversed(self._steps):
-            if step.value != later:
-                yield step.memory_id, step.value
-            later = step.value
-
-
-def _get_place(step: ValueStep) -> tuple[datetime, datetime, UUID]:
-    return step.valid_from, step.asserted_at, step.memory_id
-
-
-def _list_change_dates(line: Sequence[ValueStep]) -> list[datetime]:
-    return [after.change_date for before, after in pairwise(line) if before.value != after.value]
-
-
-def _find_unstable_slot(summary: LineSummary) -> Hint | None:
-    """Return a hint if the value changed often of late."""
-    count = summary.recent_changes
-    if count < UNSTABLE_CHANGES:
-        return None
-    sentence = f"changed {count} times in {UNSTABLE_DAYS} days: ask before acting on it"
-    return Hint(HintName.UNSTABLE_SLOT, sentence, summary.recent_ids)
-
-
-def _find_flip_flop(summary: LineSummary) -> Hint | None:
-    """Return a hint if the last value is again the one before the last change: A, B, A."""
-    if len(summary.last_values) < 3:
-        return None
-    (before, value), (between, _), (last, last_value) = summary.last_values
-    if value != last_value:
-        return None
-    sentence = "went back to the value before the last one: ask which of the two holds"
-    return Hint(HintName.FLIP_FLOP, sentence, (before, between, last))
+def summarize_line(line: Sequence[ValueStep], at: datetime) -> LineSummary:
+    """Return the summary of a line of values in their order, as known at `at`."""
+    since = compute_recent_start(at)
+    changed: list[UUID] = []
+    last_values: list[tuple[UUID, bytes]] = []
+    later: ValueStep | None = None
+    for step in reversed(line):
+        if step.created_at > at:
+            continue
+        if later is None or step.value != later.value:
+            if later is not None and later.created_at > since and later.valid_from > since:
+                changed.append(later.memory_id)
+            if len(last_values) < 3:
+                last_values.append((step.memory_id, step.value))
+        later = step
+    recent_ids = tuple(changed[:MAX_NAMED])
+    return LineSummary(len(changed), recent_ids[::-1], tuple(last_values)[::-1])
 
 
 MIN_STEPS = 3  # fewer make neither a flip-flop nor an unstable slot
@@ -271,12 +221,13 @@ def find_plan_hints(
     """
     if summary is None:
         summary = PlanLines(chains).summarize(plan)
-    hints = find_summary_hints(summary)
-    conflict = _find_constraint_conflict(plan, chains)
-    rejection = _find_similar_rejection(plan, chains, rejections)
-    unknown = _find_unknown_ending(plan)
-    not_joined = _find_not_joined(plan)
-    return [*hints, *filter(None, (conflict, rejection, unknown, not_joined))]
+    hints = (
+        *find_summary_hints(summary),
+        _find_constraint_conflict(plan, chains),
+        _find_similar_rejection(plan, chains, rejections),
+        *_list_left_undone(plan),
+    )
+    return list(filter(None, hints))
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,47 +262,30 @@ def find_plan_line(plan: Plan, chains: Chains) -> ValueLine | None:
 class PlanLines:
     """The lines of values that plans are about, each read once for all plans.
 
-    The chains must have absorbed the plans, and the plans come in their order.
+    The chains must have absorbed the plans.
     """
 
     def __init__(self, chains: Chains) -> None:
         self._chains = chains
-        self._growing: dict[ValueLine | Slot, _GrowingLine] = {}
+        self._steps: dict[ValueLine | Slot, list[ValueStep]] = {}
 
     def summarize(self, plan: Plan) -> LineSummary:
         """Return the summary of the plan's line as it was known after the plan."""
         line = find_plan_line(plan, self._chains)
         if line is None:
             return summarize_line((), plan.now)
-        name = self._name_line(line)
-        if name not in self._growing:
-            versions = line.list_versions(self._chains)
-            self._growing[name] = _GrowingLine(versions, plan.now)
-        return self._growing[name].summarize(plan.now)
-
-    def _name_line(self, line: ValueLine) -> ValueLine | Slot:
-        """Return the slot if all versions of the chain are in it: many chains share its line."""
-        slot = line.slot
-        if slot is None:
-            return line
-        chain = self._chains.find_chain(line.chain_id)
-        is_in_slot = all(version.one_value and version.slot == slot for version in chain)
-        return slot if is_in_slot else line
-
-
-class _GrowingLine:
-    """A line of values to which one plan after the other adds its steps."""
-
-    def __init__(self, versions: Iterable[Version], at: datetime) -> None:
-        steps = [ValueStep.from_version(v) for v in versions if not v.belief.void]
-        later = [step for step in steps if step.created_at > at]
-        self._later = deque(sorted(later, key=attrgetter("created_at")))
-        self._history = ValueHistory(step for step in steps if step.created_at <= at)
-
-    def summarize(self, at: datetime) -> LineSummary:
-        while self._later and self._later[0].created_at <= at:
-            self._history.add_step(self._later.popleft())
-        return self._history.summarize(at)
+        if line not in self._steps:
+            chain = self._chains.find_chain(line.chain_id)
+            name: ValueLine | Slot = line
+            if line.slot and all(v.one_value and v.slot == line.slot for v in chain):
+                # Many chains share the line of their slot.
+                name = line.slot
+            if name not in self._steps:
+                versions = line.list_versions(self._chains)
+                steps = [ValueStep.from_version(v) for v in versions if not v.belief.void]
+                self._steps[name] = order_steps(steps)
+            self._steps[line] = self._steps[name]
+        return summarize_line(self._steps[line], plan.now)
 
 
 def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:
@@ -361,7 +295,10 @@ def _find_constraint_conflict(plan: Plan, chains: Chains) -> Hint | None:
         memory_id = judgment.memory_id
         if not judgment.relation.effect.ends_stored or memory_id == plan.target:
             continue
-        if chains.has_version(memory_id) and _is_constraint(chains.get_version(memory_id)):
+        if not chains.has_version(memory_id):
+            continue
+        version = chains.get_version(memory_id)
+        if version.kind is Kind.CONSTRAINT and not version.belief.void:
             constraints[memory_id] = None
     if not constraints:
         return None
@@ -391,34 +328,26 @@ def build_language_hint() -> Hint:
     return Hint(HintName.LANGUAGE_NOT_READ, sentence, ())
 
 
-def _find_unknown_ending(plan: Plan) -> Hint | None:
-    """Return a hint if the text ends or forgets something, and nothing stored matches."""
+def _list_left_undone(plan: Plan) -> list[Hint]:
+    """Return hints about an end, a forgetting or details that the plan leaves out."""
+    hints: list[Hint] = []
     if plan.forgets_unknown:
         sentence = (
             "commands to forget, and nothing stored is surely meant, so nothing was stored or "
             "ended: search for it, then retract or delete it by its id, or erase it with all traces"
         )
-        return Hint(HintName.FORGETS_NOTHING_STORED, sentence, ())
-    if not plan.ends_unknown:
-        return None
-    sentence = "says that something ended, but nothing stored matches: name what ended"
-    return Hint(HintName.ENDS_NOTHING_STORED, sentence, ())
-
-
-def _find_not_joined(plan: Plan) -> Hint | None:
-    """Return a hint if a repetition says something of itself that the stored memory has not."""
-    if not plan.not_taken or plan.target is None:
-        return None
-    fields = ", ".join(plan.not_taken[:MAX_NAMED])
-    sentence = (
-        f"repeats memory {plan.target}, which keeps its own {fields}: correct that memory if the "
-        "new ones should count"
-    )
-    return Hint(HintName.REPETITION_NOT_JOINED, sentence, (plan.target,))
-
-
-def _is_constraint(version: Version) -> bool:
-    return version.kind is Kind.CONSTRAINT and not version.belief.void
+        hints.append(Hint(HintName.FORGETS_NOTHING_STORED, sentence, ()))
+    elif plan.ends_unknown:
+        sentence = "says that something ended, but nothing stored matches: name what ended"
+        hints.append(Hint(HintName.ENDS_NOTHING_STORED, sentence, ()))
+    if plan.not_taken and plan.target:
+        fields = ", ".join(plan.not_taken[:MAX_NAMED])
+        sentence = (
+            f"repeats memory {plan.target}, which keeps its own {fields}: correct that memory if "
+            "the new ones should count"
+        )
+        hints.append(Hint(HintName.REPETITION_NOT_JOINED, sentence, (plan.target,)))
+    return hints
 
 
 def find_proposal_targets(plan: Plan, chains: Chains) -> frozenset[UUID]:
@@ -428,10 +357,11 @@ def find_proposal_targets(plan: Plan, chains: Chains) -> frozenset[UUID]:
     Empty for plans that neither leave a review nor follow judges.
     """
     follows_judges = plan.decision.decided_by in (Judge.SIGNALS, Judge.LOCAL, Judge.MODEL)
+    changes = plan.operation in (Operation.UPDATE, Operation.DELETE, Operation.MERGE)
     targets: Iterable[UUID] = ()
     if plan.review:
         targets = [judgment.memory_id for judgment in plan.review.judgments]
-    elif follows_judges and plan.operation in _CHANGING:
+    elif follows_judges and changes:
         targets = plan.superseded
     memory_ids: set[UUID] = set()
     for target in targets:
@@ -439,9 +369,6 @@ def find_proposal_targets(plan: Plan, chains: Chains) -> frozenset[UUID]:
             chain_id = chains.get_version(target).chain_id
             memory_ids.update(version.id for version in chains.find_chain(chain_id))
     return frozenset(memory_ids - {plan.target})
-
-
-_CHANGING = (Operation.UPDATE, Operation.DELETE, Operation.MERGE)
 
 
 def _find_similar_rejection(
@@ -453,9 +380,14 @@ def _find_similar_rejection(
     """
     about = find_proposal_targets(plan, chains)
     relation = plan.review.relation if plan.review else plan.decision.relation
+    fact = plan.incoming
+    slot_hash = fact.slot.digest if fact and fact.key is not None else None
     similar: list[Rejection] = []
     for rejection in rejections:
-        if rejection.relation is relation and _is_similar_rejection(rejection, plan, about):
+        same_text = fact is not None and rejection.fuzzy_hash == fact.fuzzy_hash
+        same_slot = slot_hash is not None and rejection.slot_hash == slot_hash
+        is_similar = same_text or same_slot or not rejection.about.isdisjoint(about)
+        if rejection.relation is relation and is_similar:
             similar.append(rejection)
     if not about or not similar:
         return None
@@ -464,15 +396,3 @@ def _find_similar_rejection(
     sentence = f"a person rejected the like{on} ({relation.value}): ask before doing it again"
     memory_ids = tuple(r.memory_id for r in similar[:MAX_NAMED] if r.memory_id)
     return Hint(HintName.SIMILAR_REJECTED_BEFORE, sentence, memory_ids)
-
-
-def _is_similar_rejection(rejection: Rejection, plan: Plan, about: frozenset[UUID]) -> bool:
-    """Return True if the rejected proposal had the same text, slot or a memory in common."""
-    if rejection.about & about:
-        return True
-    fact = plan.incoming
-    if fact is None:
-        return False
-    same_text = rejection.fuzzy_hash == fact.fuzzy_hash
-    same_slot = fact.key is not None and rejection.slot_hash == fact.slot.digest
-    return same_text or same_slot

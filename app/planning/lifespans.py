@@ -38,17 +38,7 @@ def plan_lifespan_end(
     """
     belief = chains.get_version(memory_id).belief
     if belief.holds_at(at):
-        return plan_retract(
-            memory_id,
-            chains,
-            now=now,
-            at=at,
-        ).with_reasoning(reason)
+        return plan_retract(memory_id, chains, now=now, at=at).with_reasoning(reason)
     if ahead and not belief.void and belief.valid_from > at:
-        return plan_retract(
-            memory_id,
-            chains,
-            now=now,
-            never_true=True,
-        ).with_reasoning(reason)
+        return plan_retract(memory_id, chains, now=now, never_true=True).with_reasoning(reason)
     return None

@@ -35,13 +35,8 @@ def plan_merge(case: StoreCase, judgment: Judgment) -> Plan | None:
     source_version = build_version(source, case.place_in_new_chain()).replace_claims(
         retracted_at=start, ended_by=merged.new_id, merged=True
     )
-    merged_placement = Placement(
-        new_id=merged.new_id,
-        chain_id=version.chain_id,
-        start=start,
-        now=case.now,
-    )
-    merged_version = build_version(merged.fact, merged_placement)
+    placement = Placement(merged.new_id, version.chain_id, start=start, now=case.now)
+    merged_version = build_version(merged.fact, placement)
     inserted_source, _ = rewrite_chains(case.chains, case.now, [source_version], source)
     inserted, changed = rewrite_chains(
         case.chains, case.now, [version.replace_claims(merged=True), merged_version], merged.fact

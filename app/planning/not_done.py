@@ -47,32 +47,20 @@ class Judging:
 
 def explain_plan(plan: Plan, judging: Judging, chains: Chains, policy: Policy) -> Plan:
     """Return the plan with what it does not do, and with a decision that says so."""
-    done = _list_done(plan, judging.judgments, chains)
+    done = {*plan.touched, plan.target}
+    joined = {insertion.version.chain_id for insertion in plan.inserted}
     not_done: list[NotDone] = []
     for judgment in judging.judgments:
-        if judgment.memory_id in done:
-            continue
+        memory_id = judgment.memory_id
+        is_joined = (
+            chains.has_version(memory_id) and chains.get_version(memory_id).chain_id in joined
+        )
         proposed = find_proposed(judgment)
-        if proposed is not None:
+        if proposed is not None and memory_id not in done and not is_joined:
             reason = _find_reason(plan, judgment, judging, policy)
             not_done.append(NotDone(judgment, proposed, reason))
     decision = _decide_truly(plan, judging, not_done)
     return replace(plan, not_done=tuple(not_done), decision=decision)
-
-
-def _list_done(plan: Plan, judgments: Sequence[Judgment], chains: Chains) -> set[UUID]:
-    """Return the judged memories that the plan changes or confirms, or whose chain it joins."""
-    done = {*plan.touched, plan.target}
-    joined = {insertion.version.chain_id for insertion in plan.inserted}
-    judged: set[UUID] = set()
-    for judgment in judgments:
-        memory_id = judgment.memory_id
-        is_joined = chains.has_version(memory_id) and (
-            chains.get_version(memory_id).chain_id in joined
-        )
-        if memory_id in done or is_joined:
-            judged.add(memory_id)
-    return judged
 
 
 def _find_reason(plan: Plan, judgment: Judgment, judging: Judging, policy: Policy) -> Reason:
@@ -124,8 +112,11 @@ def _decide_truly(plan: Plan, judging: Judging, not_done: Sequence[NotDone]) -> 
         return replace(decision, decided_by=Judge.FALLBACK, confidence=1.0)
     if not_done:
         return _decide_against(decision, not_done)
-    if judging.by_model:
-        return _decide_by_model(decision, judging.by_model)
+    if by_model := judging.by_model:
+        related = [each for each in by_model if each.relation is not Relation.NONE]
+        nearest = (related or by_model)[0]
+        reasoning = "The model saw no change in anything stored."
+        return Decision(nearest.relation, nearest.confidence, Judge.MODEL, reasoning)
     if not judging.compared and decision.decided_by is Judge.RULE:
         return replace(decision, reasoning="No judge compared it with what is stored.")
     return decision
@@ -157,14 +148,6 @@ def _compute_likelihood(not_done: NotDone) -> float:
     seen = [each.confidence for each in judgment.opinions if each.relation is relation]
     seen += [each.confidence for each in judgment.findings if each.relation is relation]
     return max(seen, default=judgment.confidence)
-
-
-def _decide_by_model(decision: Decision, by_model: Sequence[Judgment]) -> Decision:
-    """Return the decision of a model that saw no change in any candidate."""
-    related = [each for each in by_model if each.relation is not Relation.NONE]
-    nearest = (related or by_model)[0]
-    reasoning = "The model saw no change in anything stored."
-    return Decision(nearest.relation, nearest.confidence, Judge.MODEL, reasoning)
 
 
 # --- the log row -------------------------------------------------------------------------------

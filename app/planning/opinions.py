@@ -4,7 +4,7 @@ The sentences name signals and judges but quote no text, so that they outlive an
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
@@ -71,9 +71,15 @@ _MAX_REASONING = 200
 
 def build_judged_memory(judgment: Judgment, not_done: NotDone | None) -> JudgedMemory:
     """Return the opinions on the memory of a judgment; each with a short reasoning."""
+    opinions: list[Opinion] = []
+    for opinion in judgment.opinions or _list_own_opinions(judgment):
+        reasoning = opinion.reasoning
+        if len(reasoning) > _MAX_REASONING:
+            reasoning = reasoning[: _MAX_REASONING - 1] + "…"
+        opinions.append(replace(opinion, reasoning=reasoning))
     return JudgedMemory(
         memory_id=judgment.memory_id,
-        opinions=tuple(map(_shorten_opinion, judgment.opinions or _list_own_opinions(judgment))),
+        opinions=tuple(opinions),
         signals=tuple(dict.fromkeys(finding.name for finding in list_signals(judgment))),
         vetoes=judgment.vetoes[:1],
         proposed=not_done.relation if not_done else None,
@@ -92,16 +98,10 @@ def _list_own_opinions(judgment: Judgment) -> list[Opinion]:
         reasoning = f"{best.name}: {best.explanation}"
         opinions.append(Opinion(Judge.SIGNALS, best.relation, best.confidence, reasoning))
     if judgment.decided_by is not Judge.SIGNALS or not (opinions or judgment.vetoes):
-        own = (judgment.decided_by, judgment.relation, judgment.confidence, judgment.reasoning)
-        opinions.append(Opinion(*own))
+        opinions.append(
+            Opinion(judgment.decided_by, judgment.relation, judgment.confidence, judgment.reasoning)
+        )
     return opinions
-
-
-def _shorten_opinion(opinion: Opinion) -> Opinion:
-    reasoning = opinion.reasoning
-    if len(reasoning) > _MAX_REASONING:
-        reasoning = reasoning[: _MAX_REASONING - 1] + "…"
-    return Opinion(opinion.decided_by, opinion.relation, opinion.confidence, reasoning)
 
 
 def list_signals(judgment: Judgment) -> list[Finding]:
@@ -151,29 +151,21 @@ _OUTCOMES = {
 
 def describe_judged_memory(judged: JudgedMemory) -> str:
     """Return a sentence: what each judge saw, and what came of it."""
-    phrases = [_describe_opinion(opinion, judged.signals) for opinion in judged.opinions]
+    phrases: list[str] = []
+    for opinion in judged.opinions:
+        seen = _NAMES.get(opinion.relation, "none")
+        judge = f"the {opinion.decided_by.value}"
+        if opinion.decided_by is Judge.LOCAL:
+            judge = "the local judge"
+        elif opinion.decided_by is Judge.SIGNALS:
+            signals = " and ".join(judged.signals)
+            judge = f"the signal {signals}" if signals else "signals"
+        phrases.append(f"{judge} saw {seen} ({format_confidence(opinion.confidence)})")
     outcome = "done" if judged.reason is None else _OUTCOMES[judged.reason]
     if not phrases:
         phrases = ["a veto was found"]
     sentence = f"{', '.join(phrases)}: {outcome}."
     return sentence[:1].upper() + sentence[1:]
-
-
-def _describe_opinion(opinion: Opinion, signals: tuple[str, ...]) -> str:
-    seen = _NAMES.get(opinion.relation, "none")
-    return f"{_name_judge(opinion, signals)} saw {seen} ({format_confidence(opinion.confidence)})"
-
-
-def _name_judge(opinion: Opinion, signals: tuple[str, ...]) -> str:
-    match opinion.decided_by:
-        case Judge.SIGNALS:
-            return f"the signal {' and '.join(signals)}" if signals else "signals"
-        case Judge.LOCAL:
-            return "the local judge"
-        case Judge.MODEL:
-            return "the model"
-        case _:
-            return f"the {opinion.decided_by.value}"
 
 
 def format_confidence(confidence: float) -> str:

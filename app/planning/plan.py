@@ -1,6 +1,6 @@
 """A plan: what a write will do, as a value."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -266,14 +266,6 @@ class Plan:
         """Return the plan with the fact that was sent and the judgments on it, for the log."""
         return replace(self, incoming=fact, judgments=tuple(judgments))
 
-    def with_judgments(self, judgments: Sequence[Judgment]) -> "Plan":
-        """Return the plan with the judgments that it follows."""
-        return replace(self, judgments=tuple(judgments))
-
-    def with_changed(self, changed: Iterable[VersionChange]) -> "Plan":
-        """Return the plan that makes only these changes of stored versions."""
-        return replace(self, changed=tuple(changed))
-
     def with_decision(self, decision: Decision) -> "Plan":
         """Return the plan with another decision as its reason."""
         return replace(self, decision=decision)
@@ -290,10 +282,6 @@ class Plan:
         """Return the plan that also makes these links, in place of any others."""
         return replace(self, links=tuple(links))
 
-    def with_reinforced(self, memory_id: UUID) -> "Plan":
-        """Return the plan that also confirms a stored memory."""
-        return replace(self, reinforced=memory_id)
-
     def with_confirmations(self, confirmations: int) -> "Plan":
         """Return the plan of a merge with the confirmations of the merged memory."""
         return replace(self, confirmations=confirmations)
@@ -305,10 +293,6 @@ class Plan:
     def with_model_cost(self, model_cost: ModelCost | None) -> "Plan":
         """Return the plan with the cost of a model's answer; the plan itself if there is none."""
         return self if model_cost is None else replace(self, model_cost=model_cost)
-
-    def with_look_again(self, reason: str | None) -> "Plan":
-        """Return the plan whose inserted fact a sweep will compare once more."""
-        return replace(self, look_again=reason)
 
     def with_settled_review(self, settled: ReviewDecision | None) -> "Plan":
         """Return the plan that also decides a review; the plan itself if there is none."""

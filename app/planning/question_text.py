@@ -70,8 +70,16 @@ def build_question(
     stored = named.get(proposal.memory_id) if proposal.memory_id else None
     content = stored.content if stored else held_content
     candidates = [each for each in _list_candidates(proposal, named) if each.memory_id not in gone]
-    asking = _Asking(proposal, named, content, candidates)
-    pattern = asking.choose_pattern(is_held=held_content is not None)
+    if held_content is not None:
+        verb = "would end" if proposal.relation.effect.ends_stored else "concerns"
+        pattern = "Is {fact} to be stored?" + (f" It {verb} {{named}}." if candidates else "")
+    else:
+        pattern = _choose_pattern(
+            proposal,
+            len(candidates),
+            states_nothing=content is None and proposal.memory_id is None,
+            is_temporary=stored is not None and stored.belief.temporary,
+        )
     listed = list_lettered(candidates) if proposal.is_choice else _join_texts(candidates)
     sentence = pattern.format(fact=quote(content), named=listed)
     return Question(sentence, content, tuple(candidates), pattern)
@@ -108,54 +116,32 @@ def _get_letter(place: int) -> str:
     return _get_letter(first - 1) + ascii_lowercase[second]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """What a sentence is made of."""
-
-    proposal: Proposal
-    named: Mapping[UUID, NamedMemory]
-    content: str | None
-    candidates: Sequence[Candidate]
-
-    def choose_pattern(self, *, is_held: bool) -> str:
-        if is_held:
-            return f"Is {{fact}} to be stored?{self._describe_effect()}"
-        if not self.candidates:
-            return "Is {fact} to be kept as it is?"
-        states_nothing = self.content is None and self.proposal.memory_id is None
-        if self.proposal.is_choice:
-            ends = "ended" if states_nothing else "does {fact} end"
-            return f"Which of these {ends}: {{named}}, or none?"
-        if states_nothing:
-            return "Has {named} ended?" if len(self.candidates) == 1 else "Have {named} ended?"
-        return self._ask_about_all()
-
-    def _ask_about_all(self) -> str:
-        operation = self.proposal.relation.effect.operation
-        if self.proposal.corrections is not None and operation is not Operation.DELETE:
-            return "Does {fact} say the same as {named}, with other dates?"
-        match operation:
-            case Operation.NOOP:
-                return "Does {fact} say the same as {named}?"
-            case Operation.MERGE:
-                return "Do {fact} and {named} belong together, as one fact?"
-            case _ if self.proposal.new_text:
-                new_text = quote(self.proposal.new_text).replace("{", "{{").replace("}", "}}")
-                return f"By {{fact}}, does {{named}} now read {new_text}?"
-            case _ if self._is_temporary():
-                return "Does {fact} take the place of {named} for a while?"
-            case _:
-                return "Does {fact} end {named}?"
-
-    def _is_temporary(self) -> bool:
-        memory = self.named.get(self.proposal.memory_id) if self.proposal.memory_id else None
-        return memory is not None and memory.belief.temporary
-
-    def _describe_effect(self) -> str:
-        if not self.candidates:
-            return ""
-        verb = "would end" if self.proposal.relation.effect.ends_stored else "concerns"
-        return f" It {verb} {{named}}."
+def _choose_pattern(
+    proposal: Proposal, candidates: int, *, states_nothing: bool, is_temporary: bool
+) -> str:
+    """Return the sentence of a question with places for the new text and the candidates."""
+    operation = proposal.relation.effect.operation
+    if not candidates:
+        return "Is {fact} to be kept as it is?"
+    if proposal.is_choice:
+        ends = "ended" if states_nothing else "does {fact} end"
+        return f"Which of these {ends}: {{named}}, or none?"
+    if states_nothing:
+        return "Has {named} ended?" if candidates == 1 else "Have {named} ended?"
+    if proposal.corrections is not None and operation is not Operation.DELETE:
+        return "Does {fact} say the same as {named}, with other dates?"
+    match operation:
+        case Operation.NOOP:
+            return "Does {fact} say the same as {named}?"
+        case Operation.MERGE:
+            return "Do {fact} and {named} belong together, as one fact?"
+        case _ if proposal.new_text:
+            new_text = quote(proposal.new_text).replace("{", "{{").replace("}", "}}")
+            return f"By {{fact}}, does {{named}} now read {new_text}?"
+        case _ if is_temporary:
+            return "Does {fact} take the place of {named} for a while?"
+        case _:
+            return "Does {fact} end {named}?"
 
 
 def list_lettered(candidates: Sequence[Candidate], longest: int = LONGEST_QUOTE) -> str:

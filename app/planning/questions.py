@@ -39,14 +39,9 @@ def mark_for_another_look(plan: Plan, look_again: str | None, policy: Policy) ->
     if look_again is None or not plan.inserted:
         return plan
     if plan.review is None and policy.fallback == "review":
-        review = Review(
-            source=ReviewSource.FALLBACK,
-            relation=Relation.NONE,
-            judgments=(),
-            relied_on=(),
-        )
+        review = Review(ReviewSource.FALLBACK, Relation.NONE, judgments=(), relied_on=())
         plan = plan.with_review(review)
-    return plan.with_look_again(look_again)
+    return replace(plan, look_again=look_again)
 
 
 def plan_separate_fact(
@@ -64,13 +59,17 @@ def plan_separate_fact(
     for judgment in proposed:
         if _may_be_asked(case, judgment):
             open_judgments.append((choose_review_source(case, judgment, source), judgment))
-    links = _build_relationships(case, open_judgments, judgments)
+    # Link the fact to what it may end, and to the nearest that it overlaps.
+    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP]
+    links: list[Relationship] = []
+    for judgment in (*(end for _, end in open_judgments), *overlaps[:MAX_LINKS]):
+        if link := judgment.relation.effect.link:
+            links.append(Relationship(case.new_id, judgment.memory_id, link))
     review = _build_review(case, open_judgments)
     if review is not None:
         return plan.with_links(links).with_review(review).with_decision(_decide_to_ask(review))
-    overlap = next((j for j in judgments if j.relation is Relation.OVERLAP), None)
-    if overlap:
-        plan = plan.with_decision(Decision.from_judgment(overlap))
+    if overlaps:
+        plan = plan.with_decision(Decision.from_judgment(overlaps[0]))
         plan = plan.with_reasoning("Related, but nothing changes.")
     is_known = any(j.findings or j.relation is not Relation.NONE for j in judgments)
     ends_unknown = case.incoming.retracts and not case.is_past and not is_known
@@ -116,18 +115,6 @@ def choose_open_source(flagged: Sequence[Judgment]) -> ReviewSource:
     return ReviewSource.LOW_CONFIDENCE
 
 
-def _build_relationships(
-    case: StoreCase, ends: Sequence[OpenJudgment], judgments: Sequence[Judgment]
-) -> list[Relationship]:
-    """Return the links of a separate fact: to what it may end, and to the nearest it overlaps."""
-    overlaps = [j for j in judgments if j.relation is Relation.OVERLAP]
-    links: list[Relationship] = []
-    for judgment in (*(end for _, end in ends), *overlaps[:MAX_LINKS]):
-        if link := judgment.relation.effect.link:
-            links.append(Relationship(case.new_id, judgment.memory_id, link))
-    return links
-
-
 def plan_refusal(
     case: StoreCase,
     choice: Choice,
@@ -157,8 +144,8 @@ def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Re
     if not open_judgments:
         return None
     source = open_judgments[0][0]
-    open_judgments = _sort_likeliest_first(open_judgments)[:MAX_NAMED]
-    judgments = tuple(judgment for _, judgment in open_judgments)
+    likeliest_first = sorted(open_judgments, key=lambda each: -each[1].confidence)
+    judgments = tuple(judgment for _, judgment in likeliest_first[:MAX_NAMED])
     return Review(
         source=source,
         relation=judgments[0].relation,
@@ -167,20 +154,13 @@ def _build_review(case: StoreCase, open_judgments: Sequence[OpenJudgment]) -> Re
     )
 
 
-def _sort_likeliest_first(open_judgments: Sequence[OpenJudgment]) -> list[OpenJudgment]:
-    return sorted(open_judgments, key=lambda each: -each[1].confidence)
-
-
 # --- versions that may not end -----------------------------------------------------------------
 
 
 def plan_protected_conflict(case: StoreCase, holding: Version, protection: ReviewSource) -> Plan:
     """Store the fact in a chain of its own; a person decides about the protected version."""
-    review = build_end_review(
-        holding,
-        protection,
-        reasoning="Another value in the slot of a constraint or of a source trusted more.",
-    )
+    reasoning = "Another value in the slot of a constraint or of a source trusted more."
+    review = build_end_review(holding, protection, reasoning=reasoning)
     link = Relationship(case.new_id, holding.id, LinkType.CONTRADICTS)
     plan = plan_addition(case.fact, case.place_in_new_chain(), case.chains)
     plan = plan.with_review(review).with_links([link])
@@ -188,6 +168,7 @@ def plan_protected_conflict(case: StoreCase, holding: Version, protection: Revie
 
 
 def build_end_review(version: Version, source: ReviewSource, *, reasoning: str) -> Review:
+    """Return the review that asks whether the incoming fact ends the version."""
     judgment = Judgment(
         memory_id=version.id,
         relation=Relation.UPDATE,

@@ -12,7 +12,7 @@ from app.domain.timeline import begins_before
 from app.domain.version import Version
 from app.planning.building_blocks import extend_lifespan, plan_claim_change
 from app.planning.cases import StoreCase
-from app.planning.plan import Plan, ReviewSource
+from app.planning.plan import Plan
 from app.planning.questions import build_end_review
 
 
@@ -52,16 +52,18 @@ def plan_renewal(case: StoreCase, current: Version) -> Plan | None:
     version, which is not renewed.
     """
     fact, belief = case.fact, current.belief
-    if fact.valid_until is None or fact.valid_until == belief.said_until:
-        return extend_lifespan(_plan_noop(current, case.now), current, fact)
     # What the fact says of the past does not end what held when it was told.
-    if case.is_past and belief.holds_at(case.told_at):
-        return extend_lifespan(_plan_noop(current, case.now), current, fact)
+    is_about_past = case.is_past and belief.holds_at(case.told_at)
+    if fact.valid_until is None or fact.valid_until == belief.said_until or is_about_past:
+        return extend_lifespan(plan_noop(current, case.now), current, fact)
     if belief.retracted_at is not None:
         return None
     is_sooner = belief.valid_until is None or fact.valid_until < belief.valid_until
     if is_sooner and (protection := case.find_protection(current)):
-        return _plan_protected_end(case, current, protection, fact.valid_until)
+        # The version is confirmed; a person decides whether it ends earlier.
+        review = build_end_review(current, protection, reasoning="The same with an earlier end.")
+        review = replace(review, corrections={"said_until": fact.valid_until})
+        return plan_noop(current, case.now).with_review(review)
     decision = Decision.certain(
         Relation.DUPLICATE, Judge.RULE, "The same is stored already; its stated end is corrected."
     )
@@ -70,24 +72,8 @@ def plan_renewal(case: StoreCase, current: Version) -> Plan | None:
     return extend_lifespan(plan, current, fact)
 
 
-def _plan_protected_end(
-    case: StoreCase,
-    current: Version,
-    protection: ReviewSource,
-    end: datetime,
-) -> Plan:
-    """Confirm the version; a person decides whether it ends earlier."""
-    review = build_end_review(
-        current,
-        protection,
-        reasoning="The same with an earlier end.",
-    )
-    return _plan_noop(current, case.now).with_review(
-        replace(review, corrections={"said_until": end})
-    )
-
-
-def _plan_noop(version: Version, now: datetime) -> Plan:
+def plan_noop(version: Version, now: datetime) -> Plan:
+    """Plan that nothing changes but the count of the version's confirmations."""
     decision = Decision.certain(
         Relation.DUPLICATE, Judge.RULE, "The same is stored already and holds at that moment."
     )
@@ -111,22 +97,14 @@ def plan_earlier_start(case: StoreCase, later: Version) -> Plan:
     decision = Decision.certain(
         Relation.DUPLICATE, Judge.RULE, "The same is stored with a later start, which moves back."
     )
-    claim = later.replace_claims(
-        valid_from=case.start, asserted_at=case.now, said_until=_choose_stated_end(case, later)
-    )
+    end, stored_until = case.fact.valid_until, later.belief.valid_until
+    is_sooner = end is not None and (stored_until is None or end < stored_until)
+    # The stated end counts, unless it would shorten a protected version.
+    if end is None or (is_sooner and case.find_protection(later)):
+        end = later.belief.said_until
+    claim = later.replace_claims(valid_from=case.start, asserted_at=case.now, said_until=end)
     plan = plan_claim_change(claim, case.chains, case.now, decision)
     return extend_lifespan(plan, later, case.fact)
-
-
-def _choose_stated_end(case: StoreCase, later: Version) -> datetime | None:
-    """Return the fact's stated end, unless it would shorten a protected version."""
-    end, stored_until = case.fact.valid_until, later.belief.valid_until
-    if end is None:
-        return later.belief.said_until
-    is_sooner = stored_until is None or end < stored_until
-    if is_sooner and case.find_protection(later):
-        return later.belief.said_until
-    return end
 
 
 def is_separated(case: StoreCase, stored: Version) -> bool:
@@ -138,25 +116,20 @@ def is_separated(case: StoreCase, stored: Version) -> bool:
     """
     if not case.fact.one_value:
         return False
-    in_slot = case.chains.find_in_slot(case.fact.slot)
-    return any(
-        other.chain_id != stored.chain_id
-        and _begins_between(case, stored, other)
-        and _has_other_value(case.fact, other)
-        for other in in_slot
-    )
+    for other in case.chains.find_in_slot(case.fact.slot):
+        if other.chain_id == stored.chain_id or not _begins_between(stored, other, case.start):
+            continue
+        holds_ever = not other.belief.is_empty and not other.belief.void
+        if other.one_value and holds_ever and not other.has_same_value(case.fact):
+            return True
+    return False
 
 
-def _begins_between(case: StoreCase, stored: Version, other: Version) -> bool:
-    """Return True if the other version begins between the stored version and the fact."""
-    if stored.belief.valid_from <= case.start:
-        return other.belief.valid_from <= case.start and begins_before(stored, other)
-    return other.belief.valid_from > case.start and begins_before(other, stored)
-
-
-def _has_other_value(fact: Fact, version: Version) -> bool:
-    holds_ever = not version.belief.is_empty and not version.belief.void
-    return version.one_value and holds_ever and not version.has_same_value(fact)
+def _begins_between(stored: Version, other: Version, start: datetime) -> bool:
+    """Return True if the other version begins between the stored one and the start of a fact."""
+    if stored.belief.valid_from <= start:
+        return other.belief.valid_from <= start and begins_before(stored, other)
+    return other.belief.valid_from > start and begins_before(other, stored)
 
 
 # --- what a repetition says besides its text ----------------------------------------------------
@@ -175,11 +148,14 @@ def join_repetition(plan: Plan, repeated: StoredFact, fact: Fact) -> Plan:
     none; the plan names what was not taken. What the plan corrects already is not touched. The
     details of a decision have types of their own, so only another decision adds to them.
     """
+    sources = fact.sources
+    if fact.source is not None and repeated.source not in (None, fact.source):
+        sources = (*sources, fact.source)
     takes_details = repeated.kind is not Kind.DECISION or fact.kind is Kind.DECISION
     joined: dict[str, Any] = {
         "tags": _unite(repeated.tags, fact.tags),
         "entities": _unite(repeated.entities, fact.entities),
-        "sources": _unite(repeated.sources, _list_sources(repeated, fact)),
+        "sources": _unite(repeated.sources, sources),
         "details": (fact.details if takes_details else {}) | repeated.details,
     }
     not_taken: list[str] = []
@@ -194,13 +170,6 @@ def join_repetition(plan: Plan, repeated: StoredFact, fact: Fact) -> Plan:
             not_taken.append(name)
     changed = {name: value for name, value in joined.items() if value != getattr(repeated, name)}
     return replace(plan.with_metadata(changed | corrected), not_taken=tuple(not_taken))
-
-
-def _list_sources(repeated: StoredFact, fact: Fact) -> tuple[str, ...]:
-    """Return the sources of the fact. Its `source` is one if the repeated fact has another."""
-    if fact.source is None or repeated.source in (None, fact.source):
-        return fact.sources
-    return (*fact.sources, fact.source)
 
 
 def _unite(old: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ def plan_revert(
     restored: list[Version] = []
     for change in done.claimed:
         version = chains.get_version(change.memory_id)
-        if _has_other_claims(version, change):
+        if any(getattr(version.belief, name) != change.after[name] for name in CLAIMS):
             raise GroundMoved(done.log_id)
         restored.append(version.replace_claims(**change.before))
     inserted = [chains.get_version(i) for i in done.inserted] if store_as is None else []
@@ -215,11 +215,6 @@ def find_uncancelled(
     return [step.log_id for step in reversed(later) if step.log_id in uncancelled]
 
 
-def _has_other_claims(version: Version, change: ClaimChange) -> bool:
-    """Return True if the version's claims are no longer the ones that the operation made."""
-    return any(getattr(version.belief, name) != change.after[name] for name in CLAIMS)
-
-
 def _choose_target(done: LoggedOperation) -> UUID | None:
     """Return the memory that the revert answers with.
 
@@ -238,12 +233,7 @@ def _choose_target(done: LoggedOperation) -> UUID | None:
 
 def _add_stored_text(plan: Plan, fact: Fact, chains: Chains, store_as: UUID) -> Plan:
     """Return the plan that also stores the text of a duplicate or a retraction as a memory."""
-    placement = Placement(
-        new_id=store_as,
-        chain_id=store_as,
-        start=choose_start(fact, plan.now),
-        now=plan.now,
-        temporary=fact.valid_until is not None,
-    )
+    start, is_temporary = choose_start(fact, plan.now), fact.valid_until is not None
+    placement = Placement(store_as, store_as, start=start, now=plan.now, temporary=is_temporary)
     added = plan_addition(fact, placement, chains)
     return replace(plan, target=store_as, inserted=added.inserted, incoming=fact)

@@ -71,20 +71,19 @@ def plan_for_review(
         relation=Relation.NONE,
         reasoning=f"Stored beside, for review: {live.decision.reasoning}",
     )
-    placement = Placement(
-        new_id=new_id,
-        chain_id=new_id,
-        start=start,
-        now=live.now,
-        temporary=fact.valid_until is not None,
-    )
-    links = [Relationship(new_id, i, LinkType.CONTRADICTS) for i in live.superseded]
+    is_temporary = fact.valid_until is not None
+    placement = Placement(new_id, new_id, start=start, now=live.now, temporary=is_temporary)
     other_question = OTHER_QUESTION_OPEN if live.review else None
-    plan = plan_addition(_adopt_planned_slot(fact, live), placement, chains)
-    plan = plan.with_incoming(fact, live.judgments).with_decision(decision)
-    plan = plan.with_links(links).with_review(review)
-    plan = plan.with_model_cost(live.model_cost)
-    return plan.with_look_again(live.look_again or other_question)
+    return replace(
+        plan_addition(_adopt_planned_slot(fact, live), placement, chains),
+        incoming=fact,
+        judgments=live.judgments,
+        decision=decision,
+        links=tuple(Relationship(new_id, i, LinkType.CONTRADICTS) for i in live.superseded),
+        review=review,
+        model_cost=live.model_cost,
+        look_again=live.look_again or other_question,
+    )
 
 
 def _plan_forgetting_review(live: Plan, review: Review, end: datetime) -> Plan:
@@ -97,26 +96,46 @@ def _plan_forgetting_review(live: Plan, review: Review, end: datetime) -> Plan:
         relation=Relation.NONE,
         reasoning=f"Left for review: {live.decision.reasoning}",
     )
-    plan = Plan(operation=Operation.NOOP, now=live.now, decision=decision)
-    plan = plan.with_review(replace(review, corrections={"retracted_at": end}))
-    return replace(
-        plan, incoming=live.incoming, judgments=live.judgments, model_cost=live.model_cost
+    return Plan(
+        operation=Operation.NOOP,
+        now=live.now,
+        decision=decision,
+        incoming=live.incoming,
+        judgments=live.judgments,
+        review=replace(review, corrections={"retracted_at": end}),
+        model_cost=live.model_cost,
     )
 
 
 def review_from_plan(live: Plan, chains: Chains, source: ReviewSource) -> Review | None:
     """Return what a plan does to stored memories as a review; None if it changes none of them."""
-    targets = live.superseded or _list_touched_memories(live)
+    targets = live.superseded
+    if not targets and live.operation in (Operation.NOOP, Operation.AMEND):
+        targets = (live.target,) if live.target else ()
+    elif not targets:
+        targets = tuple(change.after.id for change in live.changed if change.has_moved)
     if not targets:
         return None
-    judgments = [_judgment_from_plan(live, memory_id) for memory_id in targets]
+    decision = live.decision
+    judgments: list[Judgment] = []
+    for memory_id in targets:
+        judgments.append(
+            Judgment(
+                memory_id=memory_id,
+                relation=decision.relation,
+                confidence=decision.confidence,
+                reasoning=decision.reasoning,
+                decided_by=decision.decided_by,
+                findings=decision.findings,
+            )
+        )
     relied_on = [(memory_id, chains.get_version(memory_id).revision) for memory_id in targets]
     corrections: dict[str, Any] | None = None
     if live.operation is Operation.AMEND:
         corrections = _collect_corrections(live, chains.get_version(targets[0]))
     return Review(
         source=source,
-        relation=live.decision.relation,
+        relation=decision.relation,
         judgments=tuple(judgments),
         relied_on=tuple(relied_on),
         corrections=corrections,
@@ -131,10 +150,15 @@ def hold_plan(live: Plan, fact: Fact, chains: Chains) -> Plan:
     decision = Decision.certain(
         Relation.NONE, Judge.RULE, "The agent is frozen, so the fact waits in a review."
     )
-    proposed = review_from_plan(live, chains, ReviewSource.FROZEN)
-    plan = Plan(operation=Operation.NOOP, now=live.now, decision=decision)
-    plan = plan.with_incoming(fact, live.judgments).with_model_cost(live.model_cost)
-    return plan.with_review(build_held_review(proposed))
+    return Plan(
+        operation=Operation.NOOP,
+        now=live.now,
+        decision=decision,
+        incoming=fact,
+        judgments=live.judgments,
+        review=build_held_review(review_from_plan(live, chains, ReviewSource.FROZEN)),
+        model_cost=live.model_cost,
+    )
 
 
 def build_held_review(proposed: Review | None) -> Review:
@@ -144,26 +168,7 @@ def build_held_review(proposed: Review | None) -> Review:
     return replace(proposed, corrections=None)
 
 
-def _list_touched_memories(live: Plan) -> tuple[UUID, ...]:
-    """Return the stored memories that a plan without ends confirms, corrects or moves."""
-    if live.operation in (Operation.NOOP, Operation.AMEND):
-        return (live.target,) if live.target else ()
-    return tuple(change.after.id for change in live.changed if change.has_moved)
-
-
-def _judgment_from_plan(live: Plan, memory_id: UUID) -> Judgment:
-    return Judgment(
-        memory_id=memory_id,
-        relation=live.decision.relation,
-        confidence=live.decision.confidence,
-        reasoning=live.decision.reasoning,
-        decided_by=live.decision.decided_by,
-        findings=live.decision.findings,
-    )
-
-
 def _collect_corrections(live: Plan, before: Version) -> dict[str, Any]:
-    """Return the claims and the metadata that the plan corrects."""
     corrections: dict[str, Any] = {}
     for change in live.changed:
         if change.after.id != before.id:
@@ -242,9 +247,15 @@ class Proposal:
             return self
         judgments = tuple(j for j in self.judgments if j.memory_id in chosen)
         named = {*chosen, self.memory_id}
+        # If the relations differ, take one by which each memory ends. Memories end in favour of the
+        # fact that was stored for the review, if it was.
+        relations = {judgment.relation for judgment in judgments}
+        relation = relations.pop() if len(relations) == 1 else Relation.UPDATE
+        if relation.effect.ends_stored and self.memory_id is None:
+            relation = Relation.RETRACTION
         return replace(
             self,
-            relation=_combine_relations(judgments, is_stored=self.memory_id is not None),
+            relation=relation,
             judgments=judgments,
             relied_on=tuple(relied for relied in self.relied_on if relied[0] in named),
         )
@@ -258,16 +269,6 @@ class Proposal:
         """Return the decision that gives the pending review this status."""
         picked = None if chosen is None else tuple(i for i in self.targets if i in chosen)
         return ReviewDecision(self.review_id, ReviewStatus.PENDING, status, note, picked)
-
-
-def _combine_relations(judgments: Sequence[Judgment], *, is_stored: bool) -> Relation:
-    """Return the relation of all judgments; if they differ, one by which each memory ends.
-
-    Memories end in favour of the fact that was stored for the review, if it was.
-    """
-    relations = {judgment.relation for judgment in judgments}
-    relation = relations.pop() if len(relations) == 1 else Relation.UPDATE
-    return Relation.RETRACTION if relation.effect.ends_stored and not is_stored else relation
 
 
 def find_moved_memories(proposal: Proposal, chains: Chains) -> list[UUID]:
@@ -294,7 +295,12 @@ def plan_accept(
     Raise NotCandidates, and CannotAccept if the memories concerned have changed too much.
     """
     settled = proposal.to_review_decision(ReviewStatus.ACCEPTED, note, chosen)
-    proposal = proposal.narrow_to(_list_left(proposal, chains) if chosen is None else chosen)
+    if chosen is None:
+        # Leave out targets that were withdrawn or erased, unless all of them were.
+        versions = [chains.get_version(i) for i in proposal.targets]
+        left = [v.id for v in versions if not v.belief.void and v.erased_at is None]
+        chosen = left or proposal.targets
+    proposal = proposal.narrow_to(chosen)
     surest = max(proposal.judgments, key=lambda judgment: judgment.confidence, default=None)
     decision = Decision(
         relation=proposal.relation if proposal.targets else Relation.NONE,
@@ -303,21 +309,8 @@ def plan_accept(
         reasoning=note or (f"Accepted: {surest.reasoning}" if surest else "Accepted."),
         findings=surest.findings if surest else (),
     )
-    plan = plan_proposed(
-        proposal,
-        chains,
-        decision,
-        now=now,
-        merged=merged,
-    )
+    plan = plan_proposed(proposal, chains, decision, now=now, merged=merged)
     return plan.with_settled_review(settled)
-
-
-def _list_left(proposal: Proposal, chains: Chains) -> Sequence[UUID]:
-    """Return the targets that were neither withdrawn nor erased; all of them if none is left."""
-    versions = [chains.get_version(i) for i in proposal.targets]
-    left = [v.id for v in versions if not v.belief.void and v.erased_at is None]
-    return left or proposal.targets
 
 
 def plan_proposed(
@@ -388,7 +381,10 @@ class _Acceptance:
         if self.proposal.corrections is not None:
             return self._plan_correction(self.proposal.corrections)
         if operation is Operation.NOOP:
-            return self._plan_confirmation()
+            confirmed = self.targets[0].id
+            _, changed = rewrite_chains(self.chains, self.now, self._withdraw_stored())
+            plan = self._build_plan(Operation.NOOP, target=confirmed, changed=changed)
+            return replace(plan, reinforced=confirmed)
         if self.stored is None:
             raise CannotAccept(
                 self.proposal.review_id,
@@ -399,14 +395,17 @@ class _Acceptance:
             return self._plan_merge(self.stored, self.targets[0], merged)
         if merged:
             return self._plan_rewriting(self.stored, self.targets[0], merged)
-        plan = self._plan_cover(self.stored) or self._plan_late_arrival(self.stored)
-        return plan or self._plan_succession(self.stored)
+        return (
+            self._plan_cover(self.stored)
+            or self._plan_late_arrival(self.stored)
+            or self._plan_succession(self.stored)
+        )
 
     def _build_plan(
         self,
         operation: Operation,
         *,
-        target: UUID | None = None,
+        target: UUID | None,
         superseded: tuple[UUID, ...] = (),
         changed: tuple[VersionChange, ...] = (),
     ) -> Plan:
@@ -423,12 +422,6 @@ class _Acceptance:
         """Return the stored fact withdrawn, because it says nothing of its own any more."""
         return [self.stored.replace_claims(void=True)] if self.stored else []
 
-    def _plan_confirmation(self) -> Plan:
-        confirmed = self.targets[0].id
-        _, changed = rewrite_chains(self.chains, self.now, self._withdraw_stored())
-        plan = self._build_plan(Operation.NOOP, target=confirmed, changed=changed)
-        return plan.with_reinforced(confirmed)
-
     def _plan_correction(self, corrections: dict[str, Any]) -> Plan:
         claims: dict[str, Any] = {}
         metadata: dict[str, Any] = {}
@@ -444,7 +437,12 @@ class _Acceptance:
         return plan.with_metadata(metadata)
 
     def _plan_retraction(self) -> Plan:
-        end = self._choose_end()
+        if self.stored:
+            belief = self.stored.belief
+            end = choose_place(belief.valid_from, belief.said_until)
+        else:
+            corrections = self.proposal.corrections or {}
+            end = corrections.get("retracted_at", self.proposal.created_at)
         holding = self._require_any_holding(self.targets, end)
         ended_by = self.stored.id if self.stored else None
         claims = [v.replace_claims(retracted_at=end, ended_by=ended_by) for v in holding]
@@ -453,15 +451,6 @@ class _Acceptance:
         return self._build_plan(
             Operation.DELETE, target=ended_by, superseded=superseded, changed=changed
         )
-
-    def _choose_end(self) -> datetime:
-        """Return the time at which the retracted memories end."""
-        if self.stored:
-            belief = self.stored.belief
-            return choose_place(belief.valid_from, belief.said_until)
-        corrections = self.proposal.corrections or {}
-        end: datetime = corrections.get("retracted_at", self.proposal.created_at)
-        return end
 
     def _plan_cover(self, stored: Version) -> Plan | None:
         """Plan that the stored temporary fact joins the chain of a target, which resumes after it.
@@ -478,7 +467,10 @@ class _Acceptance:
         *moved, covered = room
         covering = stored.replace_claims(chain_id=covered.chain_id)
         _, changed = rewrite_chains(self.chains, self.now, [*moved, covered, covering])
-        if _resumes_after(stored, covered.id, changed):
+        # The covered version resumes unless its end is where the fact begins.
+        after = {change.after.id: change.after.belief.valid_until for change in changed}
+        until = after.get(covered.id)
+        if until is None or until > stored.belief.valid_from:
             return self._build_plan(Operation.AMEND, target=stored.id, changed=changed)
         ended = covered.replace_claims(contradicted_by=stored.id, tier=Tier.SEMANTIC)
         _, changed = rewrite_chains(self.chains, self.now, [*moved, ended, covering])
@@ -544,6 +536,11 @@ class _Acceptance:
                 begun.append(target)
         holding = self._require_any_holding(begun, start, unless=[*scheduled, *replaced])
         ended = [*holding, *replaced]
+        # A lasting fact also ends what would resume after the ended versions.
+        resuming: list[Version] = []
+        if not stored.belief.temporary:
+            for version in holding:
+                resuming += self.chains.find_resuming(version, start)
         claims = [
             version.replace_claims(
                 retracted_at=start,
@@ -551,28 +548,38 @@ class _Acceptance:
                 contradicted_by=stored.id,
                 tier=Tier.SEMANTIC,
             )
-            for version in (*ended, *self._list_resuming(stored, holding))
+            for version in (*ended, *resuming)
         ]
         core = any(version.belief.tier is Tier.CORE for version in ended)
         successor = stored.replace_claims(tier=Tier.CORE if core else stored.belief.tier)
-        lasting = [version for version in scheduled if not version.belief.temporary]
-        followers = [*self._list_followers(holding, start), *lasting]
-        successor = _end_before_followers(successor, followers)
+        successor = self._end_before_followers(successor, holding, scheduled)
         _, changed = rewrite_chains(self.chains, self.now, [*moved, *claims, successor])
         superseded = tuple(version.id for version in ended)
         return self._build_plan(
-            Operation.SUPERSEDE,
-            target=stored.id,
-            superseded=superseded,
-            changed=changed,
+            Operation.SUPERSEDE, target=stored.id, superseded=superseded, changed=changed
         )
 
-    def _list_resuming(self, stored: Version, ended: Sequence[Version]) -> list[Version]:
-        """Return what would resume after the ended versions: a lasting fact ends that too."""
-        if stored.belief.temporary:
-            return []
-        start = stored.belief.valid_from
-        return [v for version in ended for v in self.chains.find_resuming(version, start)]
+    def _end_before_followers(
+        self, successor: Version, ended: Sequence[Version], scheduled: Sequence[Version]
+    ) -> Version:
+        """Return the successor with its end at the first lasting version that follows it.
+
+        The next versions in the chains of the ended ones follow, and the scheduled targets. A
+        constraint keeps its end, because nobody compared it with the versions that follow.
+        """
+        followers: list[Version] = []
+        for version in ended:
+            start = successor.belief.valid_from
+            if follower := self.chains.find_next_lasting(version.chain_id, start):
+                followers.append(follower)
+        followers += [version for version in scheduled if not version.belief.temporary]
+        if not followers or successor.kind is Kind.CONSTRAINT:
+            return successor
+        first = min(followers, key=lambda version: version.belief.valid_from)
+        end = first.belief.valid_from
+        if successor.belief.valid_until is not None and successor.belief.valid_until <= end:
+            return successor
+        return successor.replace_claims(retracted_at=end, ended_by=first.id)
 
     def _find_told_later(self, target: Version, stored: Version) -> Sequence[Version]:
         """Return the versions up to the target that only seem to begin after the stored fact.
@@ -590,24 +597,10 @@ class _Acceptance:
         )
         return later if later and later[-1] == target else ()
 
-    def _list_followers(self, ended: Sequence[Version], start: datetime) -> list[Version]:
-        """Return the lasting versions that come next in the chains of the ended ones."""
-        followers: list[Version] = []
-        for version in ended:
-            follower = self.chains.find_next_lasting(version.chain_id, start)
-            if follower:
-                followers.append(follower)
-        return followers
-
     def _plan_merge(self, stored: Version, target: Version, merged: PreparedMerge) -> Plan:
         start = max(stored.belief.valid_from, target.belief.valid_from)
         self._require_any_holding([target], start)
-        placement = Placement(
-            new_id=merged.new_id,
-            chain_id=target.chain_id,
-            start=start,
-            now=self.now,
-        )
+        placement = Placement(merged.new_id, target.chain_id, start=start, now=self.now)
         merged_version = build_version(merged.fact, placement)
         source = stored.replace_claims(retracted_at=start, ended_by=merged.new_id, merged=True)
         asserted = [target.replace_claims(merged=True), source, merged_version]
@@ -662,26 +655,3 @@ class _Acceptance:
             reason = f"{named} {does} not hold at {at.isoformat()}"
             raise CannotAccept(self.proposal.review_id, reason, ids)
         return holding
-
-
-def _resumes_after(covering: Version, covered_id: UUID, changed: Sequence[VersionChange]) -> bool:
-    """Return True if the version does not end where the one that covers it begins."""
-    for change in changed:
-        if change.after.id == covered_id:
-            until = change.after.belief.valid_until
-            return until is None or until > covering.belief.valid_from
-    return True
-
-
-def _end_before_followers(successor: Version, followers: Sequence[Version]) -> Version:
-    """Return the successor with its end at the first of these versions.
-
-    A constraint keeps its end, because nobody compared it with the versions that follow.
-    """
-    if not followers or successor.kind is Kind.CONSTRAINT:
-        return successor
-    first = min(followers, key=lambda version: version.belief.valid_from)
-    end = first.belief.valid_from
-    if successor.belief.valid_until is not None and successor.belief.valid_until <= end:
-        return successor
-    return successor.replace_claims(retracted_at=end, ended_by=first.id)

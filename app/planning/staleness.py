@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.domain.timeline import compute_status
 from app.domain.version import StalenessCause, Status
-from app.planning.plan import Plan, VersionChange
+from app.planning.plan import Plan
 
 # A version with such a status holds, or will hold again.
 _STANDING = (Status.CURRENT, Status.COVERED, Status.SCHEDULED)
@@ -30,15 +30,11 @@ class StaleMemory:
 
 def find_ended_versions(plan: Plan) -> tuple[UUID, ...]:
     """Return the stored versions that the plan ends or withdraws."""
-    return tuple(change.after.id for change in plan.changed if _ends_version(change, plan))
-
-
-def _ends_version(change: VersionChange, plan: Plan) -> bool:
-    """Return True if the version is withdrawn, or stood before and stands no longer."""
-    before = change.before.belief
-    after = change.after.belief
-    if after.void and not before.void:
-        return True
-    if compute_status(before, plan.now) not in _STANDING:
-        return False
-    return compute_status(after, plan.now) not in _STANDING
+    ended: list[UUID] = []
+    for change in plan.changed:
+        before, after = change.before.belief, change.after.belief
+        is_withdrawn = after.void and not before.void
+        stood = compute_status(before, plan.now) in _STANDING
+        if is_withdrawn or (stood and compute_status(after, plan.now) not in _STANDING):
+            ended.append(change.after.id)
+    return tuple(ended)

@@ -44,23 +44,19 @@ def plan_store(
         start=choose_place(start, fact.valid_until),
         now=now,
     )
-    plan = _plan_case(case)
+    has_slot = incoming.classify and fact.one_value
+    slot_chains = chains.find_value_chains(fact.slot) if has_slot else ()
+    if incoming.forgets:
+        plan = plan_forgetting(case)
+    elif slot_chains:
+        plan = plan_in_slot(case, slot_chains)
+    elif known := plan_known_duplicate(case):
+        plan = known
+    elif incoming.classify and not fact.one_value:
+        plan = plan_classified(case)
+    else:
+        plan = plan_addition(fact, case.place_in_new_chain(), chains)
     return plan.with_incoming(fact, incoming.judgments)
-
-
-def _plan_case(case: StoreCase) -> Plan:
-    if case.incoming.forgets:
-        return plan_forgetting(case)
-    classify, one_value = case.incoming.classify, case.fact.one_value
-    if classify and one_value:
-        slot_chains = case.chains.find_value_chains(case.fact.slot)
-        if slot_chains:
-            return plan_in_slot(case, slot_chains)
-    if plan := plan_known_duplicate(case):
-        return plan
-    if classify and not one_value:
-        return plan_classified(case)
-    return plan_addition(case.fact, case.place_in_new_chain(), case.chains)
 
 
 def plan_import(
@@ -81,26 +77,14 @@ def plan_import(
     check_end(start, fact.valid_until)
     slot_chains = chains.find_value_chains(fact.slot) if fact.one_value else []
     chain_id = _find_chain_to_join(fact, chains, slot_chains, start) or new_id
-    is_refused = bool(slot_chains) and chain_id == new_id
-    reasoning = _IMPORTED_APART if is_refused else "Imported as given."
+    reasoning = "Imported as given."
+    if slot_chains and chain_id == new_id:
+        reasoning = (
+            "Imported as given, in a chain of its own: the slot holds a value of higher trust."
+        )
     decision = Decision.certain(Relation.NONE, Judge.CALLER, reasoning)
-    plan = plan_addition(
-        fact,
-        Placement(
-            new_id=new_id,
-            chain_id=chain_id,
-            start=start,
-            now=now,
-            temporary=temporary,
-        ),
-        chains,
-    )
-    return plan.with_incoming(fact).with_decision(decision)
-
-
-_IMPORTED_APART = (
-    "Imported as given, in a chain of its own: the slot holds a value of higher trust."
-)
+    placement = Placement(new_id, chain_id, start=start, now=now, temporary=temporary)
+    return plan_addition(fact, placement, chains).with_incoming(fact).with_decision(decision)
 
 
 def _find_chain_to_join(

@@ -13,11 +13,12 @@ from app.domain.chains import Chains
 from app.domain.errors import CannotAccept
 from app.domain.fact import Fact, Kind
 from app.domain.policy import Policy
-from app.domain.relation import Decision, Judge, Judgment, Operation, Relation
+from app.domain.relation import Decision, Judge, Operation, Relation
 from app.domain.timeline import begins_before, order_versions
 from app.domain.version import Version
 from app.planning.building_blocks import rewrite_chains
 from app.planning.plan import IncomingFact, Plan, PreparedMerge, Review, ReviewSource
+from app.planning.questions import build_end_review
 from app.planning.reviews import Proposal, plan_proposed, review_from_plan
 from app.planning.store import plan_store
 
@@ -40,7 +41,12 @@ def select_comparison_chains(
         and version.id not in excluded_ids
         and not _waits_for_own_turn(version, memory, fact)
     ]
-    repeated = {v.chain_id for v in compared if _repeats_slot_value(v, memory, fact)}
+    repeated: set[UUID] = set()
+    for version in compared:
+        in_slot = fact.one_value and version.one_value and version.slot == fact.slot
+        holds = version.belief.holds_at(memory.belief.valid_from)
+        if in_slot and holds and version.has_same_value(fact):
+            repeated.add(version.chain_id)
     if repeated:
         compared = [version for version in compared if version.chain_id in repeated]
     return Chains(compared)
@@ -55,13 +61,6 @@ def _waits_for_own_turn(version: Version, memory: Version, fact: Fact) -> bool:
     starts_together = version.belief.valid_from == memory.belief.valid_from
     says_same = version.has_same_value(fact) or version.fuzzy_hash == fact.fuzzy_hash
     return begins_before(memory, version) and (starts_together or says_same)
-
-
-def _repeats_slot_value(version: Version, memory: Version, fact: Fact) -> bool:
-    """Return True if the version holds the fact's value in its slot at the memory's start."""
-    in_slot = fact.one_value and version.one_value and version.slot == fact.slot
-    holds = version.belief.holds_at(memory.belief.valid_from)
-    return in_slot and holds and version.has_same_value(fact)
 
 
 def can_act(memory: Version) -> bool:
@@ -80,23 +79,18 @@ class _Sweep:
     others: Chains
     now: datetime
 
-    @property
-    def can_be_withdrawn(self) -> bool:
-        """Return True if withdrawing the memory changes nothing else.
-
-        No version before it may begin to hold again, and nothing may have ended in its favour.
-        """
-        chain = self.chains.find_chain(self.memory.chain_id)
-        if len(order_versions(chain)) != 1:
-            return False
-        return all(v.belief.ended_by != self.memory.id for v in self.chains.list_versions())
-
     def can_carry_out(self, review: Review) -> bool:
         """Return True unless the change would withdraw a memory that has to stay.
 
         A relation that stores no incoming fact withdraws the memory, which repeats another one.
+        Then no version before it may begin to hold again, and nothing may have ended in its favour.
         """
-        return review.relation.effect.stores_incoming or self.can_be_withdrawn
+        if review.relation.effect.stores_incoming:
+            return True
+        chain = self.chains.find_chain(self.memory.chain_id)
+        if len(order_versions(chain)) != 1:
+            return False
+        return all(v.belief.ended_by != self.memory.id for v in self.chains.list_versions())
 
 
 def plan_sweep(
@@ -120,19 +114,8 @@ def plan_sweep(
         merged=next(_list_fitting(memory, filter(None, [swept.merged]), others), None),
         rewritten=tuple(_list_fitting(memory, swept.rewritten, others)),
     )
-    sweep = _Sweep(
-        incoming=swept,
-        memory=memory,
-        chains=chains,
-        others=others,
-        now=now,
-    )
-    live = plan_store(
-        swept,
-        others,
-        policy,
-        now=now,
-    )
+    sweep = _Sweep(swept, memory, chains, others, now)
+    live = plan_store(swept, others, policy, now=now)
     change = _choose_change(sweep, live)
     if change and not sweep.can_carry_out(change):
         return None
@@ -144,33 +127,36 @@ def plan_sweep(
     plan = _carry_out_change(sweep, live, change) if change else None
     if plan is None:
         return _plan_question(sweep, refused) if refused else None
-    leftover = _build_leftover_review(sweep, refused, plan) if refused else None
-    return plan.with_review(leftover).with_judgments(swept.judgments)
+    if refused and any(c.after.id == memory.id and c.after.belief.void for c in plan.changed):
+        # The plan withdraws the memory: a review about it could not be accepted.
+        refused = replace(refused, source=ReviewSource.SWEEP)
+    elif refused:
+        refused = _make_review_about(memory, refused)
+    return replace(plan, review=refused, judgments=swept.judgments)
 
 
 def _choose_change(sweep: _Sweep, live: Plan) -> Review | None:
     """Return what the live plan does to other memories; None if it does nothing to them.
 
-    If the memory repeats one that may not stand for it, the memory takes over from that one.
+    If the memory repeats one that may not stand for it, the memory takes over from that one, unless
+    it may not end that one.
     """
     if live.target and sweep.others.has_version(live.target):
-        repeated = sweep.others.get_version(live.target)
-        if not _can_stand_for(repeated, sweep.memory):
-            return _build_takeover_review(sweep.memory, repeated)
-    direct = _drop_side_effects(live, sweep.others)
-    return review_from_plan(direct, sweep.others, ReviewSource.SWEEP)
-
-
-def _drop_side_effects(live: Plan, others: Chains) -> Plan:
-    """Drop changes that appear only because `others` lacks versions.
-
-    Without the versions that followed them, earlier versions of a chain seem to hold longer.
-    """
-    if not live.changed:
-        return live
-    _, side_effects = rewrite_chains(others, live.now, others.list_versions())
-    longer = {change.after.id: change.after for change in side_effects}
-    return live.with_changed(c for c in live.changed if longer.get(c.after.id) != c.after)
+        memory, repeated = sweep.memory, sweep.others.get_version(live.target)
+        if not _can_stand_for(repeated, memory):
+            if Kind.CONSTRAINT in (memory.kind, repeated.kind) or repeated.trust > memory.trust:
+                return None
+            reasoning = "The same, and it holds longer."
+            return build_end_review(repeated, ReviewSource.SWEEP, reasoning=reasoning)
+    if live.changed:
+        # Some changes appear only because `others` lacks versions: without the versions that
+        # followed them, earlier versions of a chain seem to hold longer.
+        others = sweep.others
+        _, side_effects = rewrite_chains(others, live.now, others.list_versions())
+        longer = {change.after.id: change.after for change in side_effects}
+        changed = tuple(c for c in live.changed if longer.get(c.after.id) != c.after)
+        live = replace(live, changed=changed)
+    return review_from_plan(live, sweep.others, ReviewSource.SWEEP)
 
 
 def _list_fitting(
@@ -200,28 +186,6 @@ def _can_stand_for(other: Version, memory: Version) -> bool:
     binds_as_much = memory.kind is not Kind.CONSTRAINT or other.kind is Kind.CONSTRAINT
     is_trusted = other.trust >= memory.trust
     return holds_as_long and lives_as_long and binds_as_much and is_trusted
-
-
-def _build_takeover_review(memory: Version, repeated: Version) -> Review | None:
-    """Return the change by which the memory follows the one it repeats, because it holds longer.
-
-    Return None if the memory may not end that one.
-    """
-    if Kind.CONSTRAINT in (memory.kind, repeated.kind) or repeated.trust > memory.trust:
-        return None
-    judgment = Judgment(
-        memory_id=repeated.id,
-        relation=Relation.UPDATE,
-        confidence=1.0,
-        reasoning="The same, and it holds longer.",
-        decided_by=Judge.RULE,
-    )
-    return Review(
-        source=ReviewSource.SWEEP,
-        relation=Relation.UPDATE,
-        judgments=(judgment,),
-        relied_on=((repeated.id, repeated.revision),),
-    )
 
 
 def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
@@ -258,23 +222,7 @@ def _carry_out_change(sweep: _Sweep, live: Plan, change: Review) -> Plan | None:
 def _make_review_about(memory: Version, review: Review) -> Review:
     """Return the review as one about the stored memory, whose revision it relies on too."""
     relied_on = (*review.relied_on, (memory.id, memory.revision))
-    return replace(
-        review,
-        source=ReviewSource.SWEEP,
-        relied_on=relied_on,
-        successor=memory.id,
-    )
-
-
-def _build_leftover_review(sweep: _Sweep, review: Review, plan: Plan) -> Review:
-    """Return the review of what the plan leaves undone.
-
-    If the plan withdraws the memory, the review is not about it: it could not be accepted then.
-    """
-    memory = sweep.memory
-    if any(c.after.id == memory.id and c.after.belief.void for c in plan.changed):
-        return replace(review, source=ReviewSource.SWEEP)
-    return _make_review_about(memory, review)
+    return replace(review, source=ReviewSource.SWEEP, relied_on=relied_on, successor=memory.id)
 
 
 def _plan_question(sweep: _Sweep, review: Review) -> Plan:

@@ -18,7 +18,7 @@ from app.store.counted_strengths import refresh_strengths
 from app.store.engine import begin_as_operator, begin_for_agent
 from app.store.index_scope import AgentIndex
 from app.store.insights import refresh_insights
-from app.store.recent_stats import refresh_stats
+from app.store.stats import refresh_stats
 
 logger = logging.getLogger(__name__)
 
@@ -113,22 +113,24 @@ class AgentIndexKeeper:
         Do nothing while another worker does so, and nothing on a cluster, which has no indexes.
         """
         async with agent_indexes.try_lock(self._engine) as may_look:
-            if may_look:
-                await self._look_after_all()
-
-    async def _look_after_all(self) -> None:
-        async with begin_as_operator(self._engine) as connection:
-            indexes = await agent_indexes.list_indexes(connection)
-        count = len(indexes)
-        for index, counted_at in indexes.items():
-            count -= await self._look_after_one(index, counted_at)
-        if self._from_live:
-            await self._build_missing(room=self._most - count)
+            if not may_look:
+                return
+            async with begin_as_operator(self._engine) as connection:
+                indexes = await agent_indexes.list_indexes(connection)
+            count = len(indexes)
+            for index, counted_at in indexes.items():
+                count -= await self._look_after_one(index, counted_at)
+            if self._from_live:
+                await self._build_missing(room=self._most - count)
 
     async def _look_after_one(self, index: AgentIndex, counted_at: datetime) -> bool:
         """Bring one index up to date. Return True if it was dropped."""
-        while await self._append(index.agent):
-            pass
+        is_behind = True
+        while is_behind:
+            async with begin_for_agent(self._engine, index.agent) as connection:
+                is_behind = await agent_indexes.append_memories(
+                    connection, index.agent, APPENDED_AT_ONCE
+                )
         await self._refresh_counts(index.agent)
         if datetime.now(UTC) - counted_at < COUNTED_EVERY:
             return False
@@ -140,12 +142,8 @@ class AgentIndexKeeper:
         logger.info("The index of an agent was dropped, because the agent is small now.")
         return True
 
-    async def _append(self, agent: AgentId) -> bool:
-        async with begin_for_agent(self._engine, agent) as connection:
-            return await agent_indexes.append_memories(connection, agent, APPENDED_AT_ONCE)
-
     async def _refresh_counts(self, agent: AgentId) -> None:
-        """Count anew what answers about a large agent do not count themselves, if it is time."""
+        """Count the stats, strengths and insights of a large agent anew if it is time."""
         async with begin_for_agent(self._engine, agent) as connection:
             await refresh_stats(connection, agent, self._half_lives)
         async with begin_for_agent(self._engine, agent) as connection:

@@ -175,7 +175,7 @@ class ContextComposer:
         """
         few = None
         if await self._indexes.find_index(agent):
-            few = await find_few(connection, agent, filters, is_present=point.is_present)
+            few = await find_few(connection, agent, filters, point)
             if few is None:
                 ranked = await memory_store.list_probably_strongest(
                     connection, agent, filters, point, ranking

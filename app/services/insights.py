@@ -61,8 +61,10 @@ async def read_insights(
         moment = await memories.read_moment(connection, agent)
         counted = None
         if question.may_be_counted:
-            counted = await insights.find_counted_insights(connection, agent, question.section)
-        rows = counted.list_sections(question.limit) if counted else {}
+            counted = await insights.find_counted_insights(
+                connection, agent, question.section, question.limit
+            )
+        rows = dict(counted.rows) if counted else {}
         scope = whole = InsightsScope(
             agent,
             moment.as_of,
@@ -86,7 +88,7 @@ async def read_insights(
                 section: await insights.read_section(connection, section, scope) for section in anew
             },
             moment=moment,
-            counted_at=counted.as_of if counted and rows else None,
+            counted_at=counted.as_of if counted else None,
             counted_since=None if scope.since == whole.since else scope.since,
             log_archived_until=archived_until,
         )

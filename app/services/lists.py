@@ -68,24 +68,19 @@ class MemoryLister:
         async def read(connection: AsyncConnection) -> ListPage:
             if question.by_strength:
                 return await self._list_strongest(connection, agent, question, is_bounded)
-            return await self._list_newest(connection, agent, question, is_bounded)
+            list_memories = walks.walk_newest if is_bounded else memories.list_memories
+            page = await list_memories(
+                connection,
+                agent,
+                question.filters,
+                question.point,
+                limit=question.limit + 1,
+                max_bytes=self._max_answer_bytes,
+                after=question.after,
+            )
+            return _end_page(page, question.limit)
 
         return await self._reads.run(agent, read, known_at=question.point.known_at)
-
-    async def _list_newest(
-        self, connection: AsyncConnection, agent: AgentId, question: ListQuestion, is_bounded: bool
-    ) -> ListPage:
-        list_memories = walks.walk_newest if is_bounded else memories.list_memories
-        page = await list_memories(
-            connection,
-            agent,
-            question.filters,
-            question.point,
-            limit=question.limit + 1,
-            max_bytes=self._max_answer_bytes,
-            after=question.after,
-        )
-        return _end_page(page, question.limit)
 
     async def _list_strongest(
         self, connection: AsyncConnection, agent: AgentId, question: ListQuestion, is_bounded: bool
@@ -100,8 +95,9 @@ class MemoryLister:
         strength_as_of = after.strength_as_of if after else None
         few = None
         if is_bounded and strength_as_of is None:
-            # The later pages of a list are of the past.
-            few = await walks.find_few(connection, agent, filters, is_present=False)
+            # The later pages of a list are of the past, and read the same memories as the first.
+            of_any_time = replace(point, include_superseded=True)
+            few = await walks.find_few(connection, agent, filters, of_any_time)
         if is_bounded and few is None and (after is None or strength_as_of is not None):
             counted = await find_counted_strengths(connection, agent, strength_as_of)
             if counted is not None:

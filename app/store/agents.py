@@ -17,7 +17,8 @@ def _select_agents(agent: str) -> str:
     """Return the SELECT of agents as callers see them. `agent` is the expression of an id.
 
     No version is ever removed, and a new one becomes known after all others. So those that the
-    stats of a large agent counted need not be counted again.
+    stats of a large agent counted need not be counted again. The planner evaluates a COALESCE after
+    the policy of one agent and so without an index, unless it is a SELECT of its own.
     """
     return f"""
     SELECT
@@ -28,7 +29,9 @@ def _select_agents(agent: str) -> str:
         nullif(a.last_known_at, {NEVER_SQL}) AS last_known_at,
         coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
             SELECT count(*) FROM memories m
-            WHERE m.agent_id = {agent} AND m.created_at > coalesce(i.stats_until, {NEVER_SQL})
+            WHERE m.agent_id = {agent} AND m.created_at > (
+                SELECT coalesce(CAST(i.stats ->> 'last_known_at' AS timestamptz), {NEVER_SQL})
+            )
         ) AS memories
     FROM agents a
     LEFT JOIN agent_indexes i ON i.agent_id = {agent}

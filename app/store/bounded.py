@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy.engine import RowMapping
-
 # For pages of which only ids are used.
 ANY_SIZE = 2**62
 
@@ -33,6 +31,6 @@ def bound_page(page: str, order: str, size: str = JSON_BYTES) -> str:
     """
 
 
-def is_cut(rows: Sequence[Mapping[str, Any] | RowMapping]) -> bool:
+def is_cut(rows: Sequence[Mapping[str, Any]]) -> bool:
     """Return True if the bound left out rows of the page. A page without a bound is whole."""
     return bool(rows) and rows[0].get("page_rows", 0) > len(rows)

@@ -16,7 +16,7 @@ from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
 from app.store.counting import build_is_due
 from app.store.engine import fetch_rows, lift_statement_timeout
-from app.store.fragments import LATEST
+from app.store.fragments import CLOCK, LATEST
 from app.store.strength import STRENGTH_THEN, USAGE, half_life_values
 
 # Memories in a row of the table.
@@ -59,7 +59,7 @@ _READ_NEED = f"""
         a.last_known_at AS counted_until
     FROM agent_indexes i
     JOIN agents a ON a.agent_id = :agent
-    CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
+    CROSS JOIN {CLOCK}
     WHERE i.agent_id = :agent
 """
 

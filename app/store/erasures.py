@@ -18,7 +18,6 @@ from app.store.engine import fetch_rows, get_driver
 from app.store.inserts import build_insert
 from app.store.insights import forget_insights
 from app.store.log.chain import LogChain
-from app.store.recent_stats import forget_erased
 from app.store.redactions import NOWHERE, Redaction, redact_log
 from app.store.rows import LOG_TYPES, CallInfo, erasure_row
 from app.store.sweeps.runs import FORGET_SLOTS_OF_SWEEPS
@@ -211,7 +210,6 @@ async def erase_memories(
     }
     if everything:
         await empty_wrong_json(connection, agent)
-    await forget_erased(connection, agent, list(texts))
     swept = await _fetch_ids(connection, FORGET_SLOTS_OF_SWEEPS, parameters)
     await fetch_rows(connection, _ERASE, parameters)
     await remove_erased(connection, agent, list(texts))

@@ -5,7 +5,7 @@ what the filters say, distances and ranks are read from the memories themselves,
 the index differs from the exact one at most by a memory that the index did not find.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,16 @@ _COUNTS = """,
 """
 
 
+# The memories that were stored after those in the index.
+_NOT_INDEXED = """
+    SELECT m.id, false, false
+    FROM memories m
+    WHERE m.agent_id = :agent AND (m.created_at, m.id) > (
+        SELECT i.covers_until, i.covers_id FROM agent_indexes i WHERE i.agent_id = :agent
+    )
+"""
+
+
 def rank_found(
     source: str, where: str, *others: str, vector: str | None = None, has_words: bool = True
 ) -> Scope:
@@ -118,7 +128,26 @@ def rank_found(
 
     `others` are SELECTs of further ids. The parameters are in `list_index_values`.
     """
-    selects = [*_list_parts(vector, has_words=has_words), *map(_add_flags, others)]
+    selects = []
+    if vector is not None:
+        selects.append(f"""
+            SELECT id, true AS is_near, false AS is_worded
+            FROM find_nearest_indexed({vector}, :reach) AS id
+            WHERE {SAME_ENCODER}
+        """)
+    if has_words:
+        selects.append(f"""
+            SELECT id, false AS is_near, true AS is_worded
+            FROM find_indexed_by_words(
+                (SELECT chosen FROM query_words),
+                (SELECT words FROM query_words),
+                {vector or "NULL"},
+                :reach,
+                :read_most
+            ) AS id
+        """)
+    selects.append(_NOT_INDEXED)
+    selects += [f"SELECT other.id, false, false FROM ({other}) AS other" for other in others]
     parts = " UNION ALL ".join(selects)
     named = f"""
         found AS MATERIALIZED (
@@ -136,41 +165,6 @@ def rank_found(
         columns=", found.is_near, found.is_worded",
         counts=_COUNTS,
     )
-
-
-# The memories that were stored after those in the index.
-_NOT_INDEXED = """
-    SELECT m.id, false, false
-    FROM memories m
-    WHERE m.agent_id = :agent AND (m.created_at, m.id) > (
-        SELECT i.covers_until, i.covers_id FROM agent_indexes i WHERE i.agent_id = :agent
-    )
-"""
-
-
-def _list_parts(vector: str | None, *, has_words: bool) -> Iterator[str]:
-    if vector is not None:
-        yield f"""
-            SELECT id, true AS is_near, false AS is_worded
-            FROM find_nearest_indexed({vector}, :reach) AS id
-            WHERE {SAME_ENCODER}
-        """
-    if has_words:
-        yield f"""
-            SELECT id, false AS is_near, true AS is_worded
-            FROM find_indexed_by_words(
-                (SELECT chosen FROM query_words),
-                (SELECT words FROM query_words),
-                {vector or "NULL"},
-                :reach,
-                :read_most
-            ) AS id
-        """
-    yield _NOT_INDEXED
-
-
-def _add_flags(select: str) -> str:
-    return f"SELECT other.id, false, false FROM ({select}) AS other"
 
 
 def list_index_values(reach: int) -> dict[str, int]:

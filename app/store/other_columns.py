@@ -334,7 +334,7 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "agent_indexes": (
         _AGENT,
         *_list_hidden("covers_until", "covers_id", "memories", "live", "built_at", "counted_at"),
-        *_list_hidden("stats_until", "stats_seconds", "strengths_as_of", "strengths_seconds"),
+        *_list_hidden("stats_seconds", "strengths_as_of", "strengths_seconds"),
         *_list_hidden("insights_ids", "insights_as_of", "insights_seconds"),
         OtherColumn("stats", Erasure.BY_FIELD, _list_fields("", "{name}.**"), exported=False),
         OtherColumn("insights", Erasure.REMOVED, _list_removed("", "{name}[].**"), exported=False),

@@ -32,6 +32,7 @@ from app.store.index_scope import (
 from app.store.memories import (
     HELD_IN_WINDOW,
     MEMORY_BYTES,
+    Condition,
     Point,
     memories_from,
     memory_columns,
@@ -51,6 +52,7 @@ from app.store.ranking import (
     select_best,
 )
 from app.store.rare_words import build_matching_ctes
+from app.store.walks import find_few
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +124,23 @@ _FOUND_FIRST = """
 
 
 def build_search_statement(
-    mode: str, filters: Filters, point: Point, *, has_window: bool = False, chooses: bool = False
+    mode: str,
+    filters: Filters,
+    point: Point,
+    *,
+    has_window: bool = False,
+    chooses: bool = False,
+    few: Condition | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """Return the statement of an exact search and the values of its filters.
 
-    `chooses` is as in `build_query_words_cte`.
+    `chooses` is as in `build_query_words_cte`. If a condition that few meet is named, only these
+    are read.
     """
     where, parameters = where_searchable(filters, point, has_window=has_window)
+    if few is not None:
+        where += f" AND m.id = ANY(ARRAY({few.select_ids()}))"
+        parameters |= few.parameters
     source, _ = memories_from(point)
     scope = rank_all(source, where, chooses=chooses)
     ctes = _rank_ctes(mode, scope, has_window=has_window, chooses=chooses)
@@ -308,16 +320,24 @@ async def search_memories(
     """Return the nearest live memories, best first.
 
     There are min(limit, live) of them, unless `min_score` cuts some off. They are read by the
-    agent's `index`, if it has one, unless `exact` forbids it or the index finds too few. Raise
-    EmbeddingsChanged if the database's vectors are of another model than the query's.
+    agent's `index`, if it has one, unless `exact` forbids it, few memories come into question, or
+    the index finds too few. Raise EmbeddingsChanged if the database's vectors are of another model
+    than the query's.
     """
-    if index is not None and not exact:
+    few = None
+    if index is not None and query.window is None:
+        few = await find_few(connection, agent, filters, point)
+    if index is not None and not exact and few is None:
         hits = await _search_index(connection, index, query, filters, point)
         if hits is not None:
             return hits
-    chooses = index is not None
     statement, parameters = build_search_statement(
-        query.mode, filters, point, has_window=query.window is not None, chooses=chooses
+        query.mode,
+        filters,
+        point,
+        has_window=query.window is not None,
+        chooses=index is not None,
+        few=few,
     )
     values = parameters | list_choice_values()
     moment, rows = await _run_search(connection, agent, query, point, statement, values)

@@ -1,9 +1,14 @@
 """An agent in numbers. One statement reads all rows of the agent, so the numbers fit together.
 
-Archived operations of the log are counted too. Nobody waits for that in a large agent: a worker
-counts, and `recent_stats` adds what changed since.
+Archived operations of the log are counted too. That takes long in a large agent, so a worker counts
+it now and then, and stores the numbers with the agent's index. A read returns the stored numbers,
+which are all of one moment. They have no words, so an erasure does not remove them.
 """
 
+import json
+import time
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -11,8 +16,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.agent import AgentId
 from app.domain.strength import HalfLives
 from app.domain.version import Status
-from app.store.engine import fetch_rows
-from app.store.fragments import AS_OF, HOLDS, LATEST, MOMENT, NEVER_SQL, ONE_VALUE
+from app.store.counting import build_is_due
+from app.store.engine import fetch_rows, lift_statement_timeout
+from app.store.fragments import AS_OF, CLOCK, HOLDS, LATEST, MOMENT, NEVER_SQL, ONE_VALUE
 from app.store.strength import STRENGTH, USAGE, half_life_values
 
 # The status of a memory as `domain/timeline.compute_status` has it. A test compares the two.
@@ -132,3 +138,68 @@ async def count_stats(
     }
     [row] = await fetch_rows(connection, _STATS, values)
     return row
+
+
+# --- large agents --------------------------------------------------------------------------------
+
+_FIND = "SELECT i.stats FROM agent_indexes i WHERE i.agent_id = :agent AND i.stats IS NOT NULL"
+
+
+async def read_stats(
+    connection: AsyncConnection, agent: AgentId, half_lives: HalfLives
+) -> Mapping[str, Any]:
+    """Return the numbers of an agent as `count_stats` does, or those that a worker counted last.
+
+    The latter have `counted_at` too, which is their `as_of`.
+    """
+    rows = await fetch_rows(connection, _FIND, {"agent": agent})
+    if not rows:
+        return await count_stats(connection, agent, half_lives)
+    stats: dict[str, Any] = rows[0]["stats"]
+    for name in ("as_of", "first_known_at", "last_known_at"):
+        if stats[name] is not None:
+            stats[name] = datetime.fromisoformat(stats[name])
+    return stats | {"counted_at": stats["as_of"]}
+
+
+# Is it time to count anew?
+_READ_NEED = f"""
+    SELECT {build_is_due("counted.at", "i.stats_seconds", known_until="counted.until")} AS is_due
+    FROM agent_indexes i
+    JOIN agents a ON a.agent_id = :agent
+    CROSS JOIN {CLOCK}
+    CROSS JOIN LATERAL (
+        SELECT CAST(i.stats ->> 'as_of' AS timestamptz) AS at,
+               CAST(i.stats ->> 'last_known_at' AS timestamptz) AS until
+    ) AS counted
+    WHERE i.agent_id = :agent
+"""
+
+_STORE = """
+    UPDATE agent_indexes SET stats = CAST(:stats AS jsonb), stats_seconds = :seconds
+    WHERE agent_id = :agent
+"""
+
+
+async def refresh_stats(connection: AsyncConnection, agent: AgentId, half_lives: HalfLives) -> None:
+    """Count the numbers of a large agent anew if it is time."""
+    rows = await fetch_rows(connection, _READ_NEED, {"agent": agent})
+    if not rows or not rows[0]["is_due"]:
+        return
+    await lift_statement_timeout(connection)
+    started = time.monotonic()
+    stats = await count_stats(connection, agent, half_lives)
+    values = {
+        "agent": agent,
+        "stats": json.dumps(stats, default=str),
+        "seconds": time.monotonic() - started,
+    }
+    await fetch_rows(connection, _STORE, values)
+
+
+_FORGET = "UPDATE agent_indexes SET stats = NULL WHERE agent_id = :agent"
+
+
+async def forget_stats(connection: AsyncConnection, agent: AgentId) -> None:
+    """Forget the stored numbers of a large agent. They are counted anew."""
+    await fetch_rows(connection, _FORGET, {"agent": agent})

@@ -79,8 +79,8 @@ _LINKED = f"""
 """
 
 
-def _list_indexed_conditions(filters: Filters, *, is_present: bool) -> Iterator[Condition]:
-    """Yield the conditions of the filters that an index answers."""
+def _list_indexed_conditions(filters: Filters, point: Point) -> Iterator[Condition]:
+    """Yield the conditions of the filters and of the point that an index answers."""
     if filters.session_id is not None:
         yield Condition("m.session_id = :session_id", {"session_id": filters.session_id})
     if filters.project is not None:
@@ -90,8 +90,12 @@ def _list_indexed_conditions(filters: Filters, *, is_present: bool) -> Iterator[
         yield Condition("m.slot_key IS NOT NULL AND m.slot_hash = :slot", {"slot": slot.digest})
     if filters.stale:
         yield Condition(f"m.id IN ({_LINKED})", {})
+    if point.known_at is not None:
+        yield Condition("m.created_at <= :known_at", {"known_at": point.known_at})
+    elif point.as_of is not None and not point.include_superseded:
+        yield Condition("m.valid_from <= :as_of AND m.revision >= 0", {"as_of": point.as_of})
     # The other indexes have only what may hold at present.
-    if not is_present:
+    if not point.is_present:
         return
     if filters.kind == Kind.CONSTRAINT:
         yield Condition(f"m.kind = '{Kind.CONSTRAINT}' AND NOT m.cold", {})
@@ -103,15 +107,15 @@ def _list_indexed_conditions(filters: Filters, *, is_present: bool) -> Iterator[
 
 
 async def find_few(
-    connection: AsyncConnection, agent: AgentId, filters: Filters, *, is_present: bool
+    connection: AsyncConnection, agent: AgentId, filters: Filters, point: Point
 ) -> Condition | None:
-    """Return a condition of the filters that few memories meet, and that an index answers.
+    """Return a condition that few memories meet, and that an index answers.
 
-    `is_present`: only what holds at present is read.
+    It is one of the filters, or that a memory was known or had begun at the point.
     """
     if filters.ids:
         return Condition("m.id = ANY(CAST(:ids AS uuid[]))", {"ids": list(filters.ids)})
-    for condition in _list_indexed_conditions(filters, is_present=is_present):
+    for condition in _list_indexed_conditions(filters, point):
         statement = f"""
             SELECT count(*) <= :few AS are_few
             FROM ({condition.select_ids()} LIMIT :few + 1) AS counted
@@ -142,7 +146,7 @@ async def walk_newest(
     bounds, positions = bound_newest(point, after)
     bounds = f"m.agent_id = :agent{bounds}"
     parameters |= positions
-    few = await find_few(connection, agent, filters, is_present=point.is_present)
+    few = await find_few(connection, agent, filters, point)
     if few is not None:
         bounds += f" AND m.id = ANY(ARRAY({few.select_ids()}))"
         parameters |= few.parameters
@@ -295,17 +299,13 @@ async def _walk(
     """
     rows = await fetch_at_point(connection, statement, agent, point, parameters)
     hits = [row for row in rows if row["id"] is not None]
+    last, end = rows[0], None
+    if last["last_id"] is not None:
+        end = After(last["last_created_at"], last["last_id"], last["last_strength"])
     return Walk(
         moment=moment_from_row(rows[0]),
         memories=await memories_from_rows(hits),
         is_cut=is_cut(hits),
         strengths=[row["strength"] for row in hits] if has_strength else None,
-        examined_until=_find_end(rows[0]),
+        examined_until=end,
     )
-
-
-def _find_end(row: Mapping[str, Any]) -> After | None:
-    """Return the memory at which the walk ended, if it did so before the page was full."""
-    if row["last_id"] is None:
-        return None
-    return After(row["last_created_at"], row["last_id"], row["last_strength"])

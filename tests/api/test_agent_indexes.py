@@ -14,7 +14,7 @@ from app.domain.agent import AgentId
 from app.services import agent_indexes as services
 from app.settings import load_settings
 from app.store import agent_indexes as stored
-from app.store import index_scope, memories
+from app.store import index_scope, memories, walks
 from support.agent_indexes import build_index, look_after_indexes
 from support.cluster import needs_one_server
 from support.databases import fresh_database
@@ -178,7 +178,10 @@ def test_an_agent_without_an_index_is_searched_exactly(large_url: str) -> None:
         assert not search(client, "guitar")["approximate"]
 
 
-def test_known_at_is_searched_by_the_index_as_well(changing: httpx.Client) -> None:
+def test_known_at_is_searched_by_the_index_as_well(
+    changing: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walks, "FEW", 5)
     before = search(changing, "guitar", limit=5)
     first = before["results"][0]["memory"]
     changing.post(f"/v1/memories/{first['id']}/retract", json={}).raise_for_status()
@@ -186,6 +189,17 @@ def test_known_at_is_searched_by_the_index_as_well(changing: httpx.Client) -> No
     back = search(changing, "guitar", limit=5, known_at=before["known_at"])
     assert back["approximate"]
     assert list_ids(back) == list_ids(before)
+
+
+def test_a_time_of_few_memories_is_read_exactly(changing: httpx.Client) -> None:
+    known_at = search(changing, "guitar")["known_at"]
+    fact = {"content": "Played the guitar as a child", "valid_from": "1999-01-01"}
+    changing.post("/v1/memories", json=fact | {"classify": "off"}).raise_for_status()
+    for point in ({"as_of": "2000-01-01"}, {"known_at": known_at}):
+        answer = search(changing, "guitar", **point)
+        assert not answer["approximate"]
+        assert (answer["results"][0]["memory"]["content"] == fact["content"]) == ("as_of" in point)
+    assert search(changing, "guitar")["approximate"]
 
 
 def test_what_is_stored_after_the_index_was_built_is_found(
@@ -314,42 +328,6 @@ def age_counts(url: str) -> None:
     """Let the last count be long ago."""
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE agent_indexes SET counted_at = counted_at - interval '1 day'")
-
-
-def read_stats(client: httpx.Client) -> dict[str, Any]:
-    answer: dict[str, Any] = client.get(f"/v1/agents/{AGENT}/stats").raise_for_status().json()
-    return answer
-
-
-def let_counting_take(url: str, *, seconds: int) -> None:
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE agent_indexes SET stats_seconds = %s", [seconds])
-
-
-def test_a_large_agent_is_counted_by_the_worker(url: str, changing: httpx.Client) -> None:
-    first = read_stats(changing)
-    counted_at = first["holding"]["strength"]["as_of"]
-    assert first["memories"] == 640
-    changing.post("/v1/memories", json={"content": "Ines tunes the harpsichord"})
-    second = read_stats(changing)
-    assert second["memories"] == 641
-    assert second["as_of"] > first["as_of"]
-    assert second["holding"]["strength"] == first["holding"]["strength"]
-    let_counting_take(url, seconds=3600)
-    look_after_indexes(url, from_live=100)
-    assert read_stats(changing)["holding"]["strength"]["as_of"] == counted_at
-    let_counting_take(url, seconds=0)
-    look_after_indexes(url, from_live=100)
-    third = read_stats(changing)
-    assert third["holding"]["strength"]["as_of"] > counted_at
-    assert changing.get(f"/v1/agents/{AGENT}").json()["memories"] == 641
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE agent_indexes SET stats = NULL")
-    counted = read_stats(changing)
-    assert "as_of" not in counted["holding"]["strength"]
-    for answer in (second, third, counted):
-        del answer["as_of"], answer["holding"]["strength"]  # it fades meanwhile
-    assert second == third == counted
 
 
 def read_context(client: httpx.Client, **asked: Any) -> dict[str, Any]:

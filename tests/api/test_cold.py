@@ -262,4 +262,4 @@ def test_plain_reads_do_not_pass_cold_rows(own: Kept) -> None:
 
     for plan in asyncio.run(plans()):
         assert "memories_warm" in plan
-        assert "memories_valid_until" not in plan
+        assert "memories_valid_from" not in plan

@@ -10,7 +10,7 @@ import pytest
 
 from app.domain.insights import Section
 from app.settings import load_settings
-from app.store.insights import recent
+from app.store.insights.counted import _READERS, MOST_ENTRIES
 from support.agent_indexes import build_index, look_after_indexes
 from support.cluster import needs_one_server
 from support.databases import fresh_database
@@ -106,7 +106,11 @@ def test_fewer_entries_are_the_first_of_them(
 
 @pytest.mark.parametrize(
     "narrower",
-    [{"since": "2020-01-01"}, {"limit": recent.MOST_ENTRIES + 1}, {"section": "stale_constraints"}],
+    [
+        {"since": "2020-01-01"},
+        {"limit": MOST_ENTRIES + 1},
+        {"section": "stale_constraints"},
+    ],
     ids=["a window", "many entries", "stale constraints"],
 )
 def test_other_questions_are_answered_anew(
@@ -181,17 +185,17 @@ def test_what_is_erased_while_the_worker_counts_is_not_stored(
     newest = read(client, section="churn")["churn"][0]["memory_ids"][0]
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE agent_indexes SET insights = NULL, insights_as_of = NULL")
-    read_churn = recent._READERS[Section.CHURN]
+    read_churn = _READERS[Section.CHURN]
 
     async def read_and_erase(*arguments: Any) -> Any:
         rows = await read_churn(*arguments)
         await asyncio.to_thread(client.delete, f"/v1/memories/{newest}", params={"erase": True})
         return rows
 
-    monkeypatch.setitem(recent._READERS, Section.CHURN, read_and_erase)
+    monkeypatch.setitem(_READERS, Section.CHURN, read_and_erase)
     look_after_indexes(url, from_live=2)
     assert read_stored(url) is None
-    monkeypatch.setitem(recent._READERS, Section.CHURN, read_churn)
+    monkeypatch.setitem(_READERS, Section.CHURN, read_churn)
     look_after_indexes(url, from_live=2)
     assert "The city is" in (read_stored(url) or "")
     assert "Coimbra" not in (read_stored(url) or "")

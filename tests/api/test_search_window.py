@@ -97,3 +97,10 @@ def test_messages_of_that_time_come_first(client: httpx.Client) -> None:
     for year in ("2024", "2025"):
         answer = search(client, f"Where did the choir sing in {year}?", include=["turns"])
         assert answer["turns"][0]["said_at"][:4] == year
+
+
+def test_a_brief_answer_shows_the_window_too(living: httpx.Client) -> None:
+    found = living.get("/v1/search", params={"q": "Where did I live in 2019?", "view": "brief"})
+    assert found.json()["window"]["text"] == "in 2019"
+    found = living.get("/v1/search", params={"q": "Where do I live?", "view": "brief"})
+    assert "window" not in found.json()

@@ -278,17 +278,15 @@ def summarize_anew(steps: Sequence[ValueStep], at: datetime) -> hints.LineSummar
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_history_that_grows_has_the_summary_of_all_its_steps(seed: int) -> None:
+def test_a_line_is_summed_up_as_its_definition_says(seed: int) -> None:
     chance = random.Random(seed)
     values = "abc"[: 2 + seed % 2]
     steps = line(
         *((chance.choice(values), chance.randint(0, 60), chance.randint(-5, 60)) for _ in range(60))
     )
-    history = hints.ValueHistory(steps[:20])
     for count in range(20, 61):
-        assert history.summarize(NOW) == summarize_anew(steps[:count], NOW)
-        if count < 60:
-            history.add_step(steps[count])
+        line_of_values = hints.order_steps(steps[:count])
+        assert hints.summarize_line(line_of_values, NOW) == summarize_anew(steps[:count], NOW)
 
 
 def test_each_plan_of_a_batch_has_the_hints_that_it_has_without_the_others() -> None:

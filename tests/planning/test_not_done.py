@@ -214,7 +214,7 @@ def plan_alone() -> Plan:
 
 def test_a_row_has_no_opinions_if_nobody_saw_anything() -> None:
     nothing = judgment(Relation.NONE, findings=(), opinions=(LOCAL,))
-    assert list_judged_memories(plan_alone().with_judgments([nothing])) == []
+    assert list_judged_memories(replace(plan_alone(), judgments=(nothing,))) == []
 
 
 def test_a_row_stays_small_and_vetoes_come_last() -> None:
@@ -224,7 +224,7 @@ def test_a_row_stays_small_and_vetoes_come_last() -> None:
         judgment(memory_id=UUID(int=n), findings=(), opinions=(), vetoes=("other key", "no"))
         for n in range(20, 40)
     ]
-    judged = list_judged_memories(plan_alone().with_judgments([*vetoed, *seen]))
+    judged = list_judged_memories(replace(plan_alone(), judgments=(*vetoed, *seen)))
     assert len(judged) == MAX_JUDGED
     assert [one.memory_id for one in judged[:4]] == [UUID(int=n) for n in range(10, 14)]
     assert all(len(o.reasoning) <= 200 for one in judged for o in one.opinions)

@@ -1,5 +1,6 @@
 """The answer of the route that says who calls."""
 
+from contextlib import suppress
 from typing import Self
 
 from pydantic import Field
@@ -7,7 +8,7 @@ from pydantic import Field
 from app.api.answers.base import AnswerBase
 from app.api.times import Time
 from app.domain.errors import AgentForbidden, AgentNotNamed
-from app.domain.keys import Actor, Rights, Scope
+from app.domain.keys import Actor, Scope
 
 
 class ActorOut(AnswerBase):
@@ -27,18 +28,14 @@ class ActorOut(AnswerBase):
     @classmethod
     def from_actor(cls, actor: Actor) -> Self:
         rights = actor.rights
+        agent: str | None = None
+        with suppress(AgentForbidden, AgentNotNamed):
+            agent = rights.choose_agent(None)
         return cls.model_construct(
             actor=actor.name,
             scopes=[scope for scope in Scope if scope in rights.scopes],
             agents=list(rights.agents),
-            agent=_find_usual_agent(rights),
+            agent=agent,
             trust_ceiling=rights.trust_ceiling,
             expires_at=actor.expires_at,
         )
-
-
-def _find_usual_agent(rights: Rights) -> str | None:
-    try:
-        return rights.choose_agent(None)
-    except (AgentForbidden, AgentNotNamed):
-        return None

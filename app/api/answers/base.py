@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
-from sqlalchemy.engine import RowMapping
 
 
 class AnswerBase(BaseModel):
@@ -18,13 +17,14 @@ class AnswerBase(BaseModel):
     leaves_out_empty: ClassVar[bool] = False
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any] | RowMapping) -> Self:
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
         """Build the answer from the values of its fields; other names in `values` are ignored."""
         fields = {name: values[name] for name in cls.model_fields}
         return cls.model_construct(**fields)
 
     @classmethod
-    def from_attributes(cls, source: object) -> Self:
-        """Build the answer from the attributes of the same names."""
-        fields = {name: getattr(source, name) for name in cls.model_fields}
-        return cls.model_construct(**fields)
+    def from_attributes(cls, source: object, **computed: Any) -> Self:
+        """Build the answer from `computed`, and else from the attributes of the same names."""
+        for name in cls.model_fields.keys() - computed.keys():
+            computed[name] = getattr(source, name)
+        return cls.model_construct(**computed)

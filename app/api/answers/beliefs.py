@@ -35,17 +35,11 @@ class BeliefOut(AnswerBase):
     @classmethod
     def from_belief(cls, dated: DatedBelief) -> Self:
         belief = dated.belief
-        return cls.model_construct(
-            known_from=belief.known_from,
+        return cls.from_attributes(
+            belief,
             known_until=dated.known_until,
-            valid_from=belief.valid_from,
-            valid_until=belief.valid_until,
-            said_until=belief.said_until,
-            temporary=belief.temporary,
             covered=CoverOut.list_from_belief(belief),
             withdrawn=belief.void,
-            retracted_at=belief.retracted_at,
-            superseded_by=belief.superseded_by,
         )
 
 
@@ -61,14 +55,8 @@ class BelievedVersionOut(AnswerBase):
 
     @classmethod
     def from_version(cls, version: BelievedVersion) -> Self:
-        return cls.model_construct(
-            id=version.id,
-            content=version.content,
-            kind=version.kind,
-            created_at=version.created_at,
-            erased_at=version.erased_at,
-            beliefs=[BeliefOut.from_belief(belief) for belief in version.beliefs],
-        )
+        beliefs = [BeliefOut.from_belief(belief) for belief in version.beliefs]
+        return cls.from_attributes(version, beliefs=beliefs)
 
 
 class BeliefsAnswer(AnswerBase):

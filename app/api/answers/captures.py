@@ -14,7 +14,7 @@ from app.domain.captures import CaptureState, ExtractBy
 from app.domain.relation import Operation
 from app.domain.strength import HalfLives
 from app.domain.talk import Role, SkipReason
-from app.services.capture_reports import CaptureReport, FactAnswer, ReportedTurn
+from app.services.capture_reports import CaptureReport, ReportedTurn
 from app.store.captures.captures import CapturedFact, SkippedSpan, StoredQuote, StoredTurn
 
 
@@ -24,22 +24,15 @@ class QuoteOut(AnswerBase):
     capture_id: UUID = Field(description="The capture that has the message.")
     position: int = Field(description="The place of the message in that capture, from 0.")
     message_id: str | None = Field(description="The caller's own `id` of the message.")
-    role: Role
+    role: Role = Field(description="Who said it.")
     start: int = Field(description="Characters of the message, from 0, secrets taken out before.")
     end: int
     text: str | None = Field(description="Null if it was erased, or if the message is too old.")
 
     @classmethod
     def from_quote(cls, quote: StoredQuote, turn: StoredTurn) -> Self:
-        return cls.model_construct(
-            capture_id=turn.capture_id,
-            position=turn.position,
-            message_id=turn.message_id,
-            role=turn.role,
-            start=quote.start,
-            end=quote.end,
-            text=_cut_text(turn, quote.start, quote.end),
-        )
+        text = _cut_text(turn, quote.start, quote.end)
+        return cls.from_attributes(turn, start=quote.start, end=quote.end, text=text)
 
 
 def _cut_text(turn: StoredTurn, start: int, end: int) -> str | None:
@@ -81,57 +74,47 @@ class CapturedFactOut(AnswerBase):
         turns: Mapping[UUID, StoredTurn],
         answer: WriteAnswer | Problem | None,
     ) -> Self:
-        return cls.model_construct(
-            content=fact.content,
-            quotes=list_quotes(fact, turns),
-            operation=fact.operation,
-            memory_id=fact.memory_id,
-            log_id=fact.log_id,
-            review_id=fact.review_id,
-            problem=fact.problem,
-            answer=answer,
-        )
+        return cls.from_attributes(fact, quotes=list_quotes(fact, turns), answer=answer)
 
 
 class SkippedOut(AnswerBase):
     """A part of a message that became no fact."""
 
     text: str | None
-    start: int
+    start: int = Field(description="Where it begins: characters from 0.")
     end: int
     reason: SkipReason
 
     @classmethod
     def from_span(cls, span: SkippedSpan, turn: StoredTurn) -> Self:
-        return cls.model_construct(
-            text=_cut_text(turn, span.start, span.end),
-            start=span.start,
-            end=span.end,
-            reason=span.reason,
-        )
+        return cls.from_attributes(span, text=_cut_text(turn, span.start, span.end))
 
 
 class CapturedMessageOut(AnswerBase):
     """A message, the facts that were read from it, and what of it became no fact."""
 
     position: int = Field(description="Its place in the call, from 0.")
-    id: str | None
+    id: str | None = Field(description="The id that the caller gave it; null: none.")
     role: Role
-    name: str | None
+    name: str | None = Field(description="The name of the speaker; null: none.")
     content: str | None = Field(
         description=(
             "As it is stored: without secrets, and with spaces for parts that were erased. Null if "
             "no word is left, or if it is too old."
         )
     )
-    at: Time
+    at: Time = Field(description="When it was said.")
     capture_id: UUID = Field(description="The capture that has it.")
     repeated: bool = Field(
         description="True if an earlier capture has it. It was not stored again."
     )
     done: bool = Field(description="False while its facts are not read yet.")
-    facts: list[CapturedFactOut]
-    skipped: list[SkippedOut]
+    facts: list[CapturedFactOut] = Field(
+        description="The facts that were read from it, and what became of each."
+    )
+    skipped: list[SkippedOut] = Field(
+        description="The parts that became no fact, each with the reason."
+    )
 
 
 class CaptureSummary(AnswerBase):
@@ -154,7 +137,9 @@ class CaptureSummary(AnswerBase):
     repeated: int = Field(description="Messages of the call that an earlier capture has.")
     error: str | None = Field(description="What stopped it last.")
     received_at: Time
-    due_at: Time | None
+    due_at: Time | None = Field(
+        description="A worker reads it then, if no further messages of the session come before."
+    )
     finished_at: Time | None
 
     @classmethod
@@ -172,29 +157,23 @@ class CapturesAnswer(AnswerBase):
 class CaptureAnswer(CaptureSummary):
     """The messages of a call, how far they are read, and the facts of each."""
 
-    dry_run: bool
-    messages: list[CapturedMessageOut]
+    dry_run: bool = Field(
+        description="Whether nothing was stored, because the call asked what would be."
+    )
+    messages: list[CapturedMessageOut] = Field(
+        description="The messages, each with the facts read from it and what became none."
+    )
 
     @classmethod
     def from_report(cls, report: CaptureReport, half_lives: HalfLives) -> Self:
         capture = report.capture
         messages = [_build_message(entry, report, half_lives) for entry in report.turns]
-        return cls.model_construct(
+        return cls.from_attributes(
+            capture,
             capture_id=None if report.dry_run else capture.id,
-            session_id=capture.session_id,
             state=CaptureState.DONE if report.dry_run else capture.state,
-            extract=capture.extract,
-            extractor=capture.extractor,
-            trouble=capture.trouble,
-            trust=capture.trust,
-            redacted=capture.redacted,
             total=capture.turns,
             done=sum(turn.done for turn in report.own_turns),
-            repeated=capture.repeated,
-            error=capture.error,
-            received_at=capture.received_at,
-            due_at=capture.due_at,
-            finished_at=capture.finished_at,
             dry_run=report.dry_run,
             messages=messages,
         )
@@ -206,24 +185,15 @@ def _build_message(
     turn = entry.turn
     facts: list[CapturedFactOut] = []
     for fact in entry.facts:
-        answer = _render_fact_answer(report.answers.get(fact.id), half_lives)
+        stored = report.answers.get(fact.id)
+        answer = None if stored is None else render_answer(stored, half_lives)
         facts.append(CapturedFactOut.from_fact(fact, report.quoted, answer))
-    return CapturedMessageOut.model_construct(
+    return CapturedMessageOut.from_attributes(
+        turn,
         position=entry.place,
         id=turn.message_id,
-        role=turn.role,
-        name=turn.name,
-        content=turn.content,
         at=turn.said_at,
-        capture_id=turn.capture_id,
         repeated=entry.repeated,
-        done=turn.done,
         facts=facts,
         skipped=[SkippedOut.from_span(span, turn) for span in turn.skipped],
     )
-
-
-def _render_fact_answer(
-    answer: FactAnswer | None, half_lives: HalfLives
-) -> WriteAnswer | Problem | None:
-    return None if answer is None else render_answer(answer, half_lives)

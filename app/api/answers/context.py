@@ -23,7 +23,9 @@ class ContextItemOut(AnswerBase):
 
     memory: MemoryOut
     line: str
-    usefulness: float
+    usefulness: float = Field(
+        description="What it was chosen by: strength, and nearness to the query."
+    )
     in_question: list[UUID] = Field(
         description="The reviews that wait and ask whether it ended, or whether it ends another."
     )
@@ -59,9 +61,11 @@ class ContextAnswer(AnswerBase):
         "of the text."
     )
 
-    text: str
+    text: str = Field(description="The context as text, ready for a prompt.")
     tokens: int = Field(description="Tokens of the text, by the same estimate.")
-    items: dict[Kind, list[ContextItemOut]]
+    items: dict[Kind, list[ContextItemOut]] = Field(
+        description="The memories of the text, by kind."
+    )
     left_out: int = Field(
         description=(
             "How many others hold that did not fit. Equal texts count once where both were read. "

@@ -26,23 +26,21 @@ class HealthProblem(AnswerBase):
 
     @classmethod
     def from_fault(cls, agent: AgentId, fault: Fault) -> Self:
+        problem = fault.sentence
+        match fault:
+            case StrayFileFault():
+                problem += " `palimpsest retain` removes it."
+            case LostArchiveFault():
+                problem += (
+                    " Bring it back from a copy, or give it up with `palimpsest retain --forget`."
+                )
         return cls.model_construct(
             agent_id=agent,
             check=fault.check,
             ids=list(fault.ids),
-            problem=fault.sentence + _advise_on_fault(fault),
+            problem=problem,
             repairable=fault.remedy is not None,
         )
-
-
-def _advise_on_fault(fault: Fault) -> str:
-    match fault:
-        case StrayFileFault():
-            return " `palimpsest retain` removes it."
-        case LostArchiveFault():
-            return " Bring it back from a copy, or give it up with `palimpsest retain --forget`."
-        case _:
-            return ""
 
 
 MOST = 1_000
@@ -51,5 +49,7 @@ MOST = 1_000
 class DoctorAnswer(AnswerBase):
     """What does not hold; nothing where all is well."""
 
-    problems: list[HealthProblem]
+    problems: list[HealthProblem] = Field(
+        description="The rules that something breaks; empty where all is well."
+    )
     left_out: int = Field(description=f"How many more there are than the {MOST:,} told.")

@@ -17,20 +17,24 @@ class ReceiptOut(AnswerBase):
         "`key`, in hexadecimal."
     )
 
-    algorithm: str
+    algorithm: str = Field(description="How the digests were made.")
     key: str | None = Field(
         description="Told once and kept nowhere: null where a retry gets this answer again."
     )
-    digests: dict[UUID, str]
+    digests: dict[UUID, str] = Field(
+        description="A digest of each erased text, by the id of its memory."
+    )
 
 
 class ErasureAnswer(AnswerBase):
     """What was erased, with a receipt."""
 
     operation: Operation
-    erased: list[UUID]
-    receipt: ReceiptOut
-    known_at: Time
+    erased: list[UUID] = Field(description="The memories that were erased.")
+    receipt: ReceiptOut = Field(
+        description="Digests of what was erased, which prove it to whoever has a copy."
+    )
+    known_at: Time = Field(description="The known time of this write.")
     log_id: UUID
     archives_pending: list[str] = Field(
         description=(

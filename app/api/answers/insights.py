@@ -76,7 +76,7 @@ class ChurnOut(_LineEntry):
     kind: Kind = Field(
         description="Of what came. A slot whose values are of several kinds has an entry for each."
     )
-    changes: int
+    changes: int = Field(description="How often the value changed.")
     first_changed_at: Time = Field(description="In valid time.")
     last_changed_at: Time = Field(description="In valid time.")
     memory_ids: list[UUID] = Field(description=f"The values, newest first; {_UP_TO}")
@@ -87,7 +87,7 @@ class ValueOut(AnswerBase):
     """A value and since when it was true."""
 
     memory_id: UUID
-    valid_from: Time
+    valid_from: Time = Field(description="When this value began to hold.")
 
 
 def _build_value(memory_id: UUID, valid_from: datetime) -> ValueOut:
@@ -119,8 +119,12 @@ class _Lives(AnswerBase):
 
     ended: int = Field(description="How many values have ended; what never held is not counted.")
     open: int = Field(description="How many hold now; their days are not counted.")
-    mean_days: float | None
-    median_days: float | None
+    mean_days: float | None = Field(
+        description="The mean of the days that a value held; null where none has ended."
+    )
+    median_days: float | None = Field(
+        description="The median of the days that a value held; null where none has ended."
+    )
     memory_ids: list[UUID] = Field(description=f"Values that have ended, newest first; {_UP_TO}")
 
 
@@ -131,7 +135,7 @@ def _round_days(row: Mapping[str, Any]) -> dict[str, Any]:
 class KindLivesOut(_Lives, _Entry):
     """Lives of the values of one kind."""
 
-    kind: Kind
+    kind: Kind = Field(description="The kind of memory that these figures are of.")
 
     @classmethod
     def _compute_values(cls, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,7 +251,7 @@ class StaleConstraintOut(_Entry):
     memory_id: UUID
     slot: SlotOut | None
     content: str | None = Field(description="Null where it was erased.")
-    valid_from: Time
+    valid_from: Time = Field(description="Since when it holds.")
     last_affirmed_at: Time = Field(description="When it was last stored, confirmed or corrected.")
     days: int = Field(description="Since then.")
     reasons: list[str] = Field(description="Why it is here, in words.")
@@ -277,7 +281,7 @@ class LengthOut(_Entry):
     """How many chains have that many versions."""
 
     length: int
-    chains: int
+    chains: int = Field(description="How many chains are of that length.")
 
 
 class LongChainOut(_Entry):
@@ -319,7 +323,7 @@ class InsightsAnswer(AnswerBase):
     flip_flops: list[FlipFlopOut] | None = Field(
         description="By slot or chain; the most returns first."
     )
-    lifetimes: LifetimesOut | None
+    lifetimes: LifetimesOut | None = Field(description="How long values hold.")
     retire_rates: list[RetireRateOut] | None = Field(
         description="By judge and confidence; the most undone first."
     )
@@ -327,7 +331,7 @@ class InsightsAnswer(AnswerBase):
     stale_constraints: list[StaleConstraintOut] | None = Field(
         description="Those with most against them first, then those affirmed longest ago."
     )
-    chain_lengths: ChainLengthsOut | None
+    chain_lengths: ChainLengthsOut | None = Field(description="How many versions the chains have.")
     counted_at: Time | None = Field(
         description=(
             "When the sections of a large agent were counted, except stale_constraints; null: now."

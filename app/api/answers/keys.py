@@ -13,20 +13,31 @@ from app.services.keys import IssuedKey
 class KeyOut(AnswerBase):
     """A key, without its secret."""
 
-    id: str
+    id: str = Field(description="The id of the key, which is no secret.")
     name: str
     scopes: list[Scope]
-    agents: list[str]
+    agents: list[str] = Field(
+        description=(
+            "The agents that the key is for: ids, `acme/*` for all with that beginning, or `*`."
+        )
+    )
     trust_ceiling: int
     created_at: Time
     created_by: str = Field(description="`root`, `command`, or `key:` and the id of a key.")
     expires_at: Time | None
-    revoked_at: Time | None
+    revoked_at: Time | None = Field(description="When it was revoked; null: it was not.")
     last_used_at: Time | None = Field(description="Written once a minute.")
 
     @classmethod
-    def from_key(cls, key: ApiKey) -> Self:
-        return cls.model_construct(**_collect_values(key))
+    def from_key(cls, key: ApiKey, /, **more: Any) -> Self:
+        rights = key.rights
+        return cls.from_attributes(
+            key,
+            scopes=[scope for scope in Scope if scope in rights.scopes],
+            agents=list(rights.agents),
+            trust_ceiling=rights.trust_ceiling,
+            **more,
+        )
 
 
 class IssuedKeyOut(KeyOut):
@@ -36,7 +47,7 @@ class IssuedKeyOut(KeyOut):
 
     @classmethod
     def from_issued(cls, issued: IssuedKey) -> Self:
-        return cls.model_construct(**_collect_values(issued.key), key=issued.text)
+        return cls.from_key(issued.key, key=issued.text)
 
 
 class KeysAnswer(AnswerBase):
@@ -44,18 +55,3 @@ class KeysAnswer(AnswerBase):
 
     items: list[KeyOut]
     next_cursor: str | None
-
-
-def _collect_values(key: ApiKey) -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "name": key.name,
-        "scopes": [scope for scope in Scope if scope in key.rights.scopes],
-        "agents": list(key.rights.agents),
-        "trust_ceiling": key.rights.trust_ceiling,
-        "created_at": key.created_at,
-        "created_by": key.created_by,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-        "last_used_at": key.last_used_at,
-    }

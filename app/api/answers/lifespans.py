@@ -31,9 +31,7 @@ class EndAnswer(AnswerBase):
 
     @classmethod
     def from_result(cls, ended: EndedLifespan) -> Self:
-        return cls.model_construct(
-            ended=list(ended.ids),
-            kept=ended.remaining,
-            known_at=ended.known_at,
-            log_ids=list(ended.log_ids),
+        log_ids = list(ended.log_ids)
+        return cls.from_attributes(
+            ended, ended=list(ended.ids), kept=ended.remaining, log_ids=log_ids
         )

@@ -18,7 +18,7 @@ class OperationOut(AnswerBase):
 
     id: UUID
     operation: Operation
-    source_memory_ids: list[UUID]
+    source_memory_ids: list[UUID] = Field(description="The memories that it started from.")
     target_memory_id: UUID | None
     relation: Relation
     confidence: float
@@ -39,15 +39,23 @@ class LogEntryOut(OperationOut):
         "fact that was stored beside what it may change; in shadow mode the reason is shadow."
     )
     signals: list[Any]
-    incoming: dict[str, Any] | None
-    before_state: list[dict[str, Any]]
-    after_state: list[dict[str, Any]]
-    model: str | None
-    prompt_version: str | None
+    incoming: dict[str, Any] | None = Field(
+        description="What the caller sent; null where it was erased."
+    )
+    before_state: list[dict[str, Any]] = Field(
+        description="The memories concerned, before the operation."
+    )
+    after_state: list[dict[str, Any]] = Field(
+        description="The memories concerned, after the operation."
+    )
+    model: str | None = Field(description="The language model that was asked; null: none.")
+    prompt_version: str | None = Field(
+        description="The version of the prompt for the model; null: none was asked."
+    )
     usage: dict[str, Any] | None
-    duration_ms: float | None
+    duration_ms: float | None = Field(description="How long the operation took, in milliseconds.")
     session_id: str | None
-    request_id: str | None
+    request_id: str | None = Field(description="The X-Request-Id of the call.")
     reverts: UUID | None = Field(description="The operation that this one undid.")
     reverted_by: UUID | None = Field(description="The operation that undid this one.")
     chain_hash: str | None = Field(

@@ -30,7 +30,7 @@ class DerivedSlotOut(AnswerBase):
 
     entity: str
     key: str
-    value: str
+    value: str = Field(description="The value that was read.")
 
     @classmethod
     def from_slot(cls, slot: DerivedSlot | None) -> Self | None:
@@ -40,7 +40,7 @@ class DerivedSlotOut(AnswerBase):
 class CoverOut(AnswerBase):
     """A time in which a memory does not hold because temporary memories cover it."""
 
-    since: Time
+    since: Time = Field(description="From then on it does not hold.")
     until: Time = Field(description="From then on the memory holds again.")
 
     @classmethod
@@ -57,7 +57,7 @@ class EndedOut(AnswerBase):
 
     memory_id: UUID
     type: LinkType = Field(description="How the two are tied; the link may go either way.")
-    status: Status
+    status: Status = Field(description="How it ended.")
     ended_at: Time = Field(
         description=(
             "When it stopped being true; of one `reverted` or `erased`, when that became known."
@@ -69,14 +69,12 @@ class StaleOut(AnswerBase):
     """A memory that holds, though what it rests on has ended: look whether it is still right."""
 
     memory_id: UUID
-    stale_because: list[EndedOut]
+    stale_because: list[EndedOut] = Field(description="What it rests on and what has ended since.")
 
     @classmethod
     def from_stale_memory(cls, stale: StaleMemory) -> Self:
-        return cls.model_construct(
-            memory_id=stale.memory_id,
-            stale_because=[EndedOut.from_attributes(cause) for cause in stale.because],
-        )
+        causes = [EndedOut.from_attributes(cause) for cause in stale.because]
+        return cls.from_attributes(stale, stale_because=causes)
 
 
 class DatedByOut(AnswerBase):
@@ -84,7 +82,7 @@ class DatedByOut(AnswerBase):
 
     model_config = ConfigDict(serialize_by_alias=True)
 
-    text: str
+    text: str = Field(description="The words that were read.")
     span: list[int] = Field(
         description="The place of the words in the content: characters from 0, the end excluded."
     )
@@ -100,13 +98,7 @@ class DatedByOut(AnswerBase):
     def from_dated_by(cls, dated_by: DatedBy | None) -> Self | None:
         if dated_by is None:
             return None
-        return cls.model_construct(
-            text=dated_by.text,
-            span=[dated_by.start, dated_by.end],
-            holds_from=dated_by.holds_from,
-            holds_until=dated_by.holds_until,
-            precision=dated_by.precision,
-        )
+        return cls.from_attributes(dated_by, span=[dated_by.start, dated_by.end])
 
 
 class MemoryOut(AnswerBase):
@@ -124,7 +116,9 @@ class MemoryOut(AnswerBase):
     single_valued: bool | None
     valid_from: Time
     valid_until: Time | None
-    said_until: Time | None
+    said_until: Time | None = Field(
+        description="The end that its words or its caller stated; null: none."
+    )
     temporary: bool = Field(
         description="It was stored with a stated end: what it covers in its chain resumes then."
     )
@@ -141,11 +135,19 @@ class MemoryOut(AnswerBase):
     retracted_at: Time | None
     created_at: Time
     erased_at: Time | None
-    supersedes_id: UUID | None
+    supersedes_id: UUID | None = Field(description="The memory that it replaced; null: none.")
     superseded_by: UUID | None
-    superseded_at: Time | None
-    contradicted_by: UUID | None
-    merged_from: list[UUID]
+    superseded_at: Time | None = Field(
+        description="When it became known that something newer replaced it."
+    )
+    contradicted_by: UUID | None = Field(
+        description=(
+            "The later memory whose claim spoke against this one: set when it was superseded, too."
+        )
+    )
+    merged_from: list[UUID] = Field(
+        description="The memories whose texts were merged into this one."
+    )
     derived: DerivedSlotOut | None = Field(
         description="What the text was read to be about, where that is safe."
     )
@@ -187,7 +189,7 @@ class MemoryOut(AnswerBase):
     source: str | None
     session_id: str | None
     project: str | None
-    details: dict[str, Any]
+    details: dict[str, Any] = Field(description="The free JSON stored with it.")
     etag: str = Field(description="For If-Match.")
 
     @classmethod
@@ -275,7 +277,9 @@ class HistoryAnswer(AnswerBase):
     joints: list[JointOut] = Field(
         description="Where versions of this page were superseded by one of another chain."
     )
-    operations: list[OperationOut]
+    operations: list[OperationOut] = Field(
+        description="The operations that made and changed these versions, oldest first."
+    )
     next_cursor: str | None = Field(
         description="For `cursor`: a long history goes on there. Null on its last page."
     )

@@ -1,6 +1,6 @@
 """Errors as answers."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Problem(BaseModel):
@@ -8,7 +8,7 @@ class Problem(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    type: str
-    title: str
-    status: int
-    detail: str
+    type: str = Field(description="A name for this kind of problem, which does not change.")
+    title: str = Field(description="The problem in a few words.")
+    status: int = Field(description="The status of the answer.")
+    detail: str = Field(description="What is the case, and what to do about it.")

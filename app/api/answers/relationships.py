@@ -15,9 +15,9 @@ from app.store.relationships import StoredRelationship
 class RelationshipOut(AnswerBase):
     """A link from one memory to another."""
 
-    source_id: UUID
-    target_id: UUID
-    type: LinkType
+    source_id: UUID = Field(description="The memory from which the link goes.")
+    target_id: UUID = Field(description="The memory to which the link goes.")
+    type: LinkType = Field(description="What the source is to the target.")
     strength: float = Field(
         description="How firmly its type ties: 0.8 for similar and related_to, 1.0 for the others."
     )
@@ -29,22 +29,21 @@ class RelationshipOut(AnswerBase):
     @classmethod
     def from_relationship(cls, relationship: StoredRelationship) -> Self:
         link = relationship.link
-        return cls.model_construct(
+        return cls.from_attributes(
+            relationship,
             source_id=link.source,
             target_id=link.target,
             type=link.type,
             strength=link.type.strength,
-            created_at=relationship.created_at,
-            log_id=relationship.log_id,
         )
 
 
 class LinkAnswer(AnswerBase):
     """The link, and the write that made it: this call, or the one that had made it before."""
 
-    relationship: RelationshipOut
+    relationship: RelationshipOut = Field(description="The link.")
     log_id: UUID | None
-    known_at: Time
+    known_at: Time = Field(description="The known time of the write that made the link.")
 
     @classmethod
     def from_outcome(cls, outcome: RelationshipOutcome) -> Self:

@@ -23,19 +23,19 @@ class RevertAnswer(WriteAnswer):
 
     @classmethod
     def from_reverts(cls, reverts: Sequence[RevertedOperation], half_lives: HalfLives) -> Self:
-        last = WriteAnswer.from_outcome(reverts[-1].outcome, half_lives)
         stale: list[StaleOut] = []
         for revert in reverts:
             stale.extend(map(StaleOut.from_stale_memory, revert.outcome.stale))
         reverted = [revert.log_id for revert in reverts]
-        return cls.from_values(dict(last) | {"stale": stale, "reverted": reverted})
+        last = reverts[-1].outcome
+        return cls.from_outcome(last, half_lives, stale=stale, reverted=reverted)
 
 
 class RevertsAnswer(AnswerBase):
     """What was undone, newest first; on a dry run, what would be."""
 
-    reverted: list[UUID]
-    results: list[WriteAnswer]
+    reverted: list[UUID] = Field(description="The operations that were undone.")
+    results: list[WriteAnswer] = Field(description="What undoing each of them did.")
     dry_run: bool
 
     @classmethod

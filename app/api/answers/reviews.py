@@ -33,14 +33,8 @@ class JudgmentOut(AnswerBase):
 
     @classmethod
     def from_judgment(cls, judgment: Judgment) -> Self:
-        return cls.model_construct(
-            memory_id=judgment.memory_id,
-            relation=judgment.relation,
-            confidence=judgment.confidence,
-            reasoning=judgment.reasoning,
-            decided_by=judgment.decided_by,
-            signals=[SignalOut.from_attributes(finding) for finding in judgment.findings],
-        )
+        signals = [SignalOut.from_attributes(finding) for finding in judgment.findings]
+        return cls.from_attributes(judgment, signals=signals)
 
 
 class NamedMemoryOut(AnswerBase):
@@ -69,47 +63,43 @@ class ReviewOut(AnswerBase):
             "decision has ended."
         )
     )
-    judgments: list[JudgmentOut]
+    judgments: list[JudgmentOut] = Field(
+        description="What each judge said of each memory concerned."
+    )
     memory_id: UUID | None = Field(description="The fact that was stored beside, for now.")
     held: dict[str, Any] | None = Field(description="The store that a frozen agent keeps back.")
     log_id: UUID | None
-    decision_log_id: UUID | None
+    decision_log_id: UUID | None = Field(description="The operation that the decision led to.")
     note: str | None
     created_at: Time
-    decided_at: Time | None
+    decided_at: Time | None = Field(description="When a person decided it; null while it waits.")
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any], question: Question) -> Self:
-        return cls.from_values(collect_review_values(row, question))
-
-
-def collect_review_values(row: Mapping[str, Any], question: Question) -> dict[str, Any]:
-    """Return the values of a review by the names of their fields."""
-    judgments = proposal_from_row(row).judgments
-    return {
-        **row,
-        "sentence": question.sentence,
-        "content": question.content,
-        "candidates": [NamedMemoryOut.from_attributes(each) for each in question.candidates],
-        "judgments": [JudgmentOut.from_judgment(judgment) for judgment in judgments],
-        "held": row["incoming"],
-    }
+    def from_row(cls, row: Mapping[str, Any], question: Question, **more: Any) -> Self:
+        """Build the answer from a row of reviews. `more` are values by the names of fields."""
+        judgments = proposal_from_row(row).judgments
+        computed = {
+            "sentence": question.sentence,
+            "content": question.content,
+            "candidates": [NamedMemoryOut.from_attributes(each) for each in question.candidates],
+            "judgments": [JudgmentOut.from_judgment(judgment) for judgment in judgments],
+            "held": row["incoming"],
+        }
+        return cls.from_values({**row, **computed, **more})
 
 
 class ReviewDetailOut(ReviewOut):
     """A review with what accepting it now would do."""
 
-    before: list[MemoryOut]
-    after: list[MemoryOut]
+    before: list[MemoryOut] = Field(description="The memory as it is without the change.")
+    after: list[MemoryOut] = Field(description="The memory as it would be after the change.")
     obstacle: str | None = Field(description="Why it cannot be accepted as things are.")
 
     @classmethod
     def from_preview(
         cls, row: Mapping[str, Any], question: Question, preview: Preview, half_lives: HalfLives
     ) -> Self:
-        values = collect_review_values(row, question)
-        values |= collect_preview_values(preview, half_lives)
-        return cls.from_values(values)
+        return cls.from_row(row, question, **collect_preview_values(preview, half_lives))
 
 
 def collect_preview_values(preview: Preview, half_lives: HalfLives) -> dict[str, Any]:
@@ -136,7 +126,7 @@ class ReviewsAnswer(AnswerBase):
 class DecidedOut(AnswerBase):
     """What became of one review."""
 
-    review_id: UUID
+    review_id: UUID = Field(description="The review that was decided.")
     result: WriteAnswer | Problem
 
 
@@ -164,11 +154,11 @@ class BandOut(AnswerBase):
     """Proposals of one relation, judge and confidence band."""
 
     relation: Relation
-    decided_by: str
+    decided_by: str = Field(description="Which judge proposed them.")
     confidence_from: float = Field(description="The band is a tenth wide.")
-    proposed: int
-    accepted: int
-    rejected: int
+    proposed: int = Field(description="How many changes were proposed.")
+    accepted: int = Field(description="How many of them a person accepted.")
+    rejected: int = Field(description="How many of them a person rejected.")
     pending: int
     expired: int
     overtaken: int = Field(description="Closed because another decision settled them.")
@@ -186,4 +176,4 @@ class BandOut(AnswerBase):
 class ShadowReport(AnswerBase):
     """What shadow mode would have changed, so that thresholds can be chosen before going live."""
 
-    bands: list[BandOut]
+    bands: list[BandOut] = Field(description="The proposals by relation, judge and confidence.")

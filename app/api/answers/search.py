@@ -91,8 +91,8 @@ class WindowOut(AnswerBase):
     """The time that a question asks about. An end that its words leave open is null."""
 
     text: str = Field(description="The words of the question that name it.")
-    start: Time | None
-    end: Time | None = Field(description="The first moment after it.")
+    start: Time | None = Field(description="The first moment of the time.")
+    end: Time | None = Field(description="The first moment after the time.")
 
     @classmethod
     def from_window(cls, window: Window) -> Self:

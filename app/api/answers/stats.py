@@ -24,20 +24,20 @@ class StrengthsOut(AnswerBase):
         default=None,
         exclude_if=lambda as_of: as_of is None,
         description=(
-            "When the worker counted these of a large agent. An agent without an index is counted "
-            "at once, so this is left out."
+            "When the worker counted a large agent last: the `as_of` of all numbers. An agent "
+            "without an index is counted at once, so this is left out."
         ),
     )
-    mean: float | None
-    lower_quartile: float | None
-    median: float | None
-    upper_quartile: float | None
+    mean: float | None = Field(description="The mean.")
+    lower_quartile: float | None = Field(description="A quarter of them are weaker.")
+    median: float | None = Field(description="Half of them are weaker.")
+    upper_quartile: float | None = Field(description="A quarter of them are stronger.")
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         lower, median, upper = row["quartiles"] or (None, None, None)
         return cls.model_construct(
-            as_of=row.get("strength_as_of"),
+            as_of=row.get("counted_at"),
             mean=_round_strength(row["mean_strength"]),
             lower_quartile=_round_strength(lower),
             median=_round_strength(median),
@@ -52,11 +52,11 @@ def _round_strength(strength: float | None) -> float | None:
 class HoldingOut(AnswerBase):
     """What holds now."""
 
-    memories: int
+    memories: int = Field(description="How many memories.")
     by_kind: dict[Kind, int]
-    by_tier: dict[Tier, int]
-    by_lifespan: dict[Lifespan, int]
-    strength: StrengthsOut
+    by_tier: dict[Tier, int] = Field(description="How many memories of each tier.")
+    by_lifespan: dict[Lifespan, int] = Field(description="How many memories of each lifespan.")
+    strength: StrengthsOut = Field(description="The strengths of those that hold, 0 to 1.")
 
 
 class StatsOut(AnswerBase):
@@ -69,8 +69,8 @@ class StatsOut(AnswerBase):
     )
     last_known_at: Time | None = Field(description="The known time of the last write.")
     memories: int = Field(description="Versions stored, those that no longer hold included.")
-    by_status: dict[Status, int]
-    holding: HoldingOut
+    by_status: dict[Status, int] = Field(description="How many versions have each status.")
+    holding: HoldingOut = Field(description="The memories that hold at that moment.")
     chains: int = Field(description="Facts with all their versions.")
     crowded_slots: int = Field(
         description=(
@@ -79,20 +79,22 @@ class StatsOut(AnswerBase):
         )
     )
     beliefs: int = Field(description="Earlier beliefs kept for reads at an earlier `known_at`.")
-    relationships: int
+    relationships: int = Field(description="How many links there are.")
     look_again: int = Field(
         description="Memories whose judges gave no answer, or whose candidates moved meanwhile."
     )
     text_bytes: int = Field(description="Bytes of the contents in UTF-8.")
-    operations: int
+    operations: int = Field(description="How many operations the log has.")
     log_head: str | None = Field(
         description="`chain_hash` of the last operation. Keep it outside of this service: the log "
         "up to there cannot be changed without another hash. Null before the first operation."
     )
     log_length: int = Field(description="Operations in the chain that `log_head` ends.")
-    by_operation: dict[Operation, int]
+    by_operation: dict[Operation, int] = Field(
+        description="How many operations of each kind the log has."
+    )
     by_judge: dict[Judge, int] = Field(description="Who decided them.")
-    reviews: dict[ReviewStatus, int]
+    reviews: dict[ReviewStatus, int] = Field(description="How many reviews there are, by status.")
 
     @classmethod
     def from_row(cls, agent: str, row: Mapping[str, Any]) -> Self:

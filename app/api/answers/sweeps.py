@@ -55,26 +55,39 @@ class FindingOut(AnswerBase):
 class SweepSummary(AnswerBase):
     """A sweep and how far it is."""
 
-    id: UUID
+    id: UUID = Field(description="The id of the sweep.")
     status: SweepStatus
-    origin: Origin
+    origin: Origin = Field(description="What it came from.")
     slot: SweptSlotOut | None = Field(
         description="The slot it is about; null: all of them, or one whose words were erased."
     )
-    since: Time | None
+    since: Time | None = Field(
+        description="Only memories that became known from then on; null: all."
+    )
     dry_run: bool
     total: int | None = Field(description="Memories to examine; null before it is counted.")
-    examined: int
+    examined: int = Field(description="How many memories have been looked at.")
     progress: float | None = Field(description="Of 1; null before the memories are counted.")
-    counts: CountsOut
-    error: str | None
+    counts: CountsOut = Field(description="What came of it: numbers by outcome.")
+    error: str | None = Field(description="Why it failed; null: it did not.")
     created_at: Time
-    started_at: Time | None
+    started_at: Time | None = Field(description="When it began; null: not yet.")
     finished_at: Time | None
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls.from_values(_collect_sweep_values(row))
+    def from_row(cls, row: Mapping[str, Any], **more: Any) -> Self:
+        """Build the answer from a row of sweeps. `more` are values by the names of fields."""
+        progress = None
+        if row["status"] == SweepStatus.DONE:
+            progress = 1.0
+        elif row["total"] is not None:
+            progress = min(1.0, int(row["examined"]) / max(int(row["total"]), 1))
+        computed = {
+            "progress": progress,
+            "slot": SweptSlotOut(**row["slot"]) if row["slot"] else None,
+            "counts": CountsOut(**row["counts"]),
+        }
+        return cls.from_values({**row, **computed, **more})
 
 
 class SweepOut(SweepSummary):
@@ -83,29 +96,9 @@ class SweepOut(SweepSummary):
     findings: list[FindingOut] = Field(description="In the order found, 1,000 at most.")
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
+    def from_row(cls, row: Mapping[str, Any], **more: Any) -> Self:
         findings = [FindingOut(**finding) for finding in row["findings"]]
-        return cls.from_values(_collect_sweep_values(row) | {"findings": findings})
-
-
-def _collect_sweep_values(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a sweep by the names of their fields."""
-    computed = {
-        "progress": _compute_progress(row),
-        "slot": SweptSlotOut(**row["slot"]) if row["slot"] else None,
-        "counts": CountsOut(**row["counts"]),
-    }
-    return {**row, **computed}
-
-
-def _compute_progress(row: Mapping[str, Any]) -> float | None:
-    """Return the part examined, 0 to 1, or None before the memories are counted."""
-    if row["status"] == SweepStatus.DONE:
-        return 1.0
-    if row["total"] is None:
-        return None
-    examined, total = int(row["examined"]), int(row["total"])
-    return min(1.0, examined / max(total, 1))
+        return super().from_row(row, findings=findings, **more)
 
 
 class SweepsAnswer(AnswerBase):

@@ -26,15 +26,13 @@ class DeliveryOut(AnswerBase):
 
     @classmethod
     def from_delivery(cls, delivery: Delivery) -> Self:
-        return cls.model_construct(
-            message_id=delivery.message_id,
-            type=delivery.type,
+        answer = delivery.answer
+        return cls.from_attributes(
+            delivery,
             agent_id=delivery.agent,
-            attempt=delivery.attempt,
-            at=delivery.at,
-            status=delivery.answer.status,
-            problem=delivery.answer.problem,
-            duration_ms=delivery.answer.duration_ms,
+            status=answer.status,
+            problem=answer.problem,
+            duration_ms=answer.duration_ms,
         )
 
 
@@ -58,8 +56,8 @@ class WebhookOut(AnswerBase):
     disabled_because: str | None = Field(description="Why it was disabled.")
 
     @classmethod
-    def from_webhook(cls, webhook: Webhook) -> Self:
-        return cls.model_construct(**_collect_values(webhook))
+    def from_webhook(cls, webhook: Webhook, **more: Any) -> Self:
+        return cls.from_attributes(webhook, operations=list(webhook.operations), **more)
 
 
 class NewWebhookOut(WebhookOut):
@@ -71,7 +69,7 @@ class NewWebhookOut(WebhookOut):
 
     @classmethod
     def from_new(cls, new: NewWebhook) -> Self:
-        return cls.model_construct(**_collect_values(new.webhook), secret=new.secret)
+        return cls.from_webhook(new.webhook, secret=new.secret)
 
 
 class UnreadableAgentOut(AnswerBase):
@@ -95,13 +93,9 @@ class WebhookWithDeliveriesOut(WebhookOut):
     def from_state(cls, state: WebhookState) -> Self:
         tries = [DeliveryOut.from_delivery(delivery) for delivery in state.deliveries]
         unreadable = [
-            UnreadableAgentOut.model_construct(
-                agent_id=one.agent, since=one.since, next_try_at=one.next_try_at
-            )
-            for one in state.unreadable
+            UnreadableAgentOut.from_attributes(one, agent_id=one.agent) for one in state.unreadable
         ]
-        values = _collect_values(state.webhook)
-        return cls.model_construct(**values, deliveries=tries, unreadable_agents=unreadable)
+        return cls.from_webhook(state.webhook, deliveries=tries, unreadable_agents=unreadable)
 
 
 class WebhooksAnswer(AnswerBase):
@@ -109,8 +103,3 @@ class WebhooksAnswer(AnswerBase):
 
     items: list[WebhookOut]
     next_cursor: str | None
-
-
-def _collect_values(webhook: Webhook) -> dict[str, Any]:
-    values = {name: getattr(webhook, name) for name in WebhookOut.model_fields}
-    return values | {"operations": list(webhook.operations)}

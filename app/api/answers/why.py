@@ -39,20 +39,8 @@ class EventOut(AnswerBase):
 
     @classmethod
     def from_event(cls, event: Event) -> Self:
-        return cls.model_construct(
-            kind=event.kind,
-            at=event.at,
-            valid=event.valid,
-            sentence=event.sentence,
-            log_id=event.log_id,
-            review_id=event.review_id,
-            decided_by=event.decided_by,
-            actor=event.actor,
-            relation=event.relation,
-            confidence=event.confidence,
-            signals=[SignalOut.from_attributes(finding) for finding in event.signals],
-            memory_ids=list(event.memory_ids),
-        )
+        signals = [SignalOut.from_attributes(finding) for finding in event.signals]
+        return cls.from_attributes(event, signals=signals, memory_ids=list(event.memory_ids))
 
 
 def _fit_events(events: list[EventOut], max_bytes: int) -> list[EventOut]:
@@ -72,8 +60,8 @@ class WhyAnswer(AnswerBase):
     )
 
     memory: MemoryOut
-    summary: str
-    events: list[EventOut]
+    summary: str = Field(description="Its story in a sentence.")
+    events: list[EventOut] = Field(description="What happened to it, oldest first.")
     truncated: bool = Field(
         description=(
             "True if the first events are left out, because the answer is as large as one may be "

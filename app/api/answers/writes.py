@@ -12,7 +12,7 @@ from app.api.answers.problem import Problem
 from app.api.problems import problem_of
 from app.api.times import Time
 from app.domain.errors import PalimpsestError
-from app.domain.relation import Decision, Judgment, ModelCost, Operation, Relation
+from app.domain.relation import Decision, ModelCost, Operation, Relation
 from app.domain.strength import HalfLives
 from app.planning.agent_questions import invite_answer
 from app.planning.hints import Hint, HintName
@@ -29,7 +29,7 @@ class SignalOut(AnswerBase):
     name: str
     relation: Relation
     confidence: float
-    explanation: str
+    explanation: str = Field(description="The reason in words.")
 
 
 class DecisionOut(AnswerBase):
@@ -43,22 +43,17 @@ class DecisionOut(AnswerBase):
 
     @classmethod
     def from_decision(cls, decision: Decision) -> Self:
-        return cls.model_construct(
-            relation=decision.relation,
-            confidence=decision.confidence,
-            decided_by=decision.decided_by,
-            reasoning=decision.reasoning,
-            signals=[SignalOut.from_attributes(finding) for finding in decision.findings],
-        )
+        signals = [SignalOut.from_attributes(finding) for finding in decision.findings]
+        return cls.from_attributes(decision, signals=signals)
 
 
 class UsageOut(AnswerBase):
     """What asking a model took; zeros where none was asked."""
 
-    llm_calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    ms: float
+    llm_calls: int = Field(description="Calls to the language model.")
+    prompt_tokens: int = Field(description="Tokens that the model read.")
+    completion_tokens: int = Field(description="Tokens that the model wrote.")
+    ms: float = Field(description="Milliseconds that the judges took.")
     trouble: str | None = Field(
         description="Why the model's answer was not used, or what of it was ignored."
     )
@@ -77,48 +72,41 @@ class CandidateOut(AnswerBase):
     id: UUID
     content: str
     similarity: float | None = Field(description="Cosine of the two texts, -1 to 1.")
-    relation: Relation | None
-    confidence: float | None
+    relation: Relation | None = Field(
+        description="How the fact stands to this one; null: it was not judged."
+    )
+    confidence: float | None = Field(
+        description="How sure the judge was, 0 to 1; null: it was not judged."
+    )
     reasoning: str | None
     signals: list[SignalOut]
     vetoes: list[str] = Field(description="Why the two cannot be about the same thing.")
 
     @classmethod
     def from_candidate(cls, candidate: ComparedMemory) -> Self:
-        values = {
+        values: dict[str, Any] = {
             "id": candidate.memory.id,
             "content": candidate.memory.fact.content,
             "similarity": candidate.similarity,
         }
-        return cls.from_values(values | _collect_judgment_values(candidate.judgment))
-
-
-def _collect_judgment_values(judgment: Judgment | None) -> dict[str, Any]:
-    """Return what was judged of a candidate, by the names of its fields."""
-    if judgment is None:
-        nothing = dict.fromkeys(("relation", "confidence", "reasoning"))
-        return nothing | {"signals": [], "vetoes": []}
-    return {
-        "relation": judgment.relation,
-        "confidence": judgment.confidence,
-        "reasoning": judgment.reasoning,
-        "signals": [SignalOut.from_attributes(finding) for finding in judgment.findings],
-        "vetoes": list(judgment.vetoes),
-    }
+        judgment = candidate.judgment
+        if judgment is None:
+            nothing = dict.fromkeys(("relation", "confidence", "reasoning"))
+            return cls.from_values({**values, **nothing, "signals": [], "vetoes": []})
+        values["signals"] = [SignalOut.from_attributes(finding) for finding in judgment.findings]
+        return cls.from_attributes(judgment, **values, vetoes=list(judgment.vetoes))
 
 
 class HintOut(AnswerBase):
     """What should be known before acting on a fact."""
 
-    name: HintName
+    name: HintName = Field(description="What the hint warns of.")
     sentence: str
     memory_ids: list[UUID]
 
     @classmethod
     def from_hint(cls, hint: Hint) -> Self:
-        return cls.model_construct(
-            name=hint.name, sentence=hint.sentence, memory_ids=list(hint.memory_ids)
-        )
+        return cls.from_attributes(hint, memory_ids=list(hint.memory_ids))
 
 
 class SupersededOut(AnswerBase):
@@ -147,8 +135,12 @@ class WriteAnswer(AnswerBase):
     )
     memory: MemoryOut | None
     superseded: list[SupersededOut] = Field(description="What it ended.")
-    decision: DecisionOut
-    candidates: list[CandidateOut]
+    decision: DecisionOut = Field(
+        description="The relation that the write rests on, who found it and why."
+    )
+    candidates: list[CandidateOut] = Field(
+        description="The stored memories that the fact was compared with, and what was judged."
+    )
     adjusted: list[UUID] = Field(description="Others whose interval moved.")
     known_at: Time = Field(description="The known time of this write.")
     log_id: UUID | None = Field(description="Null on a dry run.")
@@ -174,39 +166,35 @@ class WriteAnswer(AnswerBase):
     )
 
     @classmethod
-    def from_outcome(cls, outcome: Outcome, half_lives: HalfLives, redacted: int = 0) -> Self:
-        values = _collect_outcome_values(outcome, half_lives)
-        return cls.from_values(values | {"redacted": redacted})
-
-
-def _collect_outcome_values(outcome: Outcome, half_lives: HalfLives) -> dict[str, Any]:
-    """Return what a write did, by the names of the fields of its answer."""
-    plan = outcome.plan
-    values: dict[str, Any] = {
-        "operation": plan.operation,
-        "memory": None,
-        "superseded": SupersededOut.list_from_outcome(outcome),
-        "decision": DecisionOut.from_decision(plan.decision),
-        "candidates": [CandidateOut.from_candidate(each) for each in outcome.candidates],
-        "adjusted": list(plan.adjusted),
-        "known_at": plan.now,
-        "log_id": None,
-        "review_id": outcome.waiting_review_id,
-        "question": invite_answer(outcome.question) if outcome.question else None,
-        "usage": UsageOut.from_model_cost(plan.model_cost),
-        "dry_run": outcome.written is None and outcome.waiting_review_id is None,
-        "hints": [HintOut.from_hint(hint) for hint in outcome.hints],
-        "stale": [StaleOut.from_stale_memory(stale) for stale in outcome.stale],
-    }
-    if outcome.memory:
-        values["memory"] = MemoryOut.from_memory(outcome.memory, plan.now, half_lives)
-    if outcome.written:
-        values["log_id"] = outcome.written.log_id
-        values["review_id"] = outcome.written.review_id
-    if outcome.frozen:
-        # The plan is what the store would have done; it has changed nothing.
-        values |= {"operation": None, "superseded": [], "adjusted": []}
-    return values
+    def from_outcome(cls, outcome: Outcome, half_lives: HalfLives, **more: Any) -> Self:
+        """Build the answer from what a write did. `more` are values by the names of fields."""
+        plan = outcome.plan
+        values: dict[str, Any] = {
+            "operation": plan.operation,
+            "memory": None,
+            "superseded": SupersededOut.list_from_outcome(outcome),
+            "decision": DecisionOut.from_decision(plan.decision),
+            "candidates": [CandidateOut.from_candidate(each) for each in outcome.candidates],
+            "adjusted": list(plan.adjusted),
+            "known_at": plan.now,
+            "log_id": None,
+            "review_id": outcome.waiting_review_id,
+            "question": invite_answer(outcome.question) if outcome.question else None,
+            "usage": UsageOut.from_model_cost(plan.model_cost),
+            "dry_run": outcome.written is None and outcome.waiting_review_id is None,
+            "redacted": 0,
+            "hints": [HintOut.from_hint(hint) for hint in outcome.hints],
+            "stale": [StaleOut.from_stale_memory(stale) for stale in outcome.stale],
+        }
+        if outcome.memory:
+            values["memory"] = MemoryOut.from_memory(outcome.memory, plan.now, half_lives)
+        if outcome.written:
+            values["log_id"] = outcome.written.log_id
+            values["review_id"] = outcome.written.review_id
+        if outcome.frozen:
+            # The plan is what the store would have done; it has changed nothing.
+            values |= {"operation": None, "superseded": [], "adjusted": []}
+        return cls.from_values(values | more)
 
 
 def render_answer(
@@ -232,12 +220,8 @@ class PartOut(AnswerBase):
 
     @classmethod
     def from_stored_part(cls, stored: StoredPart, half_lives: HalfLives) -> Self:
-        part = stored.part
-        return cls.model_construct(
-            text=part.text,
-            span=[part.start, part.end],
-            answer=render_answer(stored.answer, half_lives),
-        )
+        part, answer = stored.part, render_answer(stored.answer, half_lives)
+        return cls.model_construct(text=part.text, span=[part.start, part.end], answer=answer)
 
 
 class StoreAnswer(WriteAnswer):
@@ -248,13 +232,9 @@ class StoreAnswer(WriteAnswer):
     )
 
     @classmethod
-    def from_text_outcome(
-        cls, outcome: TextOutcome, half_lives: HalfLives, redacted: int = 0
-    ) -> Self:
-        values = _collect_outcome_values(outcome.first, half_lives)
-        values["redacted"] = redacted
-        values["parts"] = [PartOut.from_stored_part(part, half_lives) for part in outcome.parts]
-        return cls.from_values(values)
+    def from_text_outcome(cls, outcome: TextOutcome, half_lives: HalfLives, redacted: int) -> Self:
+        parts = [PartOut.from_stored_part(part, half_lives) for part in outcome.parts]
+        return cls.from_outcome(outcome.first, half_lives, redacted=redacted, parts=parts)
 
 
 def count_waiting(outcomes: TextOutcomes) -> dict[ReviewSource, int]:

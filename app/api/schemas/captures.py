@@ -40,7 +40,7 @@ class MessageRequest(StrictRequest):
     )
     role: Role = Field(description="Who speaks. Facts are read from what users say.")
     name: Word | None = Field(None, description="The name of the speaker.")
-    content: MessageText
+    content: MessageText = Field(description="What was said, in full.")
     at: SpokenTime | None = Field(None, description="When it was said. Default: now.")
 
     def to_message(self) -> Message:
@@ -50,7 +50,7 @@ class MessageRequest(StrictRequest):
 class MessagesRequest(StrictRequest):
     """Messages of a session, in the order in which they were said."""
 
-    session_id: Word
+    session_id: Word = Field(description="A name of your own for the conversation.")
     messages: Annotated[list[MessageRequest], Field(min_length=1, max_length=MAX_MESSAGES)] = Field(
         description=f"Together at most {MAX_CHARACTERS:,} characters."
     )

@@ -144,7 +144,10 @@ class StoreRequest(FactFields):
     )
 
     def to_command(self) -> StoreCommand:
-        judges = self._get_judges()
+        # None: the settings decide.
+        judges = self.classify if isinstance(self.classify, Classify) else None
+        if self.classify is False:
+            judges = Classify.OFF
         reads_dates = judges is not Classify.OFF if self.read_dates is None else self.read_dates
         return StoreCommand(
             self.to_fact(),
@@ -154,16 +157,6 @@ class StoreRequest(FactFields):
             zone=self.zone,
             splits=self.split == "auto",
         )
-
-    def _get_judges(self) -> Classify | None:
-        """Return which judges classify the fact, or None if the settings decide."""
-        match self.classify:
-            case False:
-                return Classify.OFF
-            case None | True:
-                return None
-            case Classify():
-                return self.classify
 
 
 class BatchRequest(StrictRequest):
@@ -210,7 +203,10 @@ class SupersedeRequest(FactFields):
     )
 
     content: Content | None = None  # type: ignore[assignment]  # here it may be left out, for `by`
-    by: UUID | None = None
+    by: UUID | None = Field(
+        None,
+        description="The id of a stored memory that takes its place, instead of new `content`.",
+    )
     read_dates: StrictBool = Field(
         True,
         description=(

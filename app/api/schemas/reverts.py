@@ -42,12 +42,12 @@ class RevertsRequest(StrictRequest):
     log_ids: list[UUID] | None = Field(
         None, min_length=1, max_length=MAX_LOG_IDS, description="These operations of the log."
     )
-    operation: Operation | None = None
+    operation: Operation | None = Field(None, description="Only operations of this kind.")
     sweep_id: UUID | None = Field(None, description="What a sweep did.")
     request_id: Word | None = Field(
         None, description="X-Request-Id of the call that did them: a batch, an import."
     )
-    session_id: Word | None = None
+    session_id: Word | None = Field(None, description="Only operations of this session.")
     source: Word | None = Field(None, description="`source` of the facts that were sent.")
     decided_by: Judge | None = Field(None, description="Which judge decided.")
     actor: Word | None = Field(
@@ -55,8 +55,8 @@ class RevertsRequest(StrictRequest):
         description="Who wrote them, as `actor` in the log. With `since`: all that a key wrote "
         "since then.",
     )
-    since: Time | None = None
-    until: Time | None = None
+    since: Time | None = Field(None, description="From this time on.")
+    until: Time | None = Field(None, description="Up to this time.")
     capture_id: UUID | None = Field(None, description="What stored the facts of a capture.")
     cascade: StrictBool = Field(
         False, description="Undo also what was built on them; without this, 409 lists that."

@@ -78,9 +78,13 @@ class DecideRequest(StrictRequest):
         "at most."
     )
 
-    decision: Literal["accept", "reject"]
-    ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIMIT)] | None = None
-    filter: ReviewFilterFields | None = None
+    decision: Literal["accept", "reject"] = Field(description="`accept` or `reject`.")
+    ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LIMIT)] | None = Field(
+        None, description="The reviews to decide."
+    )
+    filter: ReviewFilterFields | None = Field(
+        None, description="Decide every waiting review that fits, instead of those named by `ids`."
+    )
     limit: PageSize | None = Field(None, description="With filter: how many at most.")
     memories: dict[UUID, MemoryIds] | None = Field(
         None,

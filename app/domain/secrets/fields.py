@@ -42,16 +42,13 @@ def list_text_fields(request: Any) -> Iterator[TextField]:
             is_text = is_free or (is_object and index in _FREE_TEXT)
             if in_details and is_object:
                 yield TextField(path, container, index, index, None, False, is_index=True)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if isinstance(value, dict | list):
                 within = in_details or index == "details"
                 layers.append((value, place, is_text, within, depth + 1))
-            elif isinstance(value, str) or (in_details and _is_number(value)):
+            elif isinstance(value, str) or (in_details and is_number):
                 label = _find_label(container, index, path) if is_text else None
                 yield TextField(place, container, index, str(value), label, is_text)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _find_label(container: Any, index: Any, path: str) -> str | None:

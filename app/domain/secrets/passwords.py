@@ -133,7 +133,10 @@ def _is_password(value: str) -> bool:
         return 4 <= len(bare) <= 12
     if len(value) < 6 or _PLAIN_VALUE.fullmatch(bare) or _COMPOUND.fullmatch(bare):
         return False
-    return _count_classes(bare) >= 2
+    has_letter = any(character.isalpha() for character in bare)
+    has_digit = any(character.isdigit() for character in bare)
+    has_mark = any(not character.isalnum() for character in bare)
+    return has_letter + has_digit + has_mark >= 2
 
 
 # What a sentence says of a password, other than the password.
@@ -174,15 +177,6 @@ def _is_token(value: str, *, least: int) -> bool:
     if len(value) < least or is_placeholder(value) or _PLAIN_VALUE.fullmatch(value):
         return False
     return " " not in value and looks_random(value, least_bits=3.0)
-
-
-def _count_classes(value: str) -> int:
-    """Return how many of letters, digits and marks the value has."""
-    return (
-        any(character.isalpha() for character in value)
-        + any(character.isdigit() for character in value)
-        + any(not character.isalnum() for character in value)
-    )
 
 
 _OWNER = r"(?:my|our|the|a|his|her|their|your|[\w-]{1,20}['’]s?)\s"

@@ -158,16 +158,13 @@ def find_private_keys(text: str) -> Iterator[Secret]:
             continue
         while ends and ends[-1] < match.end():
             ends.pop()
-        covered = ends[-1] if ends else _find_body_end(text, match.end())
+        if ends:
+            covered = ends[-1]
+        else:
+            covered = match.end()
+            while line := _KEY_LINE.match(text, covered):
+                covered = line.end()
         yield Secret(SecretKind.PRIVATE_KEY, match.start(), covered)
-
-
-def _find_body_end(text: str, start: int) -> int:
-    """Return the end of the lines of base64 that follow a block's first line."""
-    end = start
-    while line := _KEY_LINE.match(text, end):
-        end = line.end()
-    return end
 
 
 # The user's name stays readable: only the password is a secret.

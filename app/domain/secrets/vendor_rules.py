@@ -57,14 +57,13 @@ class _Rule:
     def find(self, text: str) -> Iterator[Secret]:
         for match in self.pattern.finditer(text):
             group = match.re.groups and next((i for i, g in enumerate(match.groups(), 1) if g), 0)
-            if self._is_likely(match[group]):
+            # An ordinary word may stand where the rule expects a token.
+            if self.is_assigned:
+                is_likely = looks_random(match[group], least_bits=max(self.entropy, 3.0))
+            else:
+                is_likely = measure_entropy(match[group]) >= self.entropy
+            if is_likely:
                 yield Secret(SecretKind.SERVICE_TOKEN, match.start(group), match.end(group))
-
-    def _is_likely(self, value: str) -> bool:
-        """Return True unless an ordinary word may stand where the rule expects a token."""
-        if self.is_assigned:
-            return looks_random(value, least_bits=max(self.entropy, 3.0))
-        return measure_entropy(value) >= self.entropy
 
 
 @cache

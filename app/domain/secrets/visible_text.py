@@ -27,15 +27,12 @@ def fold_visible_text(text: str) -> tuple[str, Sequence[int]]:
             places += range(start, end)
         else:
             end = start + 1
-            part = "" if _INVISIBLE.match(text, start) else _fold_character(text[start])
+            is_invisible = _INVISIBLE.match(text, start)
+            part = "" if is_invisible else unicodedata.normalize("NFKC", text[start])
             places += [start] * len(part)
         parts.append(part)
         start = end
     return "".join(parts), places
-
-
-def _fold_character(character: str) -> str:
-    return unicodedata.normalize("NFKC", character)
 
 
 # Terminals and mails break a long token over lines, which may be quoted with ">".

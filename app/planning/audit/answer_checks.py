@@ -15,51 +15,32 @@ def check_answer(row: Mapping[str, Any]) -> Iterator[Fault]:
 
     It must have the shape of an answer, name every id that it mentions, and quote nothing erased.
     """
-    key, answer = row["key_hash"], row["answer"]
-    if not _has_shape_of_answer(row):
+    key, answer, fingerprint = row["key_hash"], row["answer"], row["fingerprint"]
+    has_fingerprint = not fingerprint or len(fingerprint) == 32
+    is_answer = 200 <= row["status"] < 600 and isinstance(row["headers"], dict)
+    if not is_answer or not has_fingerprint:
         sentence = (
             f"What is kept under the idempotency key with the hash {key} is not an answer "
             "that a call could have had."
         )
-        yield Fault(
-            check="idempotency",
-            ids=(key,),
-            sentence=sentence,
-        )
+        yield Fault("idempotency", (key,), sentence)
     if answer is None:
         return
-    unnamed = sorted(_find_ids(answer) - set(map(str, row["mentioned_ids"])))
+    ids = {memory_id.decode() for memory_id in _ID.findall(answer)}
+    unnamed = sorted(ids - set(map(str, row["mentioned_ids"])))
     if unnamed:
         sentence = (
             f"The answer under the idempotency key with the hash {key} mentions "
             f"{', '.join(unnamed)} unsaid; erasing would miss it."
         )
-        yield Fault(
-            check="idempotency",
-            ids=(key, *unnamed),
-            sentence=sentence,
-        )
+        yield Fault("idempotency", (key, *unnamed), sentence)
     quoted = sorted(set(row["erased"]) & _find_quoted_memories(answer))
     if quoted:
         sentence = (
             f"The answer under the idempotency key with the hash {key} still quotes "
             f"{', '.join(quoted)}, erased since."
         )
-        yield Fault(
-            check="erased",
-            ids=(key, *quoted),
-            sentence=sentence,
-        )
-
-
-def _has_shape_of_answer(row: Mapping[str, Any]) -> bool:
-    fingerprint = row["fingerprint"]
-    has_fingerprint = not fingerprint or len(fingerprint) == 32
-    return 200 <= row["status"] < 600 and isinstance(row["headers"], dict) and has_fingerprint
-
-
-def _find_ids(answer: bytes) -> set[str]:
-    return {memory_id.decode() for memory_id in _ID.findall(answer)}
+        yield Fault("erased", (key, *quoted), sentence)
 
 
 def _find_quoted_memories(answer: bytes) -> set[str]:

@@ -24,11 +24,7 @@ def check_chain(chain: Sequence[Version], logged_ends: Mapping[str, Ends]) -> It
     if all(version.id != version.chain_id for version in chain):
         first = chain[0]
         sentence = f"Memory {first.id} is in the chain of {first.chain_id}, which is not."
-        yield Fault(
-            check="chains",
-            ids=(str(first.id), str(first.chain_id)),
-            sentence=sentence,
-        )
+        yield Fault("chains", (str(first.id), str(first.chain_id)), sentence)
     for version, settled in zip(chain, settle_chain(chain, _ANY_TIME), strict=True):
         yield from _check_end(version, _get_ends(settled), logged_ends.get(str(version.id)))
 
@@ -49,44 +45,24 @@ def _check_end(version: Version, right: Ends, logged: Ends | None) -> Iterator[F
     if logged and _is_same_end(logged, right):
         remedy = Remedy(RemedyTable.MEMORY, memory_id, logged)
     if not _is_same_end(stored, right):
-        yield _report_wrong_end(memory_id, stored, right, remedy)
+        sentence = (
+            f"Memory {memory_id} {_describe_end(stored)}; by its chain it {_describe_end(right)}."
+        )
+        successors = [ends["superseded_by"] for ends in (stored, right) if ends["superseded_by"]]
+        ids = dict.fromkeys([memory_id, *successors])
+        yield Fault("chains", tuple(ids), sentence, remedy)
     elif logged and remedy:
         sentence = (
             f"Memory {memory_id} was superseded at {stored['superseded_at']}; "
             f"the log says at {logged['superseded_at']}."
         )
-        yield Fault(
-            check="chains",
-            ids=(memory_id,),
-            sentence=sentence,
-            remedy=remedy,
-        )
+        yield Fault("chains", (memory_id,), sentence, remedy)
     elif logged:
         sentence = (
             f"Memory {memory_id} {_describe_end(stored)}, as its chain says; "
             f"by the log it {_describe_end(logged)}."
         )
-        yield Fault(
-            check="log",
-            ids=(memory_id,),
-            sentence=sentence,
-        )
-
-
-def _report_wrong_end(memory_id: str, stored: Ends, right: Ends, remedy: Remedy | None) -> Fault:
-    sentence = (
-        f"Memory {memory_id} {_describe_end(stored)}; by its chain it {_describe_end(right)}."
-    )
-    ids = [memory_id]
-    for ends in (stored, right):
-        if ends["superseded_by"] and ends["superseded_by"] not in ids:
-            ids.append(ends["superseded_by"])
-    return Fault(
-        check="chains",
-        ids=tuple(ids),
-        sentence=sentence,
-        remedy=remedy,
-    )
+        yield Fault("log", (memory_id,), sentence)
 
 
 def _is_same_end(one: Ends, other: Ends) -> bool:

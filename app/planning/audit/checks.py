@@ -60,39 +60,37 @@ def check_memory(memory_id: str, stored: StoredMemory, steps: Sequence[ReplaySte
     try:
         since = stored.checkpoint.resume_replay() if stored.checkpoint else None
     except (AttributeError, KeyError, TypeError):
-        return MemoryCheck([_report_unreadable_checkpoint(memory_id)])
+        sentence = f"The checkpoint of memory {memory_id} cannot be read."
+        return MemoryCheck([Fault("checkpoints", (memory_id,), sentence)])
     try:
         replayed = replay_memory(steps, since)
     except UnreadableOperation as problem:
-        return MemoryCheck([_report_unreadable_operation(memory_id, str(problem.log_id))])
-    differing = _list_differing_columns(stored.row, stored.logged, replayed)
+        log_id = str(problem.log_id)
+        sentence = f"What operation {log_id} tells of memory {memory_id} is incomplete."
+        return MemoryCheck([Fault("log", (memory_id, log_id), sentence)])
+    differing: list[str] = []
+    for name in stored.logged:
+        # The columns computed from chains are left to `check_chain`.
+        expected = replayed.row.get(name, EMPTY.get(name))
+        if name not in COMPUTED and to_log_value(stored.row[name]) != expected:
+            differing.append(name)
     has_logged_words = not set(differing) & set(_HASHED)
     faults = [
-        *_check_insertion(memory_id, replayed),
-        *_check_order(memory_id, replayed),
-        *_check_row(memory_id, differing),
+        *_check_operations(memory_id, replayed, differing),
         *_check_past(memory_id, stored.past, replayed),
         *_check_usage(memory_id, stored.usage, replayed),
         *_check_hashes(memory_id, stored.row, trusted=has_logged_words),
     ]
-    return MemoryCheck(faults, _find_logged_ends(stored.row, replayed))
-
-
-def _find_logged_ends(row: Mapping[str, Any], replayed: ReplayedMemory) -> dict[str, Any] | None:
-    """Return the computed ends by the log, None if the table has the same."""
-    logged = {name: replayed.row.get(name) for name in COMPUTED}
-    stored = select_log_values(row, COMPUTED)
-    return logged if logged != stored else None
+    logged_ends = {name: replayed.row.get(name) for name in COMPUTED}
+    is_same = logged_ends == select_log_values(stored.row, COMPUTED)
+    return MemoryCheck(faults, None if is_same else logged_ends)
 
 
 # --- memories that cannot be compared ----------------------------------------------------------
 
 
 def _report_orphan(memory_id: str, stored: StoredMemory, steps: Sequence[ReplayStep]) -> Fault:
-    operations: list[str] = []
-    for step in steps:
-        if str(step.log_id) not in operations:
-            operations.append(str(step.log_id))
+    operations = list(dict.fromkeys(str(step.log_id) for step in steps))
     sources = [f"operation {log_id}" for log_id in operations]
     if stored.past:
         sources.append("a past belief")
@@ -101,96 +99,46 @@ def _report_orphan(memory_id: str, stored: StoredMemory, steps: Sequence[ReplayS
     if stored.checkpoint:
         sources.append("a checkpoint")
     sentence = f"Memory {memory_id} is not stored, but told of by {', '.join(sources)}."
-    return Fault(
-        check="log",
-        ids=(memory_id, *operations),
-        sentence=sentence,
-    )
+    return Fault("log", (memory_id, *operations), sentence)
 
 
 def _report_uninserted(memory_id: str) -> Fault:
-    return Fault(
-        check="log",
-        ids=(memory_id,),
-        sentence=f"No operation of the log brought memory {memory_id} in.",
-    )
-
-
-def _report_unreadable_checkpoint(memory_id: str) -> Fault:
-    sentence = f"The checkpoint of memory {memory_id} cannot be read."
-    return Fault(
-        check="checkpoints",
-        ids=(memory_id,),
-        sentence=sentence,
-    )
-
-
-def _report_unreadable_operation(memory_id: str, log_id: str) -> Fault:
-    sentence = f"What operation {log_id} tells of memory {memory_id} is incomplete."
-    return Fault(
-        check="log",
-        ids=(memory_id, log_id),
-        sentence=sentence,
-    )
+    return Fault("log", (memory_id,), f"No operation of the log brought memory {memory_id} in.")
 
 
 # --- the log against the tables ----------------------------------------------------------------
 
 
-def _list_differing_columns(
-    row: Mapping[str, Any], logged: Sequence[str], replayed: ReplayedMemory
-) -> list[str]:
-    """Return the columns whose value is not that of the log, without those computed from chains."""
-    differing = []
-    for name in logged:
-        expected = replayed.row.get(name, EMPTY.get(name))
-        if name not in COMPUTED and to_log_value(row[name]) != expected:
-            differing.append(name)
-    return differing
-
-
-def _check_insertion(memory_id: str, replayed: ReplayedMemory) -> Iterator[Fault]:
+def _check_operations(
+    memory_id: str, replayed: ReplayedMemory, differing: Sequence[str]
+) -> Iterator[Fault]:
+    """Check that one operation inserted the memory, and that the others led to its row."""
     operations = list(map(str, replayed.inserted_by))
     if not operations:
         yield _report_uninserted(memory_id)
     elif len(operations) > 1:
         by = ", ".join(operations)
         sentence = f"Memory {memory_id} was brought in by more than one operation: {by}."
-        yield Fault(
-            check="log",
-            ids=(memory_id, *operations),
-            sentence=sentence,
-        )
-
-
-def _check_order(memory_id: str, replayed: ReplayedMemory) -> Iterator[Fault]:
+        yield Fault("log", (memory_id, *operations), sentence)
     for log_id in map(str, replayed.surprised):
         sentence = (
             f"Operation {log_id} found memory {memory_id} otherwise than the one before left it."
         )
-        yield Fault(
-            check="log",
-            ids=(memory_id, log_id),
-            sentence=sentence,
-        )
-
-
-def _check_row(memory_id: str, differing: Sequence[str]) -> Iterator[Fault]:
+        yield Fault("log", (memory_id, log_id), sentence)
     if differing:
         names = ", ".join(differing)
         sentence = f"The log and the table do not say the same of memory {memory_id}: {names}."
-        yield Fault(
-            check="log",
-            ids=(memory_id,),
-            sentence=sentence,
-        )
+        yield Fault("log", (memory_id,), sentence)
 
 
 def _check_past(
     memory_id: str, past: Sequence[Mapping[str, Any]], replayed: ReplayedMemory
 ) -> Iterator[Fault]:
     logged = replayed.past_by_start
-    stored = {to_log_value(belief["known_from"]): _to_logged_belief(belief) for belief in past}
+    stored = {
+        to_log_value(belief["known_from"]): select_log_values(belief, (*BELIEF, "known_until"))
+        for belief in past
+    }
     for since in sorted(logged.keys() | stored.keys()):
         if logged.get(since) == stored.get(since):
             continue
@@ -201,15 +149,7 @@ def _check_past(
         else:
             difference = "is another in the log"
         sentence = f"What was believed of memory {memory_id} from {since} on {difference}."
-        yield Fault(
-            check="beliefs",
-            ids=(memory_id,),
-            sentence=sentence,
-        )
-
-
-def _to_logged_belief(row: Mapping[str, Any]) -> dict[str, Any]:
-    return select_log_values(row, (*BELIEF, "known_until"))
+        yield Fault("beliefs", (memory_id,), sentence)
 
 
 def _check_usage(
@@ -231,12 +171,7 @@ def _check_usage(
         f"the log tells of {right['access_count']}, the last at {right['last_reinforced_at']}."
     )
     remedy = Remedy(RemedyTable.USAGE, memory_id, right)
-    yield Fault(
-        check="usage",
-        ids=(memory_id,),
-        sentence=sentence,
-        remedy=remedy if replayed.access_count >= 0 else None,
-    )
+    yield Fault("usage", (memory_id,), sentence, remedy if replayed.access_count >= 0 else None)
 
 
 # --- words and hashes --------------------------------------------------------------------------
@@ -252,18 +187,17 @@ def _check_hashes(memory_id: str, row: Mapping[str, Any], *, trusted: bool) -> I
         names = ", ".join(wrong)
         sentence = f"Memory {memory_id} is found by words that it does not hold: {names}."
         remedy = Remedy(RemedyTable.MEMORY, memory_id, wrong) if trusted else None
-        yield Fault(
-            check="hashes",
-            ids=(memory_id,),
-            sentence=sentence,
-            remedy=remedy,
-        )
+        yield Fault("hashes", (memory_id,), sentence, remedy)
 
 
 def compute_from_words(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the folded slot and the hashes that a row of `memories` must have."""
     slot = Slot.from_words(row["entity"], row["category"], row["key"])
-    content, value = row["content"], row["value"]
+    content, value, derived = row["content"], row["value"], row["derived"]
+    derived_hash: bytes | None = None
+    if derived is not None:
+        words = derived["entity"], derived["key"], derived["value"]
+        derived_hash = None if None in words else DerivedSlot(*words).digest
     return {
         "slot_entity": slot.entity,
         "slot_category": slot.category,
@@ -273,14 +207,5 @@ def compute_from_words(row: Mapping[str, Any]) -> dict[str, Any]:
         "fuzzy_hash": hash_text_loosely(content),
         "folded_hash": hash_value(content),
         "value_hash": None if value is None else hash_value(value),
-        "derived_hash": _hash_derived_slot(row["derived"]),
+        "derived_hash": derived_hash,
     }
-
-
-def _hash_derived_slot(derived: Mapping[str, str | None] | None) -> bytes | None:
-    if derived is None:
-        return None
-    entity, key, value = derived["entity"], derived["key"], derived["value"]
-    if entity is None or key is None or value is None:
-        return None
-    return DerivedSlot(entity, key, value).digest

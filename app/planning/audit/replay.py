@@ -94,7 +94,9 @@ class ReplayedMemory:
 
     def _apply_step(self, step: ReplayStep) -> None:
         if step.confirmed:
-            self._count_confirmation(step)
+            self.access_count += step.confirmed
+            if step.confirmed > 0:
+                self.last_reinforced_at = to_log_value(step.at)
         elif step.before:
             self._compare_with_state_before(step)
         elif step.operation == Operation.ERASE:
@@ -102,18 +104,16 @@ class ReplayedMemory:
         elif step.state.metadata is not None:
             self.row |= step.state.metadata
             self.row["revision"] += 1
+        elif step.state.belief is None:
+            raise UnreadableOperation(step.log_id)
         else:
-            self._apply_version(step)
-
-    def _count_confirmation(self, step: ReplayStep) -> None:
-        self.access_count += step.confirmed
-        if step.confirmed > 0:
-            self.last_reinforced_at = to_log_value(step.at)
-
-    def _begin_confirmations(self, step: ReplayStep) -> None:
-        if step.state.confirmations:
-            self.access_count += step.state.confirmations
-            self.last_reinforced_at = to_log_value(step.at)
+            if step.state.is_insertion:
+                self.inserted_by.append(step.log_id)
+                if step.state.confirmations:
+                    self.access_count += step.state.confirmations
+                    self.last_reinforced_at = to_log_value(step.at)
+            self.row |= step.state.columns
+            self.row |= _select_belief(step.state.belief)
 
     def _compare_with_state_before(self, step: ReplayStep) -> None:
         expected = step.state.metadata or {}
@@ -125,15 +125,6 @@ class ReplayedMemory:
             if self.row.get(name, EMPTY.get(name)) != value:
                 self.surprised.append(step.log_id)
                 return
-
-    def _apply_version(self, step: ReplayStep) -> None:
-        if step.state.belief is None:
-            raise UnreadableOperation(step.log_id)
-        if step.state.is_insertion:
-            self.inserted_by.append(step.log_id)
-            self._begin_confirmations(step)
-        self.row |= step.state.columns
-        self.row |= _select_belief(step.state.belief)
 
 
 def _select_belief(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Checks of reverts: `reverts` and `reverted_by` of the log's operations must fit each other."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.domain.relation import Operation
@@ -17,7 +17,14 @@ def check_reverts(operations: Sequence[LogRow]) -> Iterator[Fault]:
     earlier: set[Any] = set()
     wrong: list[Fault] = []
     for operation in reversed(operations):
-        wrong += _check_revert(operation, earlier)
+        log_id, undone, kind = str(operation["id"]), operation["reverts"], operation["operation"]
+        if (kind == Operation.REVERT) != (undone is not None):
+            ids = (log_id, *([str(undone)] if undone else []))
+            sentence = f"Operation {log_id} is of the kind {kind} and undid {undone or 'nothing'}."
+            wrong.append(Fault("reverts", ids, sentence))
+        elif undone is not None and undone not in earlier:
+            sentence = f"Operation {log_id} undid {undone}, which this agent had not done before."
+            wrong.append(Fault("reverts", (log_id, str(undone)), sentence))
         earlier.add(operation["id"])
     yield from wrong
     standing_reverts: dict[Any, list[Any]] = {}
@@ -26,27 +33,6 @@ def check_reverts(operations: Sequence[LogRow]) -> Iterator[Fault]:
         if operation["reverts"] is not None and not reverts:
             standing_reverts.setdefault(operation["reverts"], []).append(operation["id"])
         yield from _check_reverted_by(operation, reverts, trusted=not wrong)
-
-
-def _check_revert(operation: LogRow, earlier: Container[Any]) -> Iterator[Fault]:
-    log_id, undone = str(operation["id"]), operation["reverts"]
-    is_revert = operation["operation"] == Operation.REVERT
-    if is_revert != (undone is not None):
-        ids = (log_id, *([str(undone)] if undone else []))
-        kind = operation["operation"]
-        sentence = f"Operation {log_id} is of the kind {kind} and undid {undone or 'nothing'}."
-        yield Fault(
-            check="reverts",
-            ids=ids,
-            sentence=sentence,
-        )
-    elif undone is not None and undone not in earlier:
-        sentence = f"Operation {log_id} undid {undone}, which this agent had not done before."
-        yield Fault(
-            check="reverts",
-            ids=(log_id, str(undone)),
-            sentence=sentence,
-        )
 
 
 def _check_reverted_by(
@@ -60,11 +46,7 @@ def _check_reverted_by(
     if len(standing) > 1:
         reverts = list(map(str, standing))
         sentence = f"Operation {log_id} was undone more than once: by {', '.join(reverts)}."
-        yield Fault(
-            check="reverts",
-            ids=(log_id, *reverts),
-            sentence=sentence,
-        )
+        yield Fault("reverts", (log_id, *reverts), sentence)
         return
     right = standing[0] if standing else None
     if stated == right:
@@ -76,9 +58,4 @@ def _check_reverted_by(
     ids = [str(i) for i in (log_id, stated, right) if i is not None]
     values = {"reverted_by": None if right is None else str(right)}
     remedy = Remedy(RemedyTable.OPERATION, log_id, values) if trusted else None
-    yield Fault(
-        check="reverts",
-        ids=tuple(ids),
-        sentence=sentence,
-        remedy=remedy,
-    )
+    yield Fault("reverts", tuple(ids), sentence, remedy)

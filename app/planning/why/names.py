@@ -29,10 +29,8 @@ class MemoryNames:
 
     def find_safe_note(self, note: str | None, about: Iterable[UUID]) -> str | None:
         """Return a person's note, or None if one of these memories is erased: it may be quoted."""
-        return None if any(map(self._is_erased, about)) else note
-
-    def _is_erased(self, memory_id: UUID) -> bool:
-        return memory_id in self.texts and self.texts[memory_id] is None
+        is_erased = any(self.texts.get(memory_id, "") is None for memory_id in about)
+        return None if is_erased else note
 
 
 def quote_text(text: str) -> str:

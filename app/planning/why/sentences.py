@@ -10,7 +10,7 @@ from app.domain.context import to_safe_line
 from app.domain.relation import Judge, Operation, Relation
 from app.domain.version import Belief
 from app.planning.opinions import JudgedMemory, Reason, describe_judged_memory
-from app.planning.plan import ReviewDecision, ReviewStatus
+from app.planning.plan import ReviewStatus
 from app.planning.why.names import (
     MAX_QUOTED,
     MemoryNames,
@@ -56,9 +56,14 @@ def _build_operation_event(
     sentences = [_finish_sentence("; ".join(filter(None, clauses)))]
     if entry.operation is not Operation.ERASE:
         sentences.append(_finish_sentence(f"Decided {describe_decider(entry)}: {entry.reasoning}"))
-    sentences += _describe_disputes(entry)
+    changed = set(entry.ids)
+    for judged in entry.judged:
+        # The operation changed the memory though a judge saw no change.
+        if judged.memory_id in changed and judged.is_disputed and judged.reason is None:
+            sentences.append(describe_judged_memory(judged))
     if settled:
-        sentences.append(_describe_settled_review(settled, entry, names))
+        note = names.find_safe_note(settled.note, entry.ids)
+        sentences.append(f"It decided the review: {_describe_verdict(settled.after, note)}.")
     return Event(
         kind=EventKind(entry.operation.value),
         at=entry.at,
@@ -73,21 +78,6 @@ def _build_operation_event(
         memory_ids=entry.ids,
         actor=entry.actor,
     )
-
-
-def _describe_disputes(entry: StoryEntry) -> list[str]:
-    """Return a sentence for each memory that the operation changed though a judge saw no change."""
-    changed = set(entry.ids)
-    return [
-        describe_judged_memory(judged)
-        for judged in entry.judged
-        if judged.memory_id in changed and judged.is_disputed and judged.reason is None
-    ]
-
-
-def _describe_settled_review(settled: ReviewDecision, entry: StoryEntry, names: MemoryNames) -> str:
-    verdict = _describe_verdict(settled.after, names.find_safe_note(settled.note, entry.ids))
-    return f"It decided the review: {verdict}."
 
 
 def _describe_operation(
@@ -110,8 +100,10 @@ def _describe_operation(
             return f"{quote_text(entry.incoming_text)} was said" if entry.incoming_text else ""
         case Operation.NOOP:
             return _describe_repetition(entry, target)
+        case Operation.AMEND if entry.links:
+            return _describe_relationships(entry, names)
         case Operation.AMEND:
-            return _describe_amendment(entry, names, target)
+            return "; ".join([f"{target} was corrected", *_list_corrections(entry)])
         case Operation.REVERT:
             return _describe_revert(entry, names, entries)
         case Operation.ERASE:
@@ -136,12 +128,6 @@ def _describe_repetition(entry: StoryEntry, target: str) -> str:
     if text == target:
         repetition = f"{text} was said again"
     return "; ".join([repetition, *_list_corrections(entry)])
-
-
-def _describe_amendment(entry: StoryEntry, names: MemoryNames, target: str) -> str:
-    if entry.links:
-        return _describe_relationships(entry, names)
-    return "; ".join([f"{target} was corrected", *_list_corrections(entry)])
 
 
 def _list_corrections(entry: StoryEntry) -> list[str]:
@@ -318,7 +304,9 @@ def _build_proposal_event(proposal: StoryReview, names: MemoryNames) -> Event:
         change = f"{verb} {names.name_memories(proposal.about)}"
     source = proposal.source.replace("_", " ")
     reason = f": {proposal.reasoning}" if proposal.reasoning else ""
-    fact = _name_proposed_fact(proposal, names)
+    fact = quote_text(proposal.incoming_text) if proposal.incoming_text else "a fact"
+    if proposal.memory_id:
+        fact = names.name_memory(proposal.memory_id)
     sentences = [
         _finish_sentence(f"Whether {fact} {change} was left to a person ({source}){reason}")
     ]
@@ -340,12 +328,6 @@ def _build_proposal_event(proposal: StoryReview, names: MemoryNames) -> Event:
     )
 
 
-def _name_proposed_fact(proposal: StoryReview, names: MemoryNames) -> str:
-    if proposal.memory_id:
-        return names.name_memory(proposal.memory_id)
-    return quote_text(proposal.incoming_text) if proposal.incoming_text else "a fact"
-
-
 def _build_decision_events(
     material: StoryMaterial, proposals: Sequence[StoryReview], names: MemoryNames
 ) -> list[Event]:
@@ -353,30 +335,28 @@ def _build_decision_events(
     operations = {entry.log_id for entry in material.entries}
     events = []
     for proposal in proposals:
-        if proposal.decided_at and proposal.decision_log_id not in operations:
-            events.append(_build_decision_event(proposal, proposal.decided_at, names))
+        if proposal.decided_at is None or proposal.decision_log_id in operations:
+            continue
+        about = f" about {names.name_memories(proposal.about)}" if proposal.about else ""
+        auxiliary = "" if proposal.status is ReviewStatus.EXPIRED else "was "
+        note = names.find_safe_note(proposal.note, proposal.ids)
+        sentence = f"The review{about} {auxiliary}{_describe_verdict(proposal.status, note)}"
+        event = Event(
+            kind=EventKind.DECIDED,
+            at=proposal.decided_at,
+            valid=None,
+            sentence=_finish_sentence(sentence),
+            log_id=proposal.decision_log_id,
+            review_id=proposal.review_id,
+            decided_by=proposal.settled_by,
+            relation=proposal.relation,
+            confidence=proposal.confidence,
+            signals=proposal.findings,
+            memory_ids=proposal.ids,
+            actor=proposal.settling_actor,
+        )
+        events.append(event)
     return events
-
-
-def _build_decision_event(proposal: StoryReview, at: datetime, names: MemoryNames) -> Event:
-    about = f" about {names.name_memories(proposal.about)}" if proposal.about else ""
-    auxiliary = "" if proposal.status is ReviewStatus.EXPIRED else "was "
-    note = names.find_safe_note(proposal.note, proposal.ids)
-    sentence = f"The review{about} {auxiliary}{_describe_verdict(proposal.status, note)}"
-    return Event(
-        kind=EventKind.DECIDED,
-        at=at,
-        valid=None,
-        sentence=_finish_sentence(sentence),
-        log_id=proposal.decision_log_id,
-        review_id=proposal.review_id,
-        decided_by=proposal.settled_by,
-        relation=proposal.relation,
-        confidence=proposal.confidence,
-        signals=proposal.findings,
-        memory_ids=proposal.ids,
-        actor=proposal.settling_actor,
-    )
 
 
 def _describe_verdict(status: ReviewStatus, note: str | None) -> str:

@@ -94,19 +94,17 @@ class StoryEntry:
     @property
     def replaced(self) -> tuple[UUID, ...]:
         """The versions that the target replaced, or that were merged into it."""
-        others = [i for i in self.after if i != self.target]
-        return tuple(i for i in others if self._is_replaced(i))
-
-    def _is_replaced(self, memory_id: UUID) -> bool:
-        before, after = self.before.get(memory_id), self.after[memory_id]
-        if before is not None and not _differs_in_successor(before, after):
-            return False
-        by_target = self.target is not None and after.contradicted_by == self.target
-        return after.merged or by_target
-
-
-def _differs_in_successor(before: Belief, after: Belief) -> bool:
-    return before.contradicted_by != after.contradicted_by or before.merged != after.merged
+        replaced: list[UUID] = []
+        for memory_id, after in self.after.items():
+            before = self.before.get(memory_id)
+            has_same_successor = before is not None and (
+                before.contradicted_by == after.contradicted_by and before.merged == after.merged
+            )
+            by_target = self.target is not None and after.contradicted_by == self.target
+            is_replaced = (after.merged or by_target) and not has_same_successor
+            if is_replaced and memory_id != self.target:
+                replaced.append(memory_id)
+        return tuple(replaced)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ def summarize_memory(
     It names what a memory that holds has replaced, and what ended a memory that holds no more.
     """
     belief = memory.belief
-    start, known = format_moment(belief.valid_from), _describe_known_since(memory)
+    start, known = format_moment(belief.valid_from), "known since then"
+    if memory.created_at != belief.valid_from:
+        known = f"known since {format_moment(memory.created_at)}"
     end = format_moment(belief.valid_until) if belief.valid_until else ""
     status = compute_memory_status(memory, as_of)
     match status:
@@ -51,12 +53,6 @@ def summarize_memory(
             assert_never(status)
 
 
-def _describe_known_since(memory: Memory) -> str:
-    if memory.created_at == memory.belief.valid_from:
-        return "known since then"
-    return f"known since {format_moment(memory.created_at)}"
-
-
 def _describe_origin(memory_id: UUID, entries: Iterable[StoryEntry], names: MemoryNames) -> str:
     """Return a clause about the memories that this one replaced or was merged from, if any."""
     origin = next((entry for entry in entries if memory_id in entry.inserted), None)
@@ -68,16 +64,12 @@ def _describe_origin(memory_id: UUID, entries: Iterable[StoryEntry], names: Memo
 
 def _describe_end_decision(memory_id: UUID, entries: Sequence[StoryEntry]) -> str:
     for entry in reversed(entries):
-        if _changes_end(entry, memory_id):
+        before, after = entry.before.get(memory_id), entry.after.get(memory_id)
+        if before is None or after is None:
+            continue
+        if (after.void, after.valid_until) != (before.void, before.valid_until):
             return _describe_decision(entry)
     return ""
-
-
-def _changes_end(entry: StoryEntry, memory_id: UUID) -> bool:
-    before, after = entry.before.get(memory_id), entry.after.get(memory_id)
-    if before is None or after is None:
-        return False
-    return (after.void, after.valid_until) != (before.void, before.valid_until)
 
 
 def _describe_decision(entry: StoryEntry) -> str:
@@ -96,14 +88,11 @@ _DECIDERS = {
 
 def describe_decider(entry: StoryEntry) -> str:
     if entry.decided_by == "signals":
-        return f"by signals ({_describe_surest_signal(entry)})"
+        surest = max(entry.findings, key=lambda finding: finding.confidence, default=None)
+        name = f"{surest.name}, " if surest else ""
+        return f"by signals ({name}{entry.confidence:.2f})"
     if entry.decided_by == "judge":
         return f"by the local judge ({entry.confidence:.2f})"
     if entry.decided_by == "model":
         return f"by the model ({entry.confidence:.2f})"
     return _DECIDERS.get(entry.decided_by, f"by {entry.decided_by}")
-
-
-def _describe_surest_signal(entry: StoryEntry) -> str:
-    surest = max(entry.findings, key=lambda finding: finding.confidence, default=None)
-    return f"{surest.name}, {entry.confidence:.2f}" if surest else f"{entry.confidence:.2f}"

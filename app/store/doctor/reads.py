@@ -20,7 +20,7 @@ from app.store.chains import VERSION_COLUMNS, group_by_chain
 from app.store.columns import list_logged_columns
 from app.store.engine import fetch_rows, stream_rows, stream_server_cursor
 from app.store.log.replay import REPLAY_STEPS, step_from_row
-from app.store.recent_stats import forget_stats
+from app.store.stats import forget_stats
 from app.store.tables import memories
 
 Row = dict[str, Any]

@@ -4,8 +4,7 @@ Everything is counted as believed now, and narrowed to what became known in a wi
 newest first, MOST_IDS at most, next to a count of all.
 """
 
-from app.store.insights.outcomes import BANDS
-from app.store.insights.recent import (
+from app.store.insights.counted import (
     CountedInsights,
     Rows,
     find_counted_insights,
@@ -13,6 +12,7 @@ from app.store.insights.recent import (
     read_section,
     refresh_insights,
 )
+from app.store.insights.outcomes import BANDS
 from app.store.insights.scope import (
     MOST_EXAMINED,
     MOST_IDS,

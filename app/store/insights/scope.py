@@ -125,17 +125,6 @@ _NEWEST = {
 }
 
 
-def _select_last_left_out(table: str) -> str:
-    """Return the known time of the newest row that is not counted, if there is one."""
-    return f"""
-        (
-            SELECT created_at FROM ({_NEWEST[table]}) AS {table}
-            ORDER BY created_at DESC
-            OFFSET :examined LIMIT 1
-        )
-    """
-
-
 async def narrow_scope(
     connection: AsyncConnection, scope: InsightsScope, sections: Iterable[Section]
 ) -> InsightsScope:
@@ -145,7 +134,17 @@ async def narrow_scope(
     at the same time, all are in it, or none.
     """
     tables = dict.fromkeys(table for section in sections for table in _COUNTED_TABLES[section])
-    left_out = ", ".join(map(_select_last_left_out, tables))
+    # The known time of the newest row of each table that is not counted, if there is one.
+    left_out = ", ".join(
+        f"""
+        (
+            SELECT created_at FROM ({_NEWEST[table]}) AS {table}
+            ORDER BY created_at DESC
+            OFFSET :examined LIMIT 1
+        )
+        """
+        for table in tables
+    )
     # Find from when on a large agent is counted.
     statement = f"""
         SELECT greatest({left_out}) + interval '1 microsecond' AS since

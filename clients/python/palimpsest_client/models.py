@@ -872,6 +872,8 @@ class BriefSearchAnswer(TypedDict):
     """One result for each entry, in order."""
     turns: NotRequired["list[BriefTurn]"]
     """Messages, if they were to be searched."""
+    window: NotRequired["WindowOut | None"]
+    """The time that the query asks about."""
     truncated: NotRequired[bool]
     """Others were found: narrow the search."""
 
@@ -2867,8 +2869,8 @@ class StrengthsOut(TypedDict):
     Nulls where nothing holds."""
 
     as_of: NotRequired[str | None]
-    """When the worker counted these of a large agent. An agent without an index is counted at
-    once, so this is left out."""
+    """When the worker counted a large agent last: the `as_of` of all numbers. An agent without
+    an index is counted at once, so this is left out."""
     mean: float | None
     """The mean."""
     lower_quartile: float | None
@@ -3237,9 +3239,9 @@ class WindowOut(TypedDict):
     text: str
     """The words of the question that name it."""
     start: str | None
-    """Where it begins: characters from 0."""
+    """The first moment of the time."""
     end: str | None
-    """The first moment after it."""
+    """The first moment after the time."""
 
 
 class WriteAnswer(TypedDict):

@@ -1944,8 +1944,8 @@ class Operations:
 
     def get_stats(self, agent_id: str) -> StatsOut:
         """An agent in numbers: memories by status, what holds and how strong it is, the log by
-        operation and judge, reviews. All numbers are those of `as_of`. Only the strengths of a
-        large agent, which has an index, are a while older: the worker counts them now and then.
+        operation and judge, reviews. All numbers are those of `as_of`. Those of a large agent,
+        which has an index, are a while old: the worker counts them now and then.
 
         Args:
             agent_id: An agent's id: paste one from the list.

@@ -5236,8 +5236,10 @@ SELECT
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
         SELECT count(*) FROM memories m
-        WHERE m.agent_id = a.agent_id AND m.created_at > coalesce(i.stats_until, timestamptz
-            '0001-01-01 00:00:00+00')
+        WHERE m.agent_id = a.agent_id AND m.created_at > (
+            SELECT coalesce(CAST(i.stats ->> 'last_known_at' AS timestamptz), timestamptz
+                '0001-01-01 00:00:00+00')
+        )
     ) AS memories
 FROM agents a
 LEFT JOIN agent_indexes i ON i.agent_id = a.agent_id
@@ -5270,8 +5272,10 @@ SELECT
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
         SELECT count(*) FROM memories m
-        WHERE m.agent_id = :agent AND m.created_at > coalesce(i.stats_until, timestamptz
-            '0001-01-01 00:00:00+00')
+        WHERE m.agent_id = :agent AND m.created_at > (
+            SELECT coalesce(CAST(i.stats ->> 'last_known_at' AS timestamptz), timestamptz
+                '0001-01-01 00:00:00+00')
+        )
     ) AS memories
 FROM agents a
 LEFT JOIN agent_indexes i ON i.agent_id = :agent
@@ -5307,8 +5311,10 @@ SELECT
     nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
     coalesce(CAST(i.stats ->> 'memories' AS bigint), 0) + (
         SELECT count(*) FROM memories m
-        WHERE m.agent_id = :agent AND m.created_at > coalesce(i.stats_until, timestamptz
-            '0001-01-01 00:00:00+00')
+        WHERE m.agent_id = :agent AND m.created_at > (
+            SELECT coalesce(CAST(i.stats ->> 'last_known_at' AS timestamptz), timestamptz
+                '0001-01-01 00:00:00+00')
+        )
     ) AS memories
 FROM agents a
 LEFT JOIN agent_indexes i ON i.agent_id = :agent
@@ -5324,13 +5330,11 @@ SELECT true AS is_seen FROM agents a WHERE (a.last_known_at > timestamptz '0001-
     OR a.mode IS NOT NULL OR a.timezone IS NOT NULL) AND a.agent_id = :agent;
 
 -- GET /v1/agents/{agent_id}/stats
--- app/store/recent_stats.py read_stats
-SELECT EXISTS (
-    SELECT FROM agent_indexes i WHERE i.agent_id = :agent AND i.stats IS NOT NULL
-) AS is_counted;
+-- app/store/stats.py read_stats
+SELECT i.stats FROM agent_indexes i WHERE i.agent_id = :agent AND i.stats IS NOT NULL;
 
 -- GET /v1/agents/{agent_id}/stats
--- app/store/recent_stats.py read_stats
+-- app/store/stats.py read_stats
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -6548,7 +6552,7 @@ moment AS MATERIALIZED (
 SELECT as_of, known_at FROM moment;
 
 -- GET /v1/insights
--- app/store/insights/recent.py find_counted_insights
+-- app/store/insights/counted.py find_counted_insights
 SELECT section, i.insights_as_of, CAST(i.insights -> section AS text) AS rows
 FROM agent_indexes i
 CROSS JOIN unnest(CAST(:sections AS text[])) AS section
@@ -6610,7 +6614,7 @@ WHERE agent_id = :agent;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH top AS (
     SELECT
         line,
@@ -6709,7 +6713,7 @@ JOIN (
 ORDER BY changes DESC, last_changed_at DESC, line, kind;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH top AS (
     SELECT line,
         CASE WHEN octet_length(line) = 16 THEN CAST(encode(line, 'hex') AS uuid) END AS chain_id
@@ -6956,7 +6960,7 @@ JOIN (
 ORDER BY returns DESC, again_from DESC, line;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH lives AS MATERIALIZED (
     SELECT
         slot_hash AS line,
@@ -7106,7 +7110,7 @@ JOIN (
 ORDER BY kind NULLS LAST, mean_days, ended DESC, line;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH bands AS (
     SELECT
         decided_by,
@@ -7164,7 +7168,7 @@ FROM bands
 ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH combined AS (
     SELECT
         signal_names,
@@ -7304,7 +7308,7 @@ FROM worst
 ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH binding AS MATERIALIZED (
     SELECT
         m.id,
@@ -7418,7 +7422,7 @@ JOIN memories m ON m.agent_id = :agent AND m.id = top.id
 ORDER BY contradictions + pending + rejected DESC, affirmed_at, top.id;
 
 -- GET /v1/insights
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH chains AS MATERIALIZED (
     SELECT chain_id, count(*) AS length
     FROM (
@@ -8717,7 +8721,6 @@ SELECT id FROM merged WHERE id <> ALL(:ids) ORDER BY id;
 SELECT id, content FROM memories
 WHERE agent_id = :agent AND id = ANY(:ids) AND erased_at IS NULL
 ORDER BY id;
--- app/store/erasures.py erase_memories: as for GET /v1/agents/{agent_id}/stats
 
 -- DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories
@@ -9162,7 +9165,6 @@ WHERE agent_id = :agent AND (CAST(:session AS text) IS NULL OR session_id = :ses
 -- app/store/chains.py read_chains: as for POST /v1/memories/{memory_id}/relationships
 -- app/store/erasures.py find_merge_descendants: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py stream_unerased_texts: as for DELETE /v1/memories/{memory_id} (erase)
--- app/store/erasures.py erase_memories: as for GET /v1/agents/{agent_id}/stats
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
 -- app/store/erasures.py erase_memories: as for DELETE /v1/memories/{memory_id} (erase)
@@ -9770,37 +9772,31 @@ WHERE counted.ndoc >= :at_least
 GROUP BY 2;
 
 -- a worker: an index
--- app/store/recent_stats.py refresh_stats
+-- app/store/stats.py refresh_stats
 SELECT
     (
         counted.at IS NULL OR (
-            (a.last_known_at > counted.at OR counted.at < clock.now - interval '1 day')
+            (
+                a.last_known_at > counted.until
+                OR counted.at < clock.now - interval '1 day'
+            )
             AND counted.at < clock.now - 100 * i.stats_seconds * interval '1 second'
         )
     )
-    AS is_due,
-    i.stats_until IS DISTINCT FROM nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS
-        has_changed,
-    a.last_erased_at
+    AS is_due
 FROM agent_indexes i
 JOIN agents a ON a.agent_id = :agent
 CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
 CROSS JOIN LATERAL (
-    SELECT CAST(i.stats ->> 'strength_as_of' AS timestamptz) AS at
+    SELECT CAST(i.stats ->> 'as_of' AS timestamptz) AS at,
+        CAST(i.stats ->> 'last_known_at' AS timestamptz) AS until
 ) AS counted
 WHERE i.agent_id = :agent;
--- app/store/recent_stats.py refresh_stats: as for GET /v1/agents/{agent_id}/stats
+-- app/store/stats.py refresh_stats: as for GET /v1/agents/{agent_id}/stats
 
 -- a worker: an index
--- app/store/recent_stats.py refresh_stats
-SELECT last_erased_at FROM agents WHERE agent_id = :agent FOR SHARE;
-
--- a worker: an index
--- app/store/recent_stats.py refresh_stats
-UPDATE agent_indexes
-SET stats = CAST(:stats AS jsonb),
-    stats_until = :until,
-    stats_seconds = coalesce(CAST(:seconds AS float8), stats_seconds)
+-- app/store/stats.py refresh_stats
+UPDATE agent_indexes SET stats = CAST(:stats AS jsonb), stats_seconds = :seconds
 WHERE agent_id = :agent;
 
 -- a worker: an index
@@ -9808,8 +9804,10 @@ WHERE agent_id = :agent;
 SELECT
     (
         i.strengths_as_of IS NULL OR (
-            (a.last_known_at > i.strengths_as_of OR i.strengths_as_of < clock.now - interval
-                '1 day')
+            (
+                a.last_known_at > i.strengths_as_of
+                OR i.strengths_as_of < clock.now - interval '1 day'
+            )
             AND i.strengths_as_of < clock.now - 100 * i.strengths_seconds * interval '1 second'
         )
     )
@@ -9922,11 +9920,14 @@ DELETE FROM counted_strengths
 WHERE agent_id = :agent AND as_of < coalesce(CAST(:before AS timestamptz), 'infinity');
 
 -- a worker: an index
--- app/store/insights/recent.py refresh_insights
+-- app/store/insights/counted.py refresh_insights
 SELECT
     (
         i.insights_as_of IS NULL OR (
-            (a.last_known_at > i.insights_as_of OR i.insights_as_of < clock.now - interval '1 day')
+            (
+                a.last_known_at > i.insights_as_of
+                OR i.insights_as_of < clock.now - interval '1 day'
+            )
             AND i.insights_as_of < clock.now - 100 * i.insights_seconds * interval '1 second'
         )
     )
@@ -9935,18 +9936,22 @@ FROM agent_indexes i
 JOIN agents a ON a.agent_id = :agent
 CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
 WHERE i.agent_id = :agent;
--- app/store/insights/recent.py refresh_insights: as for POST /v1/memories (a first fact)
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
--- app/store/insights/recent.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for POST /v1/memories (a first fact)
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
+-- app/store/insights/counted.py refresh_insights: as for GET /v1/insights
 
 -- a worker: an index
--- app/store/insights/recent.py refresh_insights
+-- app/store/insights/counted.py refresh_insights
+SELECT last_erased_at FROM agents WHERE agent_id = :agent FOR SHARE;
+
+-- a worker: an index
+-- app/store/insights/counted.py refresh_insights
 UPDATE agent_indexes
 SET insights = CAST(:insights AS jsonb),
     insights_ids = :ids,
@@ -10924,6 +10929,12 @@ ORDER BY page.created_at DESC, page.id DESC;
 
 -- GET /v1/memories (of a large agent, page 2)
 -- app/store/walks.py walk_newest
+SELECT count(*) <= :few AS are_few
+FROM (SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.created_at <= :known_at LIMIT
+    :few + 1) AS counted;
+
+-- GET /v1/memories (of a large agent, page 2)
+-- app/store/walks.py walk_newest
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -10934,7 +10945,8 @@ moment AS MATERIALIZED (
 ),
     way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
         <= (SELECT known_at FROM moment) AND (m.created_at, m.id) < (:after_created_at, :after_id)
-        ORDER BY created_at DESC, id DESC LIMIT :examined),
+        AND m.id = ANY(ARRAY(SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.created_at
+        <= :known_at)) ORDER BY created_at DESC, id DESC LIMIT :examined),
 page AS MATERIALIZED (
     SELECT * FROM (
         SELECT page.*,
@@ -11137,6 +11149,12 @@ ORDER BY page.created_at DESC, page.id DESC;
 
 -- GET /v1/memories (of a large agent, then)
 -- app/store/walks.py walk_newest
+SELECT count(*) <= :few AS are_few
+FROM (SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.valid_from <= :as_of AND
+    m.revision >= 0 LIMIT :few + 1) AS counted;
+
+-- GET /v1/memories (of a large agent, then)
+-- app/store/walks.py walk_newest
 WITH
 moment AS MATERIALIZED (
     SELECT
@@ -11147,12 +11165,15 @@ moment AS MATERIALIZED (
 ),
     way AS NOT MATERIALIZED (
         SELECT * FROM (
-            (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at > (SELECT as_of
-                FROM moment) AND m.valid_from < m.created_at ORDER BY created_at DESC, id DESC
-                LIMIT :examined)
+            (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT m.id
+                FROM memories m WHERE m.agent_id = :agent AND m.valid_from <= :as_of AND m.revision
+                >= 0)) AND m.created_at > (SELECT as_of FROM moment) AND m.valid_from <
+                m.created_at ORDER BY created_at DESC, id DESC LIMIT :examined)
             UNION ALL
-                (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at <= (SELECT
-                    as_of FROM moment) ORDER BY created_at DESC, id DESC LIMIT :examined)
+                (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT
+                    m.id FROM memories m WHERE m.agent_id = :agent AND m.valid_from <= :as_of AND
+                    m.revision >= 0)) AND m.created_at <= (SELECT as_of FROM moment) ORDER BY
+                    created_at DESC, id DESC LIMIT :examined)
         ) AS chosen
         ORDER BY created_at DESC, id DESC LIMIT :examined
     ),
@@ -11318,6 +11339,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
 
 -- GET /v1/memories (of a large agent, then, page 2)
 -- app/store/walks.py walk_newest
@@ -11331,7 +11353,8 @@ moment AS MATERIALIZED (
 ),
     way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
         <= (SELECT known_at FROM moment) AND (m.created_at, m.id) < (:after_created_at, :after_id)
-        ORDER BY created_at DESC, id DESC LIMIT :examined),
+        AND m.id = ANY(ARRAY(SELECT m.id FROM memories m WHERE m.agent_id = :agent AND m.created_at
+        <= :known_at)) ORDER BY created_at DESC, id DESC LIMIT :examined),
 page AS MATERIALIZED (
     SELECT * FROM (
         SELECT page.*,
@@ -11530,6 +11553,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
 -- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
 
 -- GET /v1/memories (of a large agent, as believed then)
@@ -11547,7 +11571,9 @@ moment AS MATERIALIZED (
         (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
 ),
     way AS NOT MATERIALIZED (SELECT m.* FROM memories m WHERE m.agent_id = :agent AND m.created_at
-        <= (SELECT known_at FROM moment) ORDER BY created_at DESC, id DESC LIMIT :examined),
+        <= (SELECT known_at FROM moment) AND m.id = ANY(ARRAY(SELECT m.id FROM memories m WHERE
+        m.agent_id = :agent AND m.created_at <= :known_at)) ORDER BY created_at DESC, id DESC LIMIT
+        :examined),
 page AS MATERIALIZED (
     SELECT * FROM (
         SELECT page.*,
@@ -11746,6 +11772,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/walks.py walk_newest: as for POST /v1/memories (a first fact)
+-- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, page 2)
 -- app/store/walks.py walk_newest: as for POST /v1/search (hybrid, in the past)
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, as believed then)
 -- app/store/walks.py walk_newest: as for GET /v1/memories (of a large agent, then, page 2)
@@ -12784,7 +12811,7 @@ ORDER BY page.strength DESC, page.id DESC;
 -- app/store/insights/scope.py open_insights_snapshot: as for POST /v1/memories (a first fact)
 -- app/store/insights/scope.py open_insights_snapshot: as for GET /v1/insights
 -- app/store/memories.py read_moment: as for GET /v1/insights
--- app/store/insights/recent.py find_counted_insights: as for GET /v1/insights
+-- app/store/insights/counted.py find_counted_insights: as for GET /v1/insights
 
 -- GET /v1/insights (of a large agent)
 -- app/store/insights/scope.py narrow_scope
@@ -12812,7 +12839,7 @@ SELECT greatest(
 FROM agent_indexes
 WHERE agent_id = :agent;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
--- app/store/insights/recent.py read_section: as for GET /v1/insights
+-- app/store/insights/counted.py read_section: as for GET /v1/insights
 
 
 -- ===== GET /v1/insights (of a window of a large agent) =====
@@ -12823,7 +12850,7 @@ WHERE agent_id = :agent;
 -- app/store/log/archived.py find_archived_until: as for GET /v1/memories/{memory_id}/history
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -12971,7 +12998,7 @@ JOIN (
 ORDER BY changes DESC, last_changed_at DESC, line, kind;
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13239,7 +13266,7 @@ JOIN (
 ORDER BY returns DESC, again_from DESC, line;
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13415,7 +13442,7 @@ JOIN (
 ORDER BY kind NULLS LAST, mean_days, ended DESC, line;
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13478,7 +13505,7 @@ FROM bands
 ORDER BY reverted DESC, retired DESC, decided_by, band DESC;
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13637,10 +13664,10 @@ SELECT
     ) AS review_ids
 FROM worst
 ORDER BY error_rate DESC NULLS LAST, wrong DESC, name;
--- app/store/insights/recent.py read_section: as for GET /v1/insights
+-- app/store/insights/counted.py read_section: as for GET /v1/insights
 
 -- GET /v1/insights (of a window of a large agent)
--- app/store/insights/recent.py read_section
+-- app/store/insights/counted.py read_section
 WITH
 examined AS MATERIALIZED (
     SELECT
@@ -13747,280 +13774,4 @@ ORDER BY
 -- ===== GET /v1/agents/{agent_id}/stats (of a large agent) =====
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agents.py is_seen: as for GET /v1/agents/{agent_id}/stats
--- app/store/recent_stats.py read_stats: as for GET /v1/agents/{agent_id}/stats
-
--- GET /v1/agents/{agent_id}/stats (of a large agent)
--- app/store/recent_stats.py read_stats
-WITH stored AS MATERIALIZED (
-    SELECT i.stats, coalesce(i.stats_until, timestamptz '0001-01-01 00:00:00+00') AS known_at,
-        CAST(i.stats ->> 'as_of' AS timestamptz) AS as_of
-    FROM agent_indexes i
-    WHERE i.agent_id = :agent AND i.stats IS NOT NULL
-),
-moment AS MATERIALIZED (
-    SELECT
-        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-),
-done AS MATERIALIZED (
-    SELECT l.operation, l.decided_by, l.created_at, l.hash, l.before_state, l.after_state,
-        l.source_memory_ids || l.target_memory_id AS ids
-    FROM consolidation_log l
-    WHERE l.agent_id = :agent AND l.created_at > (SELECT known_at FROM stored)
-),
-span AS MATERIALIZED (
-    SELECT least(stored.as_of, moment.as_of) AS after,
-        greatest(stored.as_of, moment.as_of) AS until
-    FROM stored, moment
-),
-touched AS MATERIALIZED (
-    SELECT unnest(ids) AS id FROM done
-    UNION
-    SELECT o.id FROM memories o
-    WHERE o.agent_id = :agent
-        AND o.valid_until > (SELECT after FROM span)
-        AND o.valid_until <= (SELECT until FROM span)
-    UNION
-    SELECT o.id FROM memories o
-    WHERE o.agent_id = :agent
-        AND o.valid_from > o.created_at
-        AND o.valid_from > (SELECT after FROM span)
-        AND o.valid_from <= (SELECT until FROM span)
-    UNION
-    SELECT o.id FROM memories o
-    WHERE o.agent_id = :agent
-        AND o.covered <> '{}'
-        AND o.covered[cardinality(o.covered)] > (SELECT after FROM span)
-),
-corrected AS MATERIALIZED (
-    SELECT DISTINCT ON (id)
-        CAST(s ->> 'id' AS uuid) AS id, s -> 'metadata' ->> 'lifespan' AS lifespan
-    FROM done CROSS JOIN LATERAL jsonb_array_elements(done.before_state) AS s
-    WHERE s -> 'metadata' ? 'lifespan'
-    ORDER BY id, done.created_at
-),
-before AS (
-    WITH moment AS (SELECT as_of, known_at FROM stored)
-    SELECT
-        m.id,
-        b.chain_id,
-        m.slot_hash,
-        slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false AS one_value,
-        m.kind,
-        b.tier,
-        octet_length(m.content) AS bytes,
-        CASE
-        WHEN m.erased_at IS NOT NULL THEN 'erased'
-        WHEN b.void THEN 'reverted'
-        WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
-        WHEN
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        THEN 'current'
-        WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
-        WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
-        WHEN b.superseded_by IS NOT NULL THEN 'superseded'
-        WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
-        ELSE 'expired'
-        END
-        AS status,
-        coalesce(
-            (SELECT c.lifespan FROM corrected c WHERE c.id = m.id), m.lifespan
-        ) AS lifespan
-    FROM
-        memories m
-    JOIN LATERAL (
-        SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until, m.retracted_at, m.void,
-            m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier, m.covered, m.valid_until,
-            m.superseded_by, m.superseded_at, m.known_from
-        WHERE m.known_from <= (SELECT known_at FROM moment)
-        UNION ALL
-        SELECT x.chain_id, x.valid_from, x.asserted_at, x.said_until, x.retracted_at, x.void,
-            x.ended_by, x.contradicted_by, x.merged, x.temporary, x.tier, x.covered, x.valid_until,
-            x.superseded_by, x.superseded_at, x.known_from
-        FROM memory_beliefs x
-        WHERE m.known_from > (SELECT known_at FROM moment)
-            AND x.agent_id = :agent
-            AND x.memory_id = m.id
-            AND x.known_from <= (SELECT known_at FROM moment)
-            AND x.known_until > (SELECT known_at FROM moment)
-    ) AS b ON true
-    WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT id FROM touched))
-),
-after AS (
-    SELECT
-        m.id,
-        b.chain_id,
-        m.slot_hash,
-        slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false AS one_value,
-        m.kind,
-        b.tier,
-        octet_length(m.content) AS bytes,
-        CASE
-        WHEN m.erased_at IS NOT NULL THEN 'erased'
-        WHEN b.void THEN 'reverted'
-        WHEN b.valid_from > (SELECT as_of FROM moment) THEN 'scheduled'
-        WHEN
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        THEN 'current'
-        WHEN coalesce(b.valid_until > (SELECT as_of FROM moment), true) THEN 'covered'
-        WHEN b.superseded_by IS NOT NULL AND b.merged THEN 'merged'
-        WHEN b.superseded_by IS NOT NULL THEN 'superseded'
-        WHEN b.retracted_at <= coalesce(b.said_until, b.retracted_at) THEN 'retracted'
-        ELSE 'expired'
-        END
-        AS status
-        , m.lifespan
-    FROM
-        memories m
-    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
-    WHERE m.agent_id = :agent AND m.id = ANY(ARRAY(SELECT id FROM touched))
-),
-changes AS MATERIALIZED (
-    SELECT -1 AS sign, * FROM before
-    UNION ALL
-    SELECT 1, * FROM after
-),
-chains AS (
-    SELECT chain_id, n
-    FROM (
-        SELECT chain_id,
-            bool_or(sign > 0)::integer - bool_or(sign < 0)::integer AS n,
-            count(*) FILTER (WHERE sign > 0) AS touched
-        FROM changes
-        GROUP BY chain_id
-    ) AS changed
-    WHERE n <> 0 AND touched >= (
-        SELECT count(*) FROM (
-            SELECT FROM memories o
-            WHERE o.agent_id = :agent AND o.chain_id = changed.chain_id
-            LIMIT touched + 1
-        ) AS member
-    )
-),
-slots AS (
-    SELECT slot_hash,
-        count(*) FILTER (WHERE sign < 0) AS before,
-        count(*) FILTER (WHERE sign > 0) AS after,
-        (
-            SELECT count(*) FROM
-                memories m
-            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
-                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
-                AS b
-            WHERE m.agent_id = :agent AND m.slot_hash = changes.slot_hash
-                AND slot_key IS NOT NULL AND kind <> 'constraint' AND single_valued IS NOT false
-                    AND
-                b.valid_from <= (SELECT as_of FROM moment)
-                AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-                AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 =
-                    0)
-                AND NOT m.cold AND m.erased_at IS NULL
-                AND NOT EXISTS (SELECT FROM touched WHERE touched.id = m.id)
-        ) AS others
-    FROM changes
-    WHERE one_value AND status = 'current'
-    GROUP BY slot_hash
-)
-SELECT
-    stored.stats,
-    (SELECT as_of FROM moment) AS as_of,
-    NOT EXISTS (
-        SELECT FROM folded_operations f
-        WHERE f.agent_id = :agent AND f.archive_id IS NOT NULL
-            AND f.created_at > stored.known_at
-    ) AS is_readable,
-    least(
-        (
-            SELECT l.created_at FROM consolidation_log l WHERE l.agent_id = :agent
-            ORDER BY l.created_at LIMIT 1
-        ),
-        (
-            SELECT f.created_at FROM folded_operations f
-            WHERE f.agent_id = :agent AND f.archive_id IS NOT NULL
-            ORDER BY f.created_at LIMIT 1
-        )
-    ) AS first_known_at,
-    nullif(a.last_known_at, timestamptz '0001-01-01 00:00:00+00') AS last_known_at,
-    encode(a.log_head, 'hex') AS log_head,
-    coalesce((SELECT sum(sign) FROM changes), 0) AS memories,
-    coalesce((SELECT sum(sign * bytes) FROM changes), 0) AS text_bytes,
-    coalesce((SELECT sum(n) FROM chains), 0) AS chains,
-    (
-        SELECT count(*) FILTER (WHERE others + after > 1)
-            - count(*) FILTER (WHERE others + before > 1)
-        FROM slots
-    ) AS crowded_slots,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT status AS value, sum(sign) AS n FROM changes WHERE true GROUP BY 1
-        ) AS counted
-    )
-    AS by_status,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT kind AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY 1
-        ) AS counted
-    )
-    AS by_kind,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT tier AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY 1
-        ) AS counted
-    )
-    AS by_tier,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT lifespan AS value, sum(sign) AS n FROM changes WHERE status = 'current' GROUP BY
-                1
-        ) AS counted
-    )
-    AS by_lifespan,
-    (
-        SELECT count(*) FROM memory_beliefs x
-        WHERE x.agent_id = :agent AND x.memory_id = ANY(ARRAY(SELECT id FROM touched))
-            AND x.known_until > stored.known_at
-    ) AS beliefs,
-    (
-        SELECT coalesce(sum(
-            jsonb_array_length(jsonb_path_query_array(done.after_state, '$[*].links[*]'))
-            - jsonb_array_length(jsonb_path_query_array(done.before_state, '$[*].links[*]'))
-        ), 0)
-        FROM done
-    ) AS relationships,
-    (SELECT count(*) FROM done) AS operations,
-    (SELECT count(hash) FROM done) AS log_length,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (SELECT operation AS value, count(*) AS n FROM done GROUP BY 1) AS counted
-    )
-    AS by_operation,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (SELECT decided_by AS value, count(*) AS n FROM done GROUP BY 1) AS counted
-    )
-    AS by_judge,
-    (
-        SELECT count(*) FROM memories o WHERE o.agent_id = :agent AND o.look_again IS NOT NULL
-    ) AS look_again,
-    (
-        SELECT coalesce(jsonb_object_agg(value, n), '{}')
-        FROM (
-            SELECT r.status AS value, count(*) AS n FROM reviews r
-            WHERE r.agent_id = :agent
-            GROUP BY 1
-        ) AS counted
-    ) AS by_review_status
-FROM stored JOIN agents a ON a.agent_id = :agent;
+-- app/store/stats.py read_stats: as for GET /v1/agents/{agent_id}/stats

@@ -19,6 +19,7 @@ from app.domain.agent import AgentId
 from app.domain.insights import Section
 from app.store.counting import build_is_due
 from app.store.engine import begin_for_agent, fetch_rows, lift_statement_timeout
+from app.store.fragments import CLOCK
 from app.store.insights.constraints import read_stale_constraints
 from app.store.insights.outcomes import read_retire_rates, read_signal_outcomes
 from app.store.insights.scope import InsightsScope, open_insights_snapshot
@@ -63,17 +64,6 @@ class CountedInsights:
     as_of: datetime
     rows: Mapping[Section, Rows]
 
-    def list_sections(self, limit: int) -> dict[Section, Rows]:
-        """Return the rows of the sections with so many entries each; none if that is too many."""
-        if limit > MOST_ENTRIES:
-            return {}
-        return {section: self._list_entries(section, limit) for section in self.rows}
-
-    def _list_entries(self, section: Section, limit: int) -> Rows:
-        rows = self.rows[section]
-        totals = [row for row in rows if _is_total(section, row)]
-        return totals + [row for row in rows if not _is_total(section, row)][:limit]
-
 
 def _is_total(section: Section, row: Mapping[str, Any]) -> bool:
     """Return True for a row about the whole agent, which `limit` does not leave out."""
@@ -92,14 +82,25 @@ _FIND = """
 
 
 async def find_counted_insights(
-    connection: AsyncConnection, agent: AgentId, sections: Iterable[Section]
+    connection: AsyncConnection, agent: AgentId, sections: Iterable[Section], limit: int
 ) -> CountedInsights | None:
-    """Return what was counted last for these sections. Only a large agent has such insights."""
+    """Return what was counted last for these sections, with `limit` entries each.
+
+    Only a large agent has such insights, and they have no more than MOST_ENTRIES.
+    """
+    if limit > MOST_ENTRIES:
+        return None
     names = [section for section in sections if section in COUNTED]
     stored = await fetch_rows(connection, _FIND, {"agent": agent, "sections": names})
     if not stored:
         return None
-    rows = {Section(one["section"]): _decode_rows(one["rows"]) for one in stored}
+    rows = {}
+    for one in stored:
+        section = Section(one["section"])
+        counted: Rows = json.loads(one["rows"], object_hook=_decode_value)
+        totals = [row for row in counted if _is_total(section, row)]
+        entries = [row for row in counted if not _is_total(section, row)]
+        rows[section] = totals + entries[:limit]
     return CountedInsights(stored[0]["insights_as_of"], rows)
 
 
@@ -127,11 +128,6 @@ def _decode_value(value: dict[str, Any]) -> object:
     return value
 
 
-def _decode_rows(text: str) -> Rows:
-    rows: Rows = json.loads(text, object_hook=_decode_value)
-    return rows
-
-
 def _list_ids(value: object) -> Iterator[UUID]:
     """Yield the ids in the rows of a section."""
     match value:
@@ -151,7 +147,7 @@ _READ_NEED = f"""
     SELECT {build_is_due("i.insights_as_of", "i.insights_seconds")} AS is_due, a.last_erased_at
     FROM agent_indexes i
     JOIN agents a ON a.agent_id = :agent
-    CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
+    CROSS JOIN {CLOCK}
     WHERE i.agent_id = :agent
 """
 
