@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -21,14 +21,13 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
 from app import __version__
-from app.commands.client import changing, control, lifespans, reading, relationships, transfer
+from app.commands.client import changing, reading, reviews, transfer
 from app.commands.client.calling import AsJson, Failure, drop_unset
 from app.commands.client.captures import capture, captures
 from app.commands.client.demo import demo
 from app.commands.client.hooks import hook
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
-from app.commands.client.why import why
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -70,7 +69,11 @@ def main() -> None:
 
     A failure is one line on standard error. The exit status is then 1, or 2 for a wrong call.
     """
-    _accept_any_text()
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8")
+    if isinstance(sys.stdout, TextIOWrapper):
+        # What it cannot show is escaped.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         sys.exit(cli(standalone_mode=False))
     except NoArgsIsHelpError as request:
@@ -82,14 +85,6 @@ def main() -> None:
         _exit_with_error("stopped.")
     except Failure as problem:
         _exit_with_error(str(problem))
-
-
-def _accept_any_text() -> None:
-    """Read standard input as UTF-8, and escape what standard output cannot show."""
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8")
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _describe_usage_error(problem: UsageError) -> str:
@@ -111,14 +106,10 @@ def _exit_with_error(message: str, status: int = 1) -> NoReturn:
 @cli.command()
 def serve(
     host: Annotated[
-        str | None, typer.Option(help="Address to listen on [PALIMPSEST_HOST].", show_default=False)
+        str | None, typer.Option(help="Address to listen on [PALIMPSEST_HOST].")
     ] = None,
-    port: Annotated[
-        int | None, typer.Option(help="Port to listen on [PALIMPSEST_PORT].", show_default=False)
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes [PALIMPSEST_WORKERS].", show_default=False)
-    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on [PALIMPSEST_PORT].")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes [PALIMPSEST_WORKERS].")] = None,
     migrate: Annotated[
         bool, typer.Option("--migrate", help="Migrate an external database first.")
     ] = False,
@@ -131,10 +122,12 @@ def serve(
     from app.listening import announce_readiness, check_port, end_on_hangup
     from app.network_files import check_files
     from app.networks.many_languages import find_many_languages
+    from app.settings import describe_unknown_variables
 
     settings = _load_settings(**drop_unset(host=host, port=port, workers=workers))
     log_config = _configure_logging(settings)
-    _warn_of_unknown_variables()
+    for sentence in describe_unknown_variables():
+        logger.warning(sentence)
     # uvicorn raises a caught SIGTERM again after it has shut down. As an exit, the signal lets the
     # embedded Postgres be stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -148,22 +141,17 @@ def serve(
             check_files(find_many_languages().folder)
         with _open_database(settings) as opened:
             _prepare_database(opened, migrate=migrate or is_embedded)
-            _export_settings(opened)
+            # The processes of uvicorn cannot find these in their environment yet.
+            os.environ["PALIMPSEST_DATABASE_URL"] = _get_url(opened)
+            os.environ["PALIMPSEST_HOST"] = opened.host
             if settings.embedding_base_url is None or settings.local_judge:
                 logger.info("Loading the local networks: encoder and judge.")
             with (
-                _share_metrics_if_needed(settings),
+                _share_metrics(settings),
                 _run_worker_alongside(settings),
                 announce_readiness(settings),
             ):
                 _run_uvicorn(settings, log_config)
-
-
-def _warn_of_unknown_variables() -> None:
-    from app.settings import describe_unknown_variables
-
-    for sentence in describe_unknown_variables():
-        logger.warning(sentence)
 
 
 def _configure_logging(settings: "Settings") -> dict[str, Any]:
@@ -193,12 +181,6 @@ def _prepare_database(settings: "Settings", *, migrate: bool) -> None:
     schema.get_language_oid(url, settings.text_language)
 
 
-def _export_settings(settings: "Settings") -> None:
-    """Put into the environment what the processes of uvicorn cannot find there yet."""
-    os.environ["PALIMPSEST_DATABASE_URL"] = _get_url(settings)
-    os.environ["PALIMPSEST_HOST"] = settings.host
-
-
 def _run_uvicorn(settings: "Settings", log_config: dict[str, Any]) -> None:
     import uvicorn
 
@@ -226,7 +208,6 @@ def mcp(
         typer.Option(
             envvar="PALIMPSEST_URL",
             help="Address of the running service. Default: an embedded one is started.",
-            show_default=False,
         ),
     ] = None,
     agent: Annotated[
@@ -308,19 +289,21 @@ def _keep_worker_running(ended: threading.Event) -> None:
         process.kill()
 
 
-def _share_metrics_if_needed(settings: "Settings") -> AbstractContextManager[None]:
-    """Share metrics between processes, unless the only process is the one that answers /metrics."""
-    is_alone = settings.workers == 1 and settings.database_url is not None
-    return nullcontext() if is_alone else _share_metrics()
-
-
 @contextmanager
-def _share_metrics() -> Iterator[None]:
-    """Open a folder in which processes write what they counted, unless there is one already."""
-    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+def _share_metrics(settings: "Settings") -> Iterator[None]:
+    """Open a folder in which processes write their counts, unless there is one already.
+
+    If there is a single process, it answers /metrics itself, and needs no folder.
+    """
+    is_alone = settings.workers == 1 and settings.database_url is not None
+    if is_alone or "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         yield
         return
-    _remove_left_metrics()
+    # Services that were killed have left their folders, without a lock.
+    for path in Path(tempfile.gettempdir()).glob(f"{METRICS_PREFIX}*/lock"):
+        with suppress(OSError), path.open(encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path.parent)
     with (
         tempfile.TemporaryDirectory(prefix=METRICS_PREFIX) as folder,
         open(Path(folder) / "lock", "w", encoding="ascii") as lock,
@@ -328,14 +311,6 @@ def _share_metrics() -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         yield
-
-
-def _remove_left_metrics() -> None:
-    """Remove the folders of services that were killed: nobody has their locks any more."""
-    for path in Path(tempfile.gettempdir()).glob(f"{METRICS_PREFIX}*/lock"):
-        with suppress(OSError), path.open(encoding="ascii") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path.parent)
 
 
 # --- maintaining the database --------------------------------------------------------------------
@@ -355,14 +330,13 @@ def migrate() -> None:
 def distribute(
     workers: Annotated[
         list[str] | None,
-        typer.Option("--worker", help="A node, as host:port; may be repeated.", show_default=False),
+        typer.Option("--worker", help="A node, as host:port; may be repeated."),
     ] = None,
     coordinator: Annotated[
         str | None,
         typer.Option(
             help="This database's server, as host:port, as the workers reach it. Default: the "
             "address in the settings.",
-            show_default=False,
         ),
     ] = None,
     shards: Annotated[
@@ -388,11 +362,14 @@ def reembed() -> None:
 
     Running services keep the old one until the end.
     """
+    import asyncio
+
     from app.commands.maintenance.reembed import reembed_database
 
     with _explain_errors(), _open_checked_database() as settings:
         # It changes the tables themselves.
-        reembed_database(settings.model_copy(update={"database_url": _get_owner_url(settings)}))
+        owned = settings.model_copy(update={"database_url": _get_owner_url(settings)})
+        asyncio.run(reembed_database(owned))
 
 
 @cli.command()
@@ -417,9 +394,7 @@ def vacuum() -> None:
 
 @cli.command()
 def doctor(
-    agent: Annotated[
-        str | None, typer.Option(help="Examine this agent alone.", show_default=False)
-    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Examine this agent alone.")] = None,
     repair: Annotated[
         bool,
         typer.Option("--repair", help="Put right what can be computed from what else is stored."),
@@ -430,37 +405,43 @@ def doctor(
 
     The exit status is 1 if something does not hold.
     """
+    import asyncio
+
     from app.commands.maintenance.doctor import doctor_database
 
     with _explain_errors(), _open_checked_database() as settings:
-        healthy = doctor_database(settings, agent=agent, repair=repair, as_json=as_json)
+        healthy = asyncio.run(
+            doctor_database(settings, agent=agent, repair=repair, as_json=as_json)
+        )
     if not healthy:
         raise typer.Exit(1)
 
 
 @cli.command()
 def retain(
-    agent: Annotated[str | None, typer.Option(help="This agent alone.", show_default=False)] = None,
+    agent: Annotated[str | None, typer.Option(help="This agent alone.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be done.")
     ] = False,
     forget: Annotated[
         str | None,
-        typer.Option(
-            help="Give up this archive of the agent, lost or damaged.", show_default=False
-        ),
+        typer.Option(help="Give up this archive of the agent, lost or damaged."),
     ] = None,
 ) -> None:
     """Cool what ended long ago, and move old operations from the log to archives.
 
     The settings say how long ago. Services may run meanwhile.
     """
+    import asyncio
+
     from app.commands.maintenance.retention import retain_database
 
     if forget and agent is None:
         raise Failure("--forget needs --agent.")
     with _explain_errors(), _open_checked_database() as settings:
-        sound = retain_database(settings, agent=agent, dry_run=dry_run, forget=forget or None)
+        sound = asyncio.run(
+            retain_database(settings, agent=agent, dry_run=dry_run, forget=forget or None)
+        )
     if not sound:
         raise typer.Exit(1)
 
@@ -477,9 +458,7 @@ AgentNames = Annotated[
     typer.Option("--agent", help="An agent's id, `acme/*` or `*`; may be repeated."),
 ]
 Trust = Annotated[int, typer.Option(help="The highest trust that it may give, 0 to 100.")]
-Days = Annotated[
-    float | None, typer.Option(help="Days until it ends. Default: never.", show_default=False)
-]
+Days = Annotated[float | None, typer.Option(help="Days until it ends. Default: never.")]
 Overlap = Annotated[int, typer.Option(help="Seconds for which the old key still works.")]
 KeyName = Annotated[str, typer.Argument(help="For people: who uses it, and what for.")]
 KeyIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The key's id: see the list.")]
@@ -611,17 +590,15 @@ def _explain_errors() -> Iterator[None]:
 
     try:
         yield
-    except (PortTaken, DamagedNetwork) as problem:
+    except (PortTaken, DamagedNetwork, InvalidSettings) as problem:
         raise Failure(str(problem)) from None
     except (UnfitDatabase, PalimpsestError) as problem:
         raise Failure(advise_operator(problem)) from None
-    except InvalidSettings as problem:
-        raise Failure(str(problem)) from None
 
 
 # --- talking to a running service ----------------------------------------------------------------
 
-cli.add_typer(control.reviews, name="reviews")
+cli.add_typer(reviews.reviews, name="reviews")
 for command in (
     changing.store,
     reading.search,
@@ -631,17 +608,22 @@ for command in (
     reading.context,
     reading.log,
     reading.agents,
-    relationships.link,
-    relationships.links,
-    why,
+    changing.link,
+    reading.links,
+    reading.why,
     sweep,
     capture,
     captures,
     hook,
     insights,
     demo,
-    *control.COMMANDS,
-    *lifespans.COMMANDS,
+    reviews.answer,
+    changing.revert,
+    changing.forget,
+    changing.mode,
+    changing.end_session,
+    changing.end_project,
+    reading.stats,
 ):
     cli.command()(command)
 cli.command("export")(transfer.export_agent)

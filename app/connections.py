@@ -41,9 +41,13 @@ class BoundedConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._wait_for_head()
-        settings = _get_settings(self.config)
+        settings: Settings = _get_state(self.config).settings
         if len(self.connections) > settings.max_connections_per_address:
-            _make_room(self._find_neighbours(), settings.max_connections_per_address)
+            address = self.client and self.client[0]
+            neighbours = [
+                one for one in self._list_open() if (one.client and one.client[0]) == address
+            ]
+            _make_room(neighbours, settings.max_connections_per_address)
         if len(self.connections) > settings.max_connections:
             _make_room(self._list_open(), settings.max_connections)
 
@@ -133,11 +137,6 @@ class BoundedConnection(HttpToolsProtocol):
             if isinstance(one, BoundedConnection) and not one.transport.is_closing()
         ]
 
-    def _find_neighbours(self) -> list["BoundedConnection"]:
-        """Return the open connections from the same address, this one among them."""
-        address = self.client and self.client[0]
-        return [one for one in self._list_open() if (one.client and one.client[0]) == address]
-
 
 def _make_room(present: list[BoundedConnection], most: int) -> None:
     """Close the one that waits longest, if there are more than `most`."""
@@ -146,13 +145,8 @@ def _make_room(present: list[BoundedConnection], most: int) -> None:
         min(waiting, key=lambda one: one.waits_since or 0.0).abort()
 
 
-def _get_settings(config: Config) -> Settings:
-    """Return the settings of the application that the connections lead to."""
-    settings: Settings = _get_state(config).settings
-    return settings
-
-
 def _get_state(config: Config) -> State:
+    """Return the state of the application that the connections lead to."""
     app = config.loaded_app
     while not hasattr(app, "state"):
         app = app.app

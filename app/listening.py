@@ -24,31 +24,23 @@ class PortTaken(Exception):
 
 def check_port(settings: Settings) -> None:
     """Raise PortTaken unless the service could listen at its address."""
-    for family, kind, protocol, _, address in _find_addresses(settings):
+    host, port = settings.host, settings.port
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as problem:
+        raise PortTaken(f"{host} is no address of this machine: {problem}.") from None
+    for family, kind, protocol, _, address in addresses:
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(address)
             except OSError as problem:
-                raise PortTaken(_describe_taken(settings, problem)) from None
-
-
-def _find_addresses(settings: Settings) -> list[tuple[int, int, int, str, tuple[str, int]]]:
-    try:
-        return socket.getaddrinfo(  # type: ignore[return-value]  # no address of other families
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-    except OSError as problem:
-        raise PortTaken(f"{settings.host} is no address of this machine: {problem}.") from None
-
-
-def _describe_taken(settings: Settings, problem: OSError) -> str:
-    other = settings.port + 1 if settings.port < 65_535 else 8000
-    return (
-        f"cannot listen on port {settings.port} of {settings.host}: "
-        f"{(problem.strerror or str(problem)).lower()}. "
-        f"Choose another with --port {other}, or PORT={other} make serve."
-    )
+                other = port + 1 if port < 65_535 else 8000
+                reason = (problem.strerror or str(problem)).lower()
+                raise PortTaken(
+                    f"cannot listen on port {port} of {host}: {reason}. "
+                    f"Choose another with --port {other}, or PORT={other} make serve."
+                ) from None
 
 
 @contextmanager

@@ -1003,19 +1003,16 @@ def describe_unknown_variables() -> list[str]:
         and name.upper() not in known
         and not name.startswith(_TEST_VARIABLES)
     ]
-    return [_describe_unknown(name, known) for name in unknown]
-
-
-def _describe_unknown(name: str, known: set[str]) -> str:
-    words = {other.removeprefix("PALIMPSEST_") for other in known}
-    word = name.upper().removeprefix("PALIMPSEST_")
-    similar = difflib.get_close_matches(word, words, n=1, cutoff=0.75)
-    advice = (
-        f"Did you mean PALIMPSEST_{similar[0]}?"
-        if similar
-        else "docs/operate/settings.md lists those there are."
-    )
-    return f"{name} is no setting, so it changes nothing. {advice}"
+    words = {name.removeprefix("PALIMPSEST_") for name in known}
+    sentences: list[str] = []
+    for name in unknown:
+        word = name.upper().removeprefix("PALIMPSEST_")
+        similar = difflib.get_close_matches(word, words, n=1, cutoff=0.75)
+        advice = "docs/operate/settings.md lists those there are."
+        if similar:
+            advice = f"Did you mean PALIMPSEST_{similar[0]}?"
+        sentences.append(f"{name} is no setting, so it changes nothing. {advice}")
+    return sentences
 
 
 def _find_secrets_folder() -> str | None:
@@ -1045,14 +1042,8 @@ def settings_table() -> str:
     """Return the settings as a Markdown table."""
     rows = ["| variable | default | meaning |", "| --- | --- | --- |"]
     for name, field in Settings.model_fields.items():
-        default = _format_default(name, field.default)
+        default = "(unset)" if field.default is None else str(field.default).lower()
+        if name == "data_dir":
+            default = "(platform folder)"
         rows.append(f"| `PALIMPSEST_{name.upper()}` | `{default}` | {field.description} |")
     return "\n".join(rows)
-
-
-def _format_default(name: str, default: object) -> str:
-    if name == "data_dir":
-        return "(platform folder)"
-    if default is None:
-        return "(unset)"
-    return str(default).lower()

@@ -74,7 +74,10 @@ class RedactingExporter(SpanExporter):
 
 
 def _redact_span(span: ReadableSpan) -> ReadableSpan:
-    events = [_redact_event(event) for event in span.events]
+    events = [
+        Event(event.name, _redact_attributes(event.attributes), event.timestamp)
+        for event in span.events
+    ]
     return ReadableSpan(
         name=span.name,
         context=span.get_span_context(),
@@ -89,10 +92,6 @@ def _redact_span(span: ReadableSpan) -> ReadableSpan:
         end_time=span.end_time,
         instrumentation_scope=span.instrumentation_scope,
     )
-
-
-def _redact_event(event: Event) -> Event:
-    return Event(event.name, _redact_attributes(event.attributes), event.timestamp)
 
 
 def _redact_attributes(

@@ -57,7 +57,6 @@ from app.services.lifespans import LifespanEnder
 from app.services.lists import MemoryLister
 from app.services.message_reader import MessageReader
 from app.services.metrics import count_read
-from app.services.parts import TextStorer
 from app.services.readiness import Readiness
 from app.services.reembed import Reembedder
 from app.services.relationships import RelationshipWriter
@@ -118,7 +117,6 @@ class Services:
     key_reader: KeyReader
     keys: KeyIssuer
     remember: Remember
-    texts: TextStorer
     messages: MessageReader
     captures: Capturer
     capture_runner: CaptureRunner
@@ -337,7 +335,7 @@ def _build_services(
     zone = find_zone(settings.timezone) or UTC
     dates = DatesNetwork(threads, many)
     dater = FactDater(engine, dates, zone=zone, is_on=settings.read_dates)
-    remember = Remember(engine, embedder, dater, classifier, store_settings, setup)
+    remember = Remember(engine, splitter, dater, classifier, store_settings, setup)
     usage = UsageCounter(engine, every=settings.use_flush_seconds)
     search = Searcher(
         reads,
@@ -374,7 +372,6 @@ def _build_services(
         key_reader=KeyReader(engine),
         keys=KeyIssuer(engine),
         remember=remember,
-        texts=TextStorer(remember, splitter),
         messages=messages,
         captures=captures,
         capture_runner=CaptureRunner(engine, captures),
@@ -405,7 +402,6 @@ def _build_services(
             store_settings,
             sweep_setup,
             indexes,
-            encoder=embedder.name,
             batch=settings.supersession_batch,
         ),
         sweep_requests=sweep_requests,

@@ -155,12 +155,15 @@ _Call = Callable[[Client, int], bytes]
 def _list_calls() -> dict[str, _Call]:
     asked, fresh = asked_texts(), cycle(fresh_texts())
 
-    def search(mode: str) -> _Call:
+    def search(mode: str, **more: Any) -> _Call:
         return lambda client, number: client.prepare(
-            "/v1/search", {"query": asked[number % len(asked)], "mode": mode, "limit": 10}
+            "/v1/search", {"query": asked[number % len(asked)], "mode": mode, "limit": 10, **more}
         )
 
     calls = {f"search, {mode}": search(mode) for mode in MODES}
+    # A memory begins and becomes known each second.
+    calls["search, as of 100 memories"] = search("hybrid", as_of="2024-01-01T00:01:40Z")
+    calls["search, known at 100 memories"] = search("hybrid", known_at="2024-01-01T00:01:40Z")
     calls["store"] = lambda client, number: client.prepare(
         "/v1/memories", {"content": next(fresh), "session_id": uuid4().hex}
     )
@@ -239,7 +242,7 @@ def _compare(
         found = sum(
             one >= other - 1e-6 for one, other in zip(near_scores, exact_scores, strict=True)
         )
-        shares.append(found / len(exact_scores))
+        shares.append(found / len(exact_scores) if exact_scores else 1.0)
     return shares, fewest
 
 

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from app.jobs.worker import SHUTDOWN_GRACE
-from app.services.key_reader import PATIENCE
+from app.services.background_tasks import PATIENCE
 from app.settings import Settings, load_settings
 from support.containers import POSTGRES_IMAGE, need_docker_engine
 

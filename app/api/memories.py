@@ -154,7 +154,7 @@ async def store(
         status = max(map(_get_status, outcome.outcomes))
         return respond_with_answer(answer, status, _build_headers(outcome.first), view)
 
-    outcome = await services.texts.store(
+    outcome = await services.remember.store_text(
         caller.build_call(render), _build_command(body, caller.rights), dry_run=body.dry_run
     )
     return render(outcome)
@@ -196,7 +196,7 @@ async def store_batch(
     commands = [item.command for item in items if isinstance(item, _Item)]
     if not commands:
         return render([])
-    outcomes = await services.texts.store_all(
+    outcomes = await services.remember.store_texts(
         caller.build_call(render), commands, atomic=body.atomic, is_history=body.history
     )
     # In a thread: a thousand answers of megabytes take 0.2 s.

@@ -3,7 +3,6 @@
 import asyncio
 import ctypes
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import httpx
 from mcp.server.stdio import stdio_server
 
 from app.commands.client.calling import Failure
+from app.commands.client.demo import find_free_port
 from app.mcp.server import Context, build_server
 from palimpsest_client import AsyncClient, Client
 
@@ -25,17 +25,13 @@ def serve_stdio(url: str | None, agent: str | None, api_key: str | None) -> None
     """Speak MCP until standard input ends. Without `url`, start an embedded service meanwhile."""
     # As an exit, the signal lets the embedded service be stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    _check_caller(agent, api_key)
-    with nullcontext(url) if url else _run_service() as address:
-        asyncio.run(_speak(address, agent, api_key))
-
-
-def _check_caller(agent: str | None, api_key: str | None) -> None:
-    """Raise Failure for an id or a key that no header can carry, before a service is started."""
     try:
+        # Before a service is started: no header can carry some ids and keys.
         Client(agent=agent, api_key=api_key).close()
     except ValueError as problem:
         raise Failure(f"{problem}.") from None
+    with nullcontext(url) if url else _run_service() as address:
+        asyncio.run(_speak(address, agent, api_key))
 
 
 async def _speak(url: str, agent: str | None, api_key: str | None) -> None:
@@ -52,7 +48,7 @@ async def _speak(url: str, agent: str | None, api_key: str | None) -> None:
 
 @contextmanager
 def _run_service() -> Iterator[str]:
-    port = _find_free_port()
+    port = find_free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "app.cli", "serve", "--host", "127.0.0.1"]
     # Standard output belongs to the protocol.
@@ -77,13 +73,6 @@ _PR_SET_PDEATHSIG = 1  # of prctl(2)
 def _end_with_parent() -> None:
     """Let Linux stop this process when its parent is gone, however that ended."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def _find_free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _await_readiness(process: subprocess.Popen[bytes], address: str) -> None:

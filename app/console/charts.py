@@ -1,5 +1,6 @@
 """Small charts, as places between 0 and 100 for templates to draw."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,77 +42,65 @@ def draw_churn(entries: Iterable[Mapping[str, Any]]) -> list[Bar]:
     """Return how often each slot changed."""
     listed = list(entries)
     most = max((entry["changes"] for entry in listed), default=1)
-    return [
-        Bar(
-            name_line(entry),
-            entry["current"],
-            100 * entry["changes"] / most,
-            f"{entry['changes']} changes",
-        )
-        for entry in listed
-    ]
+    bars = []
+    for entry in listed:
+        changes = entry["changes"]
+        length = 100 * changes / most
+        bars.append(Bar(name_line(entry), entry["current"], length, f"{changes} changes"))
+    return bars
 
 
 def draw_lives(entries: Iterable[Mapping[str, Any]]) -> list[Bar]:
     """Return how many days values of a kind or a slot hold, by the median of those that ended."""
     listed = [entry for entry in entries if entry["median_days"] is not None]
     most = max((entry["median_days"] for entry in listed), default=1) or 1
-    return [
-        Bar(
-            entry["kind"] if "kind" in entry else name_line(entry),
-            entry.get("current"),
-            100 * entry["median_days"] / most,
-            f"{entry['median_days']:,.0f} days; {entry['ended']} ended, {entry['open']} hold",
-        )
-        for entry in listed
-    ]
+    bars = []
+    for entry in listed:
+        label = entry["kind"] if "kind" in entry else name_line(entry)
+        days = entry["median_days"]
+        words = f"{days:,.0f} days; {entry['ended']} ended, {entry['open']} hold"
+        bars.append(Bar(label, entry.get("current"), 100 * days / most, words))
+    return bars
 
 
 def draw_errors(entries: Iterable[Mapping[str, Any]]) -> list[Bar]:
     """Return the share of each judge's endings that were undone."""
-    decided: dict[str, tuple[int, int]] = {}
+    retired, reverted = Counter[str](), Counter[str]()
     for entry in entries:
-        retired, reverted = decided.get(entry["decided_by"], (0, 0))
-        decided[entry["decided_by"]] = (
-            retired + entry["retired"],
-            reverted + entry["reverted"],
-        )
-    return [
-        Bar(
-            judge,
-            None,
-            100 * reverted / retired if retired else 0,
-            f"{reverted} of {retired} endings undone",
-        )
-        for judge, (retired, reverted) in sorted(decided.items())
-    ]
+        retired[entry["decided_by"]] += entry["retired"]
+        reverted[entry["decided_by"]] += entry["reverted"]
+    bars = []
+    for judge in sorted(retired):
+        share = 100 * reverted[judge] / retired[judge] if retired[judge] else 0
+        words = f"{reverted[judge]} of {retired[judge]} endings undone"
+        bars.append(Bar(judge, None, share, words))
+    return bars
 
 
 def draw_flip_flops(entries: Iterable[Mapping[str, Any]]) -> list[TimeLine]:
     """Return each value that came back, on one time line for all."""
     listed = [(entry, _list_times(entry)) for entry in entries]
     every = [since for _, times in listed for _, since in times]
-    first, last = min(every, default=None), max(every, default=None)
+    if not every:
+        return [TimeLine(name_line(entry), [], entry["returns"]) for entry, _ in listed]
+    first, length = min(every), (max(every) - min(every)).total_seconds()
     lines = []
     for entry, times in listed:
-        assert first is not None
-        assert last is not None
-        points = [
-            Point(_place(since, first, last), number % 2, since, memory_id)
-            for number, (memory_id, since) in enumerate(times)
-        ]
+        points = []
+        for number, (memory_id, since) in enumerate(times):
+            at = 100 * (since - first).total_seconds() / length if length else 50
+            points.append(Point(at, number % 2, since, memory_id))
         lines.append(TimeLine(name_line(entry), points, entry["returns"]))
     return lines
 
 
 def _list_times(entry: Mapping[str, Any]) -> list[tuple[str, datetime]]:
-    pairs = [(value["memory_id"], read_time(value["valid_from"])) for value in entry["latest"]]
-    return [(memory_id, since) for memory_id, since in pairs if since is not None]
-
-
-def _place(time: datetime, first: datetime, last: datetime) -> float:
-    length = (last - first).total_seconds()
-    return 100 * (time - first).total_seconds() / length if length else 50
+    times = []
+    for value in entry["latest"]:
+        since = read_time(value["valid_from"])
+        if since is not None:
+            times.append((value["memory_id"], since))
+    return times
 
 
 def name_line(entry: Mapping[str, Any]) -> str:

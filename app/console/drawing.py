@@ -106,7 +106,8 @@ class _Axis:
             return self.places[0] - _LEAST_BAND / 2
         start = self.places[before]
         if before == len(self.times) - 1:
-            return start if time - self.times[before] < _SAME else (start + self.end) / 2
+            is_start = time - self.times[before] < _SAME
+            return start if is_start else (start + self.end) / 2
         share = (time - self.times[before]) / (self.times[before + 1] - self.times[before])
         return start + share * (self.places[before + 1] - start)
 
@@ -121,14 +122,15 @@ def draw_chain(answer: Mapping[str, Any], as_of: datetime, known_at: datetime) -
     row = bisect_right(known, known_at) - 1
     cross_x, cross_y = valid.find_place(as_of), TOP + (row + 0.5) * row_height
     artist = _Artist(versions, known, valid, row_height, as_of, row)
+    known_ticks = []
+    for number, time in enumerate(known):
+        known_ticks.append(Tick(TOP + number * row_height, name_time(time)))
     return Drawing(
         width=valid.end + 8,
         height=TOP + row_height * len(known) + BOTTOM,
         boxes=[artist.draw_box(stretch) for stretch in stretches],
         valid_ticks=_label_valid_time(valid),
-        known_ticks=[
-            Tick(TOP + number * row_height, name_time(time)) for number, time in enumerate(known)
-        ],
+        known_ticks=known_ticks,
         cross_x=cross_x,
         cross_y=max(TOP - 6, cross_y),
         sentences=_tell_rows(versions, known, stretches),
@@ -142,21 +144,14 @@ def _read(text: str) -> datetime:
     return time
 
 
-def _list_beliefs(
-    versions: Sequence[Mapping[str, Any]],
-) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    for number, version in enumerate(versions):
-        for belief in version["beliefs"]:
-            yield number, belief
-
-
 def _list_known_times(versions: Sequence[Mapping[str, Any]]) -> list[datetime]:
     """Return the times at which beliefs began or ended: a version may leave the chain."""
     times = set()
-    for _, belief in _list_beliefs(versions):
-        times.add(_read(belief["known_from"]))
-        if until := read_time(belief["known_until"]):
-            times.add(until)
+    for version in versions:
+        for belief in version["beliefs"]:
+            times.add(_read(belief["known_from"]))
+            if until := read_time(belief["known_until"]):
+                times.add(until)
     return sorted(times)
 
 
@@ -167,31 +162,27 @@ def _list_stretches(
     versions: Sequence[Mapping[str, Any]], known: Sequence[datetime]
 ) -> list[_Stretch]:
     stretches = []
-    for number, belief in _list_beliefs(versions):
-        first = known.index(_read(belief["known_from"]))
-        until = read_time(belief["known_until"])
-        end = known.index(until) if until else len(known)
-        for since, ending in _list_times(belief):
-            stretches.append(_Stretch(number, since, ending, first, end))
+    for number, version in enumerate(versions):
+        for belief in version["beliefs"]:
+            first = known.index(_read(belief["known_from"]))
+            until = read_time(belief["known_until"])
+            end = known.index(until) if until else len(known)
+            for since, ending in _list_times(belief):
+                stretches.append(_Stretch(number, since, ending, first, end))
     return stretches
 
 
-def _list_times(belief: Mapping[str, Any]) -> Iterable[tuple[datetime, datetime | None]]:
-    """Yield the stretches of valid time in which a belief says that its version holds."""
+def _list_times(belief: Mapping[str, Any]) -> list[tuple[datetime, datetime | None]]:
+    """Return the stretches of valid time in which a belief says that its version holds."""
     if belief["withdrawn"]:
-        return
+        return []
+    times: list[tuple[datetime, datetime | None]] = []
     since = _read(belief["valid_from"])
     for cover in belief["covered"]:
-        yield from _drop_empty(since, _read(cover["since"]))
+        times.append((since, _read(cover["since"])))
         since = _read(cover["until"])
-    yield from _drop_empty(since, read_time(belief["valid_until"]))
-
-
-def _drop_empty(
-    since: datetime, until: datetime | None
-) -> Iterable[tuple[datetime, datetime | None]]:
-    if until is None or until - since >= _SAME:
-        yield since, until
+    times.append((since, read_time(belief["valid_until"])))
+    return [(start, end) for start, end in times if end is None or end - start >= _SAME]
 
 
 def _merge_rows(stretches: Iterable[_Stretch]) -> list[_Stretch]:
@@ -210,8 +201,12 @@ def _merge_rows(stretches: Iterable[_Stretch]) -> list[_Stretch]:
 
 
 def _lay_out_valid_time(stretches: Iterable[_Stretch]) -> _Axis:
+    ends = set()
+    for stretch in stretches:
+        ends.add(stretch.since)
+        if stretch.until:
+            ends.add(stretch.until)
     times: list[datetime] = []
-    ends = [time for one in stretches for time in (one.since, one.until) if time]
     for time in sorted(ends):
         if not times or time - times[-1] >= _SAME:
             times.append(time)
@@ -256,6 +251,13 @@ class _Artist:
         width = self.valid.find_place(stretch.until) - x
         height = (stretch.end_row - stretch.first_row) * self.row_height
         text = "erased" if version["content"] is None else version["content"]
+        as_of = stretch.since
+        if stretch.since.year == 1 and stretch.until is not None:
+            # Of a stretch without a beginning, nearly its end stands for it.
+            as_of = stretch.until - _SAME
+        is_in_time = stretch.since <= self.as_of and (
+            stretch.until is None or self.as_of < stretch.until
+        )
         return Box(
             version=stretch.version,
             memory_id=version["id"],
@@ -265,34 +267,21 @@ class _Artist:
             height=height,
             lines=_fit_text(text, stretch.version + 1, width, height),
             words=f"{name_unseen(cut_text(text, 200))}: {_tell_stretch(stretch)}",
-            as_of=format_time(_choose_time(stretch)),
+            as_of=format_time(as_of),
             known_at=format_time(self.known[stretch.first_row]),
-            is_chosen=self._is_chosen(stretch),
+            is_chosen=is_in_time and stretch.first_row <= self.chosen_row < stretch.end_row,
             opens_left=stretch.since.year == 1,
             opens_right=stretch.until is None,
         )
-
-    def _is_chosen(self, stretch: _Stretch) -> bool:
-        in_rows = stretch.first_row <= self.chosen_row < stretch.end_row
-        return in_rows and _holds_at(stretch, self.as_of)
-
-
-def _holds_at(stretch: _Stretch, time: datetime) -> bool:
-    return stretch.since <= time and (stretch.until is None or time < stretch.until)
-
-
-def _choose_time(stretch: _Stretch) -> datetime:
-    """Return a moment in the stretch: its start, but of one that always held, nearly its end."""
-    if stretch.since.year > 1 or stretch.until is None:
-        return stretch.since
-    return stretch.until - _SAME
 
 
 def _fit_text(text: str, number: int, width: float, height: float) -> list[str]:
     """Return the lines that fit into a box; of a small one its number, of a smaller one none."""
     letters, lines = int((width - 8) / _LETTER), max(1, int((height - 4) / _LINE))
+    if letters < len(str(number)):
+        return []
     if letters < 9:
-        return [str(number)] if letters >= len(str(number)) else []
+        return [str(number)]
     text = name_unseen(cut_text(" ".join(text.split()), letters * lines))
     fitting = wrap(text, letters, max_lines=lines, placeholder="…", break_on_hyphens=False)
     return fitting or [str(number)]
@@ -313,11 +302,11 @@ def _tell_rows(
     sentences = []
     listed = sorted(stretches, key=lambda one: one.since)
     for row, time in enumerate(known):
-        parts = [
-            f"“{name_unseen(cut_text(versions[one.version]['content'] or 'erased', 80))}” "
-            f"{_tell_stretch(one)}"
-            for one in listed
-            if one.first_row <= row < one.end_row
-        ]
+        parts = []
+        for stretch in listed:
+            if stretch.first_row <= row < stretch.end_row:
+                text = versions[stretch.version]["content"] or "erased"
+                quoted = name_unseen(cut_text(text, 80))
+                parts.append(f"“{quoted}” {_tell_stretch(stretch)}")
         sentences.append(f"Since {name_time(time)} believed: {'; '.join(parts) or 'nothing'}.")
     return sentences

@@ -55,17 +55,13 @@ class Login:
 
 def ask_for_key(request: Request) -> Response:
     """Lead to the login, and from there back to the page."""
-    if _came_from_elsewhere(request):
+    if request.method == "GET" and request.headers.get("sec-fetch-site") == "cross-site":
         # A browser keeps the cookie back when a page of another site leads here, such as a mail
         # with this address. It sends the cookie when this page itself asks again.
         return HTMLResponse(render_template("again.html"))
     path, query = request.url.path, request.url.query
     wanted = f"{path}?{query}" if query else path
     return RedirectResponse(f"{_LOGIN}?{urlencode({'next': wanted})}", 303)
-
-
-def _came_from_elsewhere(request: Request) -> bool:
-    return request.method == "GET" and request.headers.get("sec-fetch-site") == "cross-site"
 
 
 def read_destination(request: Request) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.console.rendering import render_template
 from app.console.times import Slider, read_time
-from palimpsest_client import AsyncClient
+from palimpsest_client import AsyncClient, NotFound
 
 _OF_EVERY_PAGE = ("agent", "as_of", "known_at")
 # A redirect names by one of these words what was done; nothing else of an address is shown.
@@ -81,6 +81,20 @@ class PageCall:
         url = self.request.url
         return f"{url.path}?{url.query}" if url.query else url.path
 
+    @property
+    def first(self) -> int:
+        """Return the number of the first row to show, of a list that has no cursor."""
+        text = self.parameters.get("first", "")
+        return int(text[:6]) if text.isascii() and text.isdecimal() else 0
+
+    async def find_agent(self) -> Mapping[str, Any] | None:
+        """Return the agent of the page, None if nothing was ever written to it."""
+        assert self.agent is not None
+        try:
+            return await self.client.get_agent(self.agent)
+        except NotFound:
+            return None
+
     def is_below(self, path: str) -> bool:
         """Return True if this page is the one at `path`, or one below it."""
         own = self.request.url.path
@@ -105,8 +119,12 @@ class PageCall:
 
         `changes` replace or add parameters; None leaves one out, and a list repeats one.
         """
-        same = {n: self.parameters[n] for n in _OF_EVERY_PAGE if self.parameters.get(n)}
-        values = {n: value for n, value in (same | changes).items() if value not in (None, "", [])}
+        values: dict[str, Any] = {}
+        for name in _OF_EVERY_PAGE:
+            if self.parameters.get(name):
+                values[name] = self.parameters[name]
+        values |= changes
+        values = {name: value for name, value in values.items() if value not in (None, "", [])}
         return f"{path}?{urlencode(values, doseq=True)}" if values else path
 
     def render(self, template: str, status: int = 200, /, **values: Any) -> Response:
@@ -125,7 +143,3 @@ class PageCall:
     def lead_to(self, path: str, **changes: Any) -> Response:
         """Return a redirect to another page for the same agent and moment."""
         return RedirectResponse(self.link(path, **changes), 303)
-
-
-def read_now() -> datetime:
-    return datetime.now(UTC)

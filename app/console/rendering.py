@@ -20,6 +20,8 @@ _UNSEEN = re.compile(
 )
 # More marks on one letter than any language has; they would grow over other lines.
 _PILED_UP = re.compile("([\u0300-\u036f\u20d0-\u20ff]{4})[\u0300-\u036f\u20d0-\u20ff]+")
+# Categories of characters that belong to the one before them.
+_CONTINUING = ("Mn", "Me", "Mc", "Cf", "Sk")
 _LONGEST = 280
 
 
@@ -51,20 +53,17 @@ def cut_text(content: str, longest: int) -> str:
     if len(content) <= longest:
         return content
     end = longest - 1
-    while end > longest // 2 and _continues(content[end]):
+    while end > longest // 2 and unicodedata.category(content[end]) in _CONTINUING:
         end -= 1
     return content[:end].rstrip() + "…"
-
-
-def _continues(character: str) -> bool:
-    return unicodedata.category(character) in ("Mn", "Me", "Mc", "Cf", "Sk")
 
 
 def show_time(value: str | datetime | None, otherwise: str = "") -> Markup:
     """Return a time to the minute in UTC; midnight as its day, the earliest time as "always"."""
     if value is None:
         return escape(otherwise)
-    time = (value if isinstance(value, datetime) else parse_time(value)).astimezone(UTC)
+    time = value if isinstance(value, datetime) else parse_time(value)
+    time = time.astimezone(UTC)
     exact = time.isoformat().replace("+00:00", "Z")
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exact, name_time(time))
 
@@ -78,7 +77,9 @@ def name_time(time: datetime) -> str:
 
 def count_words(count: int, one: str, many: str | None = None) -> str:
     """Return "1 fact" or "2 facts"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    if count == 1:
+        return f"{count:,} {one}"
+    return f"{count:,} {many or one + 's'}"
 
 
 def name_asset(name: str) -> str:
@@ -86,25 +87,20 @@ def name_asset(name: str) -> str:
     return f"/ui/assets/{name}?v={_VERSIONS[name]}"
 
 
-def _build_environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("app.console"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"text": show_text, "plain_text": show_plain_text, "time": show_time}
-    environment.globals |= {
-        "asset": name_asset,
-        "count_words": count_words,
-        "last_step": LAST_STEP,
-        "marks_of_sliders": MARKS,
-    }
-    return environment
-
-
 _VERSIONS = {
     path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in ASSETS.iterdir()
 }
-_ENVIRONMENT = _build_environment()
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("app.console"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.filters |= {"text": show_text, "plain_text": show_plain_text, "time": show_time}
+_ENVIRONMENT.globals |= {
+    "asset": name_asset,
+    "count_words": count_words,
+    "last_step": LAST_STEP,
+    "marks_of_sliders": MARKS,
+}

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp
 from app.api.problems import build_problem, respond_with_problem
 from app.api.web_pages import comes_from_another_origin
 from app.console.login import Login, ask_for_key
-from app.console.page_call import PageCall, read_now
+from app.console.page_call import PageCall
 from app.console.pages import (
     agents,
     ask,
@@ -106,7 +107,9 @@ class _Console:
         return _build_route(path, method, endpoint)
 
     async def _answer(self, request: Request, client: AsyncClient, answer: Answer) -> Response:
-        form = await _read_form(request)
+        # Browsers send a form in this encoding unless files are in it.
+        body = (await request.body()).decode(errors="replace")
+        form = ImmutableMultiDict(parse_qsl(body, keep_blank_values=True))
         call = self._build_call(request, client, _STRANGER, form)
         try:
             call = self._build_call(request, client, await client.get_actor(), form)
@@ -134,7 +137,7 @@ class _Console:
             viewer=viewer,
             form=form,
             needs_key=self._needs_key,
-            now=read_now(),
+            now=datetime.now(UTC),
         )
 
 
@@ -151,7 +154,9 @@ def _build_route(path: str, method: str, answer: Callable[[Request], Awaitable[R
         request.scope["route"] = route  # for metrics and the log
         host = request.headers.get("host", "")
         if method == "POST" and comes_from_another_origin(host, request.headers):
-            return _refuse_foreign_page()
+            detail = "Only pages of the console itself may send this."
+            problem = build_problem(403, "foreign-origin", "A foreign page", detail)
+            return respond_with_problem(problem)
         return await answer(request)
 
     route = Route(PATH + path, endpoint, methods=[method], include_in_schema=False)
@@ -160,14 +165,3 @@ def _build_route(path: str, method: str, answer: Callable[[Request], Awaitable[R
 
 async def _say_there_is_no_page(call: PageCall) -> Response:
     return call.render_problem(404, "No such page", "The console has no page at this address.")
-
-
-def _refuse_foreign_page() -> Response:
-    detail = "Only pages of the console itself may send this."
-    return respond_with_problem(build_problem(403, "foreign-origin", "A foreign page", detail))
-
-
-async def _read_form(request: Request) -> Form:
-    """Return the fields of a form; browsers send it in this encoding unless files are in it."""
-    body = (await request.body()).decode(errors="replace")
-    return ImmutableMultiDict(parse_qsl(body, keep_blank_values=True))

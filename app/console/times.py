@@ -82,10 +82,12 @@ def read_moved_sliders(parameters: Mapping[str, str], now: datetime) -> dict[str
 
 def read_time(text: str | None) -> datetime | None:
     """Return the time of a parameter, None if there is none. Raises BadTime."""
+    if not text:
+        return None
     try:
-        return parse_time(text) if text else None
+        return parse_time(text)
     except ValueError as problem:
-        raise BadTime(f"{text[:40] if text else ''}: {problem}") from None
+        raise BadTime(f"{text[:40]}: {problem}") from None
 
 
 def format_time(time: datetime) -> str:

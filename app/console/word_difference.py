@@ -29,10 +29,16 @@ def mark_difference(
     old_words, new_words = _split_words(old), _split_words(new)
     first = _find_first(_fold(old_words), _fold(new_words), most)
     shown = slice(first, first + most)
-    olds, news = _mark_words(old_words[shown], new_words[shown])
+    olds, news = old_words[shown], new_words[shown]
+    marked_olds, marked_news = Markup(""), Markup("")
+    matcher = SequenceMatcher(None, _fold(olds), _fold(news), autojunk=False)
+    for kind, old_from, old_until, new_from, new_until in matcher.get_opcodes():
+        is_same = kind == "equal"
+        marked_olds += _mark("del", olds[old_from:old_until], is_same=is_same)
+        marked_news += _mark("ins", news[new_from:new_until], is_same=is_same)
     return (
-        _show(old, olds, first=first, is_cut=len(old_words) > first + most),
-        _show(new, news, first=first, is_cut=len(new_words) > first + most),
+        _show(old, marked_olds, first=first, is_cut=len(old_words) > first + most),
+        _show(new, marked_news, first=first, is_cut=len(new_words) > first + most),
     )
 
 
@@ -50,21 +56,10 @@ def _find_first(old: Sequence[str], new: Sequence[str], most: int) -> int:
     longest = max(len(old), len(new))
     if longest <= most:
         return 0
-    pairs = zip(old, new, strict=False)
-    alike = next((at for at, (one, other) in enumerate(pairs) if one != other), None)
-    if alike is None:
-        alike = min(len(old), len(new))
+    alike = 0
+    while alike < min(len(old), len(new)) and old[alike] == new[alike]:
+        alike += 1
     return 0 if alike == longest else max(0, alike - _CONTEXT)
-
-
-def _mark_words(old: Sequence[str], new: Sequence[str]) -> tuple[Markup, Markup]:
-    matcher = SequenceMatcher(None, _fold(old), _fold(new), autojunk=False)
-    olds, news = [], []
-    for kind, old_from, old_until, new_from, new_until in matcher.get_opcodes():
-        is_same = kind == "equal"
-        olds.append(_mark("del", old[old_from:old_until], is_same=is_same))
-        news.append(_mark("ins", new[new_from:new_until], is_same=is_same))
-    return Markup("").join(olds), Markup("").join(news)
 
 
 def _mark(tag: str, words: Sequence[str], *, is_same: bool) -> Markup:
@@ -79,5 +74,6 @@ def _mark(tag: str, words: Sequence[str], *, is_same: bool) -> Markup:
 def _show(text: str | None, marked: Markup, *, first: int, is_cut: bool) -> Markup:
     if text is None:
         return Markup('<span class="quiet">erased</span>')
-    before, after = _SAME_BEFORE if first else "", _NOT_COMPARED if is_cut else ""
+    before = _SAME_BEFORE if first else ""
+    after = _NOT_COMPARED if is_cut else ""
     return Markup('{}<bdi class="text">{}</bdi>{}').format(before, marked.rstrip(), after)

@@ -5,7 +5,6 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from json.decoder import JSONObject, scanstring  # type: ignore[attr-defined]  # not in the stubs
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # as above
@@ -40,10 +39,14 @@ class Document:
 
     def list_records(self, *names: str) -> list[Placed]:
         """Return the objects of the lists of these names, else the objects of the file."""
-        lists = [one[name] for one in self.objects for name in names if name in one]
-        if not lists:
-            return self.objects
-        return [record for records in lists for record in list_objects(records)]
+        records: list[Placed] = []
+        is_list = False
+        for one in self.objects:
+            for name in names:
+                if name in one:
+                    is_list = True
+                    records += list_objects(one[name])
+        return records if is_list else self.objects
 
 
 def list_objects(value: Any) -> list[Placed]:
@@ -63,7 +66,7 @@ def parse_file(content: bytes) -> Document:
     except UnicodeDecodeError as error:
         raise UnreadableFile(f"is not UTF-8 at byte {error.start}") from None
     if text.startswith("---"):
-        return Document(list(_parse_blocks(text)))
+        return Document(_parse_blocks(text))
     try:
         return Document(_parse_json(text))
     except json.JSONDecodeError as error:
@@ -142,18 +145,19 @@ def _parse_archive(content: bytes) -> Document:
     return Document(Placed(files))
 
 
-def _parse_blocks(text: str) -> Iterator[Placed]:
-    """Yield the blocks of a Markdown file: lines `name: value` between `---`, and then a text."""
+def _parse_blocks(text: str) -> list[Placed]:
+    """Return the blocks of a Markdown file: lines `name: value` between `---`, and then a text."""
     parts = re.split(r"(?m)^---[ \t]*\r?$", text)
+    blocks = []
     line = 1
     for place in range(1, len(parts), 2):
-        block = Placed(_parse_head(parts[place]))
+        block = Placed()
+        for field_line in parts[place].splitlines():
+            name, colon, value = field_line.partition(":")
+            if colon:
+                block[name.strip()] = value.strip()
         block.line = line + parts[place - 1].count("\n")
         block["text"] = parts[place + 1].strip() if place + 1 < len(parts) else ""
         line = block.line + parts[place].count("\n")
-        yield block
-
-
-def _parse_head(text: str) -> Mapping[str, str]:
-    pairs = (line.partition(":") for line in text.splitlines() if ":" in line)
-    return {name.strip(): value.strip() for name, _, value in pairs}
+        blocks.append(block)
+    return blocks

@@ -91,7 +91,9 @@ def read_time(record: Mapping[str, Any], name: str) -> datetime | None:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
         time = datetime.fromisoformat(value)
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=UTC)
+        return time.astimezone(UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         raise UnreadableRecord(f"its {name} is no time: {value!r}") from None
 
@@ -99,8 +101,10 @@ def read_time(record: Mapping[str, Any], name: str) -> datetime | None:
 def read_day_after(record: Mapping[str, Any], name: str) -> datetime | None:
     """Return the end of the named day. Raises UnreadableRecord."""
     day = read_time(record, name)
+    if day is None:
+        return None
     try:
-        return day and day.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        return day.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     except OverflowError:
         raise UnreadableRecord(f"its {name} is the last day of the calendar") from None
 

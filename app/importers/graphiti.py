@@ -37,7 +37,11 @@ def matches(document: Document) -> bool:
 
 def read(document: Document) -> Reading:
     """Return the facts of the edges. Nodes and episodes give names only."""
-    reading, nodes = Reading(), _read_names(document)
+    reading = Reading()
+    nodes: dict[str, str] = {}
+    for node in document.list_records(*_NODES):
+        if "uuid" in node and "fact" not in node and node.get("name"):
+            nodes[str(node["uuid"])] = str(node["name"])
     undated = 0
     for record in document.list_records(*_LISTS):
         if not _is_edge(record):
@@ -60,16 +64,11 @@ def _is_edge(record: Placed) -> bool:
     return "uuid" in record and "fact" in record
 
 
-def _read_names(document: Document) -> dict[str, str]:
-    records = document.list_records(*_NODES)
-    nodes = [record for record in records if "uuid" in record and "fact" not in record]
-    return {str(node["uuid"]): str(node["name"]) for node in nodes if node.get("name")}
-
-
 def _read_edge(record: Placed, nodes: Mapping[str, str]) -> SourceFact:
     learned = read_time(record, "created_at")
     start, end, end_learned = _read_interval(record, learned)
-    names = [nodes.get(str(record.get(f"{side}_node_uuid"))) for side in ("source", "target")]
+    source = nodes.get(str(record.get("source_node_uuid")))
+    target = nodes.get(str(record.get("target_node_uuid")))
     return SourceFact(
         line=record.line,
         origin=str(record["uuid"]),
@@ -80,7 +79,7 @@ def _read_edge(record: Placed, nodes: Mapping[str, str]) -> SourceFact:
         end_learned_at=end_learned,
         said_at=read_time(record, "reference_time"),
         owner=str(record.get("group_id") or ""),
-        words=drop_empty({"entity": names[0], "entities": read_words(names)}),
+        words=drop_empty({"entity": source, "entities": read_words([source, target])}),
         details=drop_empty({name: record.get(name) for name in _DETAILS}),
     )
 

@@ -29,17 +29,20 @@ _DETAILS = (
 
 def matches(document: Document) -> bool:
     """Return True if the file looks like one of Hindsight."""
-    return any(_is_fact(record) for record, _ in _list_records(document)) or any(
-        _MANIFEST in one for one in document.objects
-    )
+    has_manifest = any(_MANIFEST in one for one in document.objects)
+    return has_manifest or any(_is_fact(record) for record, _ in _list_records(document))
 
 
 def read(document: Document) -> Reading:
     """Return the facts. Observations are made of facts, and Hindsight makes them anew."""
-    reading, owner = Reading(), _find_bank(document)
+    reading = Reading()
+    manifests = [one[_MANIFEST] for one in document.objects if _MANIFEST in one]
+    owner = str(manifests[0].get("source_bank_id", "")) if manifests else ""
     for record, origin in _list_records(document):
         try:
-            if _is_observation(record):
+            # An archive lists observations without a type, with their proofs.
+            kind = "observation" if "proof_count" in record else None
+            if record.get("fact_type", kind) == "observation":
                 raise UnreadableRecord("it is an observation, which sums up other facts")
             if not _is_fact(record):
                 raise UnreadableRecord("it has no text and fact_type")
@@ -62,7 +65,8 @@ def _list_records(document: Document) -> Iterator[tuple[Placed, str]]:
                 for place, fact in enumerate(list_objects(file.get("facts"))):
                     yield fact, f"{file.get('id', name)}/{place}"
             elif name == "observations.json":
-                yield from ((item, f"observation {i}") for i, item in enumerate(list_objects(file)))
+                for place, item in enumerate(list_objects(file)):
+                    yield item, f"observation {place}"
     if not any(_MANIFEST in one for one in document.objects):
         for record in document.list_records("items"):
             yield record, str(record.get("id") or "")
@@ -70,18 +74,6 @@ def _list_records(document: Document) -> Iterator[tuple[Placed, str]]:
 
 def _is_fact(record: Placed) -> bool:
     return "text" in record and "fact_type" in record
-
-
-def _is_observation(record: Placed) -> bool:
-    """Return True for an observation; an archive lists them without a type, with their proofs."""
-    return record.get("fact_type", "observation" if "proof_count" in record else None) == (
-        "observation"
-    )
-
-
-def _find_bank(document: Document) -> str:
-    manifests = [one[_MANIFEST] for one in document.objects if _MANIFEST in one]
-    return str(manifests[0].get("source_bank_id", "")) if manifests else ""
 
 
 def _read_fact(record: Placed, origin: str, owner: str) -> SourceFact:

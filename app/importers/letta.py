@@ -23,9 +23,12 @@ _PASSAGE_LISTS = ("passages", "archival", "archival_memory")
 
 def matches(document: Document) -> bool:
     """Return True if the file looks like one of Letta."""
-    return any("agents" in one or _list_blocks(one) for one in document.objects) or any(
-        _is_passage(record) for record in document.list_records(*_PASSAGE_LISTS)
-    )
+    if any("agents" in one or _list_blocks(one) for one in document.objects):
+        return True
+    for record in document.list_records(*_PASSAGE_LISTS):
+        if str(record.get("id", "")).startswith("passage-") and "text" in record:
+            return True
+    return False
 
 
 def read(document: Document) -> Reading:
@@ -33,7 +36,8 @@ def read(document: Document) -> Reading:
     reading, messages = Reading(), 0
     for record, owner in _list_records(document):
         try:
-            reading.facts.append(_read_record(record, owner))
+            read_record = _read_block if "label" in record else _read_passage
+            reading.facts.append(read_record(record, owner))
         except UnreadableRecord as problem:
             name = record.get("label") or record.get("id")
             reading.leave_out(record.line, f"{name}: {problem}")
@@ -48,13 +52,19 @@ def read(document: Document) -> Reading:
 
 
 def _list_agents(document: Document) -> list[Placed]:
-    agents = [agent for one in document.objects for agent in list_objects(one.get("agents"))]
+    agents: list[Placed] = []
+    for one in document.objects:
+        agents += list_objects(one.get("agents"))
     return agents or [one for one in document.objects if _list_blocks(one)]
 
 
 def _list_blocks(holder: Mapping[str, Any]) -> list[Placed]:
-    lists = [list_objects(holder.get(name)) for name in _BLOCK_LISTS]
-    return [block for blocks in lists for block in blocks if "label" in block and "value" in block]
+    blocks = []
+    for name in _BLOCK_LISTS:
+        for block in list_objects(holder.get(name)):
+            if "label" in block and "value" in block:
+                blocks.append(block)
+    return blocks
 
 
 def _list_records(document: Document) -> Iterator[tuple[Placed, str]]:
@@ -63,31 +73,24 @@ def _list_records(document: Document) -> Iterator[tuple[Placed, str]]:
     The file lists the blocks of all agents together, and each agent names its own.
     """
     agents = _list_agents(document)
-    owners = {
-        str(block_id): str(agent.get("name") or agent.get("id") or "")
-        for agent in agents
-        for block_id in list_values(agent.get("block_ids"))
-    }
+    owners = {}
+    for agent in agents:
+        for block_id in list_values(agent.get("block_ids")):
+            owners[str(block_id)] = str(agent.get("name") or agent.get("id") or "")
     for holder in document.objects:
         for block in _list_blocks(holder):
             yield block, owners.get(str(block.get("id")), str(holder.get("name") or ""))
     for agent in agents:
         name = str(agent.get("name") or agent.get("id") or "")
         if agent not in document.objects:
-            yield from ((block, name) for block in _list_blocks(agent))
+            for block in _list_blocks(agent):
+                yield block, name
         for place in _PASSAGE_LISTS:
-            yield from ((passage, name) for passage in list_objects(agent.get(place)))
+            for passage in list_objects(agent.get(place)):
+                yield passage, name
     if not agents:
         for passage in document.list_records(*_PASSAGE_LISTS):
             yield passage, ""
-
-
-def _is_passage(record: Placed) -> bool:
-    return str(record.get("id", "")).startswith("passage-") and "text" in record
-
-
-def _read_record(record: Placed, owner: str) -> SourceFact:
-    return _read_block(record, owner) if "label" in record else _read_passage(record, owner)
 
 
 def _read_block(record: Placed, owner: str) -> SourceFact:

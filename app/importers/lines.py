@@ -9,6 +9,7 @@ from typing import Any
 from app.importers.facts import LeftOut, SourceFact, UnreadableRecord
 
 _LONGEST_SOURCE = 500  # characters
+_LAST = "~"  # sorts after all times in text
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +69,23 @@ class Earlier:
             return name in self._memories or name in self._chains
         return name in self._memories or name_source(product, fact.chain) in self._memories
 
-    def find_change(self, product: str, fact: SourceFact) -> "Change | None":
+    def find_change(self, product: str, fact: SourceFact) -> Change | None:
         """Return what the fact says since it was imported, None if it says the same.
 
         Raises UnreadableRecord if somebody here has decided otherwise in the meantime.
         """
-        memory = self._find(product, fact)
+        name, name_of_ended = name_source(product, fact.origin), _name_ended(product, fact)
+        memory = self._memories.get(name_of_ended) or self._memories.get(name)
         if memory is None:
             return None
         if memory["content"] != fact.content:
-            _check_unchanged(product, fact, memory)
+            is_own = memory["source"] in (name, name_of_ended)
+            if not is_own or memory["status"] != "current":
+                state = memory["status"] if is_own else "merged with others"
+                raise UnreadableRecord(
+                    f"its text changed since it was imported as {memory['id']}, which is {state} "
+                    f"here: `palimpsest supersede {memory['id']} TEXT`"
+                )
             return Change(fact, memory["id"], _build_successor(product, fact, memory))
         if fact.valid_until is None or memory["status"] != "current":
             return None
@@ -89,22 +97,6 @@ class Earlier:
                 f"{memory['valid_until']}: `palimpsest amend` changes that"
             )
         return None
-
-    def _find(self, product: str, fact: SourceFact) -> Mapping[str, Any] | None:
-        """Return the memory of this name: the one with the end, if there are two."""
-        ended = self._memories.get(_name_ended(product, fact))
-        return ended or self._memories.get(name_source(product, fact.origin))
-
-
-def _check_unchanged(product: str, fact: SourceFact, memory: Mapping[str, Any]) -> None:
-    """Raise UnreadableRecord unless the memory is still what the import made of the fact."""
-    names = (name_source(product, fact.origin), _name_ended(product, fact))
-    if memory["source"] not in names or memory["status"] != "current":
-        raise UnreadableRecord(
-            f"its text changed since it was imported as {memory['id']}, which is "
-            f"{memory['status'] if memory['source'] in names else 'merged with others'} here: "
-            f"`palimpsest supersede {memory['id']} TEXT`"
-        )
 
 
 def name_source(product: str, origin: str) -> str:
@@ -135,7 +127,15 @@ def build_lines(
     result = Lines()
     for fact in facts:
         if earlier.has(product, fact):
-            _add_change(result, product, fact, earlier)
+            try:
+                change = earlier.find_change(product, fact)
+            except UnreadableRecord as problem:
+                result.left_out.append(LeftOut(fact.line, f"{fact.origin}: {problem}"))
+                continue
+            if change:
+                result.changes.append(change)
+            else:
+                result.duplicates += 1
         elif reason := _find_reason_against(fact, now):
             result.left_out.append(LeftOut(fact.line, f"{fact.origin}: {reason}"))
         elif with_known_times:
@@ -144,21 +144,6 @@ def build_lines(
             result.lines.append(Line(fact, _build_undated_line(product, fact)))
     result.lines.sort(key=lambda line: line.fields.get("created_at") or _LAST)
     return result
-
-
-def _add_change(result: Lines, product: str, fact: SourceFact, earlier: Earlier) -> None:
-    try:
-        change = earlier.find_change(product, fact)
-    except UnreadableRecord as problem:
-        result.left_out.append(LeftOut(fact.line, f"{fact.origin}: {problem}"))
-        return
-    if change:
-        result.changes.append(change)
-    else:
-        result.duplicates += 1
-
-
-_LAST = "~"  # sorts after all times in text
 
 
 def _find_reason_against(fact: SourceFact, now: datetime) -> str | None:

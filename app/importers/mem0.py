@@ -1,7 +1,7 @@
 """mem0: answers of `get_all` and `history`, and the Markdown that its plugin exports."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -54,7 +54,11 @@ def read(document: Document) -> Reading:
             reading.facts += _read_versions(versions, Placed(), reading)
         except UnreadableRecord as problem:
             reading.leave_out(versions[0].line, f"history of {memory_id}: {problem}")
-    _adopt_deleted(reading)
+    # Of what was deleted only the history is left: it is of the only owner of the file.
+    owners = {fact.owner for fact in reading.facts} - {""}
+    if len(owners) == 1:
+        [owner] = owners
+        reading.facts = [replace(fact, owner=owner) for fact in reading.facts]
     if changed:
         reading.notes.append(
             f"Changed after they were made: {changed} memories. The file does not say what "
@@ -63,32 +67,25 @@ def read(document: Document) -> Reading:
     return reading
 
 
-def _adopt_deleted(reading: Reading) -> None:
-    """Give what was deleted, of which only the history is left, to the only owner of the file."""
-    owners = {fact.owner for fact in reading.facts} - {""}
-    if len(owners) == 1:
-        [owner] = owners
-        reading.facts = [replace(fact, owner=owner) for fact in reading.facts]
-
-
 def _list_records(document: Document) -> list[Placed]:
     """Return the memories: what is no event of a history."""
-    records = document.list_records("results", "memories")
-    return [record for record in records if not _is_event(record) and not _is_frame(record)]
+    records = []
+    for record in document.list_records("results", "memories"):
+        has_list = any(isinstance(record.get(name), list | dict) for name in _LISTS)
+        if not has_list and not _is_event(record):
+            records.append(record)
+    return records
 
 
 def _list_events(document: Document) -> list[Placed]:
     """Return the events of histories, of their own list or among the memories."""
-    lists: list[Iterable[Placed]] = [document.list_records(*_LISTS)]
+    records = [*document.list_records(*_LISTS)]
     for one in document.objects:
         histories = one.get("history")
         if isinstance(histories, dict):
-            lists += [list_objects(events) for events in histories.values()]
-    return [event for events in lists for event in events if _is_event(event)]
-
-
-def _is_frame(record: Placed) -> bool:
-    return any(isinstance(record.get(name), list | dict) for name in _LISTS)
+            for events in histories.values():
+                records += list_objects(events)
+    return [record for record in records if _is_event(record)]
 
 
 def _is_event(record: Placed) -> bool:
@@ -134,7 +131,9 @@ def _read_versions(events: Sequence[Placed], record: Placed, reading: Reading) -
     versions: list[SourceFact] = []
     for event in sorted(events, key=_get_time):
         if event.get("event") == "DELETE" or event.get("is_deleted"):
-            _end_last(versions, _get_time(event))
+            at = _get_time(event)
+            if versions and versions[-1].learned_at and versions[-1].learned_at < at:
+                versions[-1] = replace(versions[-1], valid_until=at, end_learned_at=at)
         elif versions and versions[-1].content == str(event.get("new_memory")).strip():
             reading.leave_out(event.line, f"event {event.get('id')}: it changes no text")
         else:
@@ -161,11 +160,6 @@ def _read_version(event: Placed, record: Placed) -> SourceFact:
     )
 
 
-def _end_last(versions: list[SourceFact], at: datetime) -> None:
-    if versions and versions[-1].learned_at and versions[-1].learned_at < at:
-        versions[-1] = replace(versions[-1], valid_until=at, end_learned_at=at)
-
-
 def _get_time(event: Placed) -> datetime:
     """Return when an event was: mem0 writes the time of the first one as `created_at` of all."""
     time = read_time(event, "updated_at") or read_time(event, "created_at")
@@ -175,17 +169,16 @@ def _get_time(event: Placed) -> datetime:
 
 
 def _find_owner(record: Mapping[str, Any]) -> str:
-    return next((str(record[name]) for name in _OWNERS if record.get(name)), "")
+    for name in _OWNERS:
+        if record.get(name):
+            return str(record[name])
+    return ""
 
 
 def _read_words(record: Mapping[str, Any]) -> dict[str, Any]:
     run = record.get("run_id")
-    return drop_empty(
-        {
-            "tags": read_words(record.get("categories")),
-            "session_id": str(run) if run else None,
-        }
-    )
+    session_id = str(run) if run else None
+    return drop_empty({"tags": read_words(record.get("categories")), "session_id": session_id})
 
 
 _OWN_FIELDS = {*_TEXTS, "id", "hash", "score", "categories", "created_at", "updated_at"}

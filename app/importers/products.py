@@ -28,20 +28,20 @@ def read_product(content: bytes, name: str) -> Reading:
     document = parse_file(content)
     product = PRODUCTS[name]
     if not product.matches(document):
-        raise UnreadableFile(_describe_other(document, name))
+        problem = f"does not look like an export of {name}"
+        likely = _recognize(document)
+        if likely is None:
+            raise UnreadableFile(f"{problem}, nor of any other product known here")
+        raise UnreadableFile(f"{problem} but of {likely}: use `--from {likely}`")
     reading = product.read(document)
     reading.left_out = [*document.broken, *reading.left_out]
     return reading
 
 
-def _describe_other(document: Document, name: str) -> str:
-    likely = _recognize(document)
-    if likely is None:
-        return f"does not look like an export of {name}, nor of any other product known here"
-    return f"does not look like an export of {name} but of {likely}: use `--from {likely}`"
-
-
 def _recognize(document: Document) -> str | None:
     if any(one.get("type") == NATIVE for one in document.objects):
         return NATIVE
-    return next((one.name for one in PRODUCTS.values() if one.matches(document)), None)
+    for product in PRODUCTS.values():
+        if product.matches(document):
+            return product.name
+    return None

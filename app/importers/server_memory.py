@@ -75,7 +75,8 @@ def _read_observation(record: Placed, observation: str) -> SourceFact:
 
 
 def _read_relation(record: Placed) -> SourceFact:
-    source, kind, target = (str(record[name]) for name in ("from", "relationType", "to"))
+    source, target = str(record["from"]), str(record["to"])
+    kind = str(record["relationType"])
     return SourceFact(
         line=record.line,
         origin=f"{source}/{kind}/{target}",

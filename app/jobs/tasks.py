@@ -70,23 +70,29 @@ class Jobs:
         async with begin_as_operator(self.services.engine) as connection:
             due_agents = await sweep_runs.list_due_agents(connection)
         for agent, since in due_agents:
+            scope, sweep_id = SweepScope(since=since), uuid7()
             # One agent's failure does not keep the sweeps of the other agents from starting.
             try:
-                await self._start_sweep(agent, SweepScope(since=since))
+                # A transaction for each sweep: it waits for the agent's writes, and they wait for
+                # it.
+                async with begin_for_agent(self.services.engine, agent) as connection:
+                    await sweep_runs.create_sweep(
+                        connection, agent, sweep_id, scope, Origin.SCHEDULE
+                    )
+                await self.services.queue.defer_sweep(agent, sweep_id)
             except Exception as problem:
                 kind = type(problem).__name__
                 logger.warning("A sweep that is due could not be started: %s", kind)
 
-    async def _start_sweep(self, agent: AgentId, scope: SweepScope) -> None:
-        sweep_id = uuid7()
-        # A transaction for each sweep: it waits for the agent's writes, and they wait for it.
-        async with begin_for_agent(self.services.engine, agent) as connection:
-            await sweep_runs.create_sweep(connection, agent, sweep_id, scope, Origin.SCHEDULE)
-        await self.services.queue.defer_sweep(agent, sweep_id)
-
     async def pick_up(self, timestamp: int) -> None:
         """Enqueue every unfinished sweep that no living worker has."""
-        await self._remove_jobs_of_dead_workers()
+        # No work is lost with the jobs that workers had when they died, because what is to be done
+        # stands in columns of its own.
+        manager = self.services.queue.app.job_manager
+        await manager.prune_stalled_workers(STALLED_AFTER)
+        for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER):
+            if job.id is not None:
+                await manager.finish_job_by_id_async(job.id, Status.FAILED, delete_job=True)
         await self._enqueue_waiting_sweeps(None)
 
     async def has_waiting_work(self) -> bool:
@@ -121,14 +127,3 @@ class Jobs:
                     await self.services.retention.retain_agent(agent)
                 except (LogDamaged, ArchivesUnavailable) as problem:
                     logger.warning("Retention of agent %s: %s", agent, advise_operator(problem))
-
-    async def _remove_jobs_of_dead_workers(self) -> None:
-        """Remove the jobs that workers had when they died.
-
-        No work is lost with them, because what is to be done stands in columns of its own.
-        """
-        manager = self.services.queue.app.job_manager
-        await manager.prune_stalled_workers(STALLED_AFTER)
-        for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER):
-            if job.id is not None:
-                await manager.finish_job_by_id_async(job.id, Status.FAILED, delete_job=True)

@@ -109,6 +109,5 @@ async def open_jobs(settings: Settings) -> AsyncIterator[Jobs]:
 
 
 async def _wait_for_parent_end(parent_pid: int) -> None:
-    """Return when the process that started this one has ended, for whatever reason."""
     while os.getppid() == parent_pid:  # noqa: ASYNC110 - the system sends no event for this
         await asyncio.sleep(1)

@@ -43,17 +43,18 @@ async def store(client: AsyncClient, arguments: Arguments) -> Answer:
         lines.append(f"Secrets taken out before it was stored: {answer['redacted']}.")
     lines += [f"Replaces: {memory['content'] or memory['id']}" for memory in ended]
     lines += [hint["sentence"] for hint in answer["hints"]]
-    lines += [answer["question"]] if answer.get("question") else []
+    if answer.get("question"):
+        lines.append(answer["question"])
     return Answer("\n".join(lines), fields)
 
 
 async def search(client: AsyncClient, arguments: Arguments) -> Answer:
     answer = await client.search(**(SEARCH_DEFAULTS | arguments))
-    hits = [
-        _shorten(result["memory"])
-        | {"score": result["score"], "in_question": bool(result["in_question"])}
-        for result in answer["results"]
-    ]
+    hits = []
+    for result in answer["results"]:
+        hit = _shorten(result["memory"])
+        hit |= {"score": result["score"], "in_question": bool(result["in_question"])}
+        hits.append(hit)
     turns = answer["turns"][:MOST_TURNS]
     lines = list(map(_write_line, hits)) or ["Nothing is known about it."]
     if window := answer["window"]:
@@ -79,17 +80,23 @@ async def show_history(client: AsyncClient, arguments: Arguments) -> Answer:
     page = await client.history(memory_id).page()
     versions = [_shorten(version) for version in page["versions"]]
     joints = page.get("joints", [])
+    operations = []
+    for operation in page["operations"]:
+        names = ("id", "operation", "reasoning", "created_at")
+        operations.append({name: operation.get(name) for name in names})
     fields: dict[str, Any] = {
         "current": page.get("current"),
         "versions": versions,
         "joints": joints,
-        "operations": [_shorten_operation(operation) for operation in page["operations"]],
+        "operations": operations,
     }
     lines = []
     superseded = {joint["by"]: joint["superseded"] for joint in joints}
     for version in versions:
-        replaced = superseded.get(version["id"])
-        lines.append(_write_line(version) + (f" (in place of [{replaced}])" if replaced else ""))
+        line = _write_line(version)
+        if replaced := superseded.get(version["id"]):
+            line += f" (in place of [{replaced}])"
+        lines.append(line)
     if arguments.get("why"):
         why = await client.why_memory(memory_id)
         fields["why"] = [event["sentence"] for event in why["events"]]
@@ -112,11 +119,10 @@ async def undo(client: AsyncClient, arguments: Arguments) -> Answer:
 async def capture(client: AsyncClient, arguments: Arguments) -> Answer:
     session = arguments.get("session_id") or f"mcp-{uuid4().hex}"
     answer = await client.capture(session, arguments["messages"])
-    facts = [
-        {name: fact.get(name) for name in ("content", "memory_id", "operation")}
-        for message in answer["messages"]
-        for fact in message.get("facts") or []
-    ]
+    facts = []
+    for message in answer["messages"]:
+        for fact in message.get("facts") or []:
+            facts.append({name: fact.get(name) for name in ("content", "memory_id", "operation")})
     fields = {name: answer.get(name) for name in ("capture_id", "session_id", "state")}
     lines = [f"{len(answer['messages'])} messages, {answer['state']}; {len(facts)} facts so far."]
     lines += [f"- {fact['content']}" for fact in facts]
@@ -136,24 +142,22 @@ async def answer_questions(client: AsyncClient, arguments: Arguments) -> Answer:
     chosen = arguments["answers"].items()
     answers: Any = [{"question": question, "choice": choice} for question, choice in chosen]
     answered = await client.answer_reviews(answers)
-    results = [_shorten_answered(each) for each in answered["results"]]
-    return Answer("\n".join(map(_describe_answered, results)), {"results": results})
-
-
-def _shorten_answered(answered: Mapping[str, Any]) -> dict[str, Any]:
-    result = answered["result"]
-    fields = {"question": answered["question"], "problem": None}
-    if "detail" in result:
-        return fields | {"problem": result["detail"]}
-    return fields | {name: result[name] for name in ("operation", "log_id", "superseded")}
-
-
-def _describe_answered(result: Mapping[str, Any]) -> str:
-    if result["problem"]:
-        return f"{result['question']}: {result['problem']}"
-    ended = [memory["content"] or memory["id"] for memory in result["superseded"]]
-    done = f"ended: {'; '.join(ended)}" if ended else "nothing ended"
-    return f"{result['question']}: {result['operation']}, {done}. log_id={result['log_id']}"
+    results: list[dict[str, Any]] = []
+    lines = []
+    for each in answered["results"]:
+        question = each["question"]
+        result: Mapping[str, Any] = each["result"]
+        if "detail" in result:
+            results.append({"question": question, "problem": result["detail"]})
+            lines.append(f"{question}: {result['detail']}")
+            continue
+        names = ("operation", "log_id", "superseded")
+        fields = {name: result[name] for name in names}
+        results.append({"question": question, "problem": None} | fields)
+        ended = [memory["content"] or memory["id"] for memory in result["superseded"]]
+        done = f"ended: {'; '.join(ended)}" if ended else "nothing ended"
+        lines.append(f"{question}: {result['operation']}, {done}. log_id={result['log_id']}")
+    return Answer("\n".join(lines), {"results": results})
 
 
 async def _decide(client: AsyncClient, arguments: Arguments) -> Answer:
@@ -237,11 +241,6 @@ def _describe_write(written: Mapping[str, Any], done: str) -> str:
 def _shorten(memory: Mapping[str, Any]) -> dict[str, Any]:
     names = ("id", "content", "valid_from", "valid_until", "status")
     return {name: memory.get(name) for name in names} | {"stale": bool(memory.get("stale_because"))}
-
-
-def _shorten_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("id", "operation", "reasoning", "created_at")
-    return {name: operation.get(name) for name in names}
 
 
 def _write_line(memory: Mapping[str, Any]) -> str:

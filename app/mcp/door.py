@@ -47,7 +47,11 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self._manager is not None, "the application is not open"
-        _name_call(scope, self._route, self._route_of_agent)
+        # For metrics and the log.
+        agent = scope["path_params"].get("agent")
+        scope["route"] = self._route_of_agent if agent else self._route
+        if agent:
+            scope["agent_id"] = agent
         # Some clients accept streams only, and can read JSON.
         MutableHeaders(scope=scope)["accept"] = "application/json, text/event-stream"
         await self._manager.handle_request(scope, receive, send)
@@ -60,11 +64,3 @@ class Door:
         transport = CallerTransport(self._app, context.request, headers)
         async with AsyncClient("http://localhost", transport=transport) as client:
             yield client
-
-
-def _name_call(scope: Scope, route: Route, route_of_agent: Route) -> None:
-    """Note the route and the agent of a call, for metrics and the log."""
-    agent = scope["path_params"].get("agent")
-    scope["route"] = route_of_agent if agent else route
-    if agent:
-        scope["agent_id"] = agent

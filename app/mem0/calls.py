@@ -37,32 +37,30 @@ class Room:
         return item
 
 
-async def add(client: AsyncClient, addition: Addition) -> dict[str, Any]:
-    """Store messages and the facts in them; without `infer`, each message as it is."""
-    if addition.infer:
-        return await _capture(client, addition)
-    return await _store(client, addition)
-
-
-async def _store(client: AsyncClient, addition: Addition) -> dict[str, Any]:
+async def store_messages(client: AsyncClient, addition: Addition) -> dict[str, Any]:
+    """Store each message as it is."""
     items: list[Any] = []
     for message in addition.messages:
-        if message["role"] != "system":
-            fields = {"session_id": addition.owner.session_id, "said_at": message.get("at")}
-            named = {name: value for name, value in fields.items() if value}
-            text = {"content": message["content"], "classify": False}
-            items.append(addition.fields | named | text)
+        if message["role"] == "system":
+            continue
+        item = addition.fields | {"content": message["content"], "classify": False}
+        if addition.owner.session_id:
+            item["session_id"] = addition.owner.session_id
+        if message.get("at"):
+            item["said_at"] = message["at"]
+        items.append(item)
     if not items:
         return _describe_addition([], None, "done", "Only system messages came.")
     batch = await client.store_batch(items, atomic=True)
-    pairs = zip(batch["results"], items, strict=True)
-    events = [
-        shape_event(addition.owner.agent, {**result}, item["content"]) for result, item in pairs
-    ]
+    events = []
+    for result, item in zip(batch["results"], items, strict=True):
+        events.append(shape_event(addition.owner.agent, {**result}, item["content"]))
     return _describe_addition(events, None, "done", "Memories stored successfully")
 
 
-async def _capture(client: AsyncClient, addition: Addition) -> dict[str, Any]:
+async def capture_messages(client: AsyncClient, addition: Addition) -> dict[str, Any]:
+    """Store messages and the facts in them."""
+    agent = addition.owner.agent
     characters = sum(len(message["content"]) for message in addition.messages)
     is_long = len(addition.messages) > _MOST_MESSAGES or characters > _MOST_CHARACTERS
     if addition.fields and is_long:
@@ -75,21 +73,20 @@ async def _capture(client: AsyncClient, addition: Addition) -> dict[str, Any]:
     events = []
     for message in answer["messages"]:
         for fact in message["facts"]:
-            written = _read_written({**fact})
-            events.append(shape_event(addition.owner.agent, written, fact.get("content") or ""))
+            written: Mapping[str, Any] = fact.get("answer") or {}
+            written = {
+                **written,
+                "memory_id": fact["memory_id"],
+                "operation": fact["operation"],
+            }
+            events.append(shape_event(agent, written, fact.get("content") or ""))
             if addition.fields and fact["operation"] in ("ADD", "UPDATE"):
                 await _describe_fact(client, addition, written)
-    name = answer["capture_id"] and name_memory(addition.owner.agent, answer["capture_id"])
+    name = answer["capture_id"] and name_memory(agent, answer["capture_id"])
     words = "Messages stored" if answer["state"] == "done" else "Messages stored; facts follow"
     if answer["state"] != "done" and addition.fields:
         words += " without metadata and further ids"
     return _describe_addition(events, name, answer["state"], words)
-
-
-def _read_written(fact: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what storing a captured fact came to."""
-    named = {name: fact[name] for name in ("memory_id", "operation")}
-    return {**(fact.get("answer") or {}), **named}
 
 
 async def _describe_fact(
@@ -118,8 +115,10 @@ def _describe_addition(
 async def get_event(client: AsyncClient, agent: str | None, capture_id: str) -> dict[str, Any]:
     """Return how far an addition is."""
     answer = await client.get_capture(_read_uuid(capture_id))
-    facts = [fact for message in answer["messages"] for fact in message["facts"]]
-    events = [shape_event(agent, {**fact}, fact.get("content") or "") for fact in facts]
+    events = []
+    for message in answer["messages"]:
+        for fact in message["facts"]:
+            events.append(shape_event(agent, {**fact}, fact.get("content") or ""))
     name = name_memory(agent, capture_id)
     return _describe_addition(events, name, answer["state"], "") | {"id": name}
 
@@ -137,10 +136,15 @@ async def search(client: AsyncClient, wanted: Filter, question: Question) -> lis
     if question.threshold:
         fields["mode"] = "vector"
     answer = await client.search(question.query, **fields)
-    hits = [shape_hit(wanted.owner.agent, {**hit}) for hit in answer["results"]]
-    hits = [hit for hit in hits if hit["score"] >= (question.threshold or -1)]
-    names = question.fields
-    return [{name: hit.get(name) for name in ("id", *names)} for hit in hits] if names else hits
+    hits = []
+    for result in answer["results"]:
+        hit = shape_hit(wanted.owner.agent, {**result})
+        if hit["score"] < (question.threshold or -1):
+            continue
+        if question.fields:
+            hit = {name: hit.get(name) for name in ("id", *question.fields)}
+        hits.append(hit)
+    return hits
 
 
 class Page(NamedTuple):
@@ -192,7 +196,9 @@ async def _read_on(
 
 def _list_fields(wanted: Filter) -> dict[str, Any]:
     fields = wanted.list_fields()
-    return fields | {"details": json.dumps(wanted.metadata)} if wanted.metadata else fields
+    if wanted.metadata:
+        fields["details"] = json.dumps(wanted.metadata)
+    return fields
 
 
 async def get_current(client: AsyncClient, memory_id: str) -> Mapping[str, Any]:
@@ -210,8 +216,9 @@ async def show_history(
 ) -> list[dict[str, Any]]:
     versions: dict[str, Mapping[str, Any]] = {}
     async for page in client.history(_read_uuid(memory_id)).pages():
-        chain = [each for each in page["versions"] if each["chain_id"] == page["chain_id"]]
-        versions |= {version["id"]: room.take({**version}) for version in chain}
+        for version in page["versions"]:
+            if version["chain_id"] == page["chain_id"]:
+                versions[version["id"]] = room.take({**version})
     return shape_history(agent, [*versions.values()])
 
 
@@ -247,11 +254,10 @@ async def update(
     if "expiration_date" in parameters.model_fields_set:
         changes["valid_until"] = parameters.expiration_date
     if text and text != memory.get("content"):
-        lasting = {"details": memory.get("details"), "tags": memory.get("tags")}
-        named = {"session_id": memory.get("session_id"), "said_at": said_at}
-        fields = {**lasting, **named, **changes}
-        taken = {name: value for name, value in fields.items() if value}
-        answer = await client.supersede(UUID(memory["id"]), content=text, **taken)
+        fields = {name: memory.get(name) for name in ("details", "tags", "session_id")}
+        fields |= {"said_at": said_at, **changes}
+        fields = {name: value for name, value in fields.items() if value}
+        answer = await client.supersede(UUID(memory["id"]), content=text, **fields)
     elif said_at is not None:
         raise Unsupported("timestamp goes with a new text: it says when that was said.")
     elif changes:

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from uuid import uuid4
 
 IDS = ("user_id", "agent_id", "app_id", "run_id")
-TYPES = {"user_id": "user", "agent_id": "agent", "app_id": "app", "run_id": "run"}
+TYPES = ("user", "agent", "app", "run")
 
 _PREFIXES = {"agent_id": "agent/", "app_id": "app/", "run_id": "run/"}
 _TAG = "mem0:"

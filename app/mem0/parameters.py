@@ -19,9 +19,12 @@ class Filter:
 
     def list_fields(self) -> dict[str, Any]:
         """Return the filters of a read of this service, without that of metadata."""
-        tags_all = [*self.owner.tags, *self.tags_all]
-        fields = {"session_id": self.owner.session_id, "tags_any": list(self.tags_any)}
-        return {name: value for name, value in (fields | {"tags_all": tags_all}).items() if value}
+        fields = {
+            "session_id": self.owner.session_id,
+            "tags_any": list(self.tags_any),
+            "tags_all": [*self.owner.tags, *self.tags_all],
+        }
+        return {name: value for name, value in fields.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +39,27 @@ class Addition:
 
 def read_addition(parameters: NewMemories) -> Addition:
     """Return what a call adds. Raises Unsupported."""
-    owner = _read_plain_owner(parameters)
-    end = parameters.expiration_date
-    fields = {
-        "tags": list(owner.tags),
-        "details": parameters.metadata,
-        "valid_until": end and end.isoformat(),
-    }
-    at = {"at": parameters.timestamp.isoformat()} if parameters.timestamp else {}
-    return Addition(
-        owner=owner,
-        messages=[
-            message.model_dump(include={"role", "content", "name"}, exclude_none=True) | at
-            for message in parameters.messages
-        ],
-        infer=parameters.infer,
-        fields={name: value for name, value in fields.items() if value},
-    )
-
-
-def _read_plain_owner(parameters: Ids) -> Owner:
-    """Return the owner. Ids may stand in the call or in its filters, which name nothing else."""
     wanted = read_filter(parameters)
     if wanted.metadata or wanted.tags_any or wanted.tags_all:
         raise Unsupported("The filters of an addition may hold ids only.")
-    return wanted.owner
+    end = parameters.expiration_date
+    fields = {
+        "tags": list(wanted.owner.tags),
+        "details": parameters.metadata,
+        "valid_until": end.isoformat() if end else None,
+    }
+    messages = []
+    for message in parameters.messages:
+        sent = message.model_dump(include={"role", "content", "name"}, exclude_none=True)
+        if parameters.timestamp:
+            sent["at"] = parameters.timestamp.isoformat()
+        messages.append(sent)
+    return Addition(
+        owner=wanted.owner,
+        messages=messages,
+        infer=parameters.infer,
+        fields={name: value for name, value in fields.items() if value},
+    )
 
 
 # --- filters -------------------------------------------------------------------------------------
@@ -96,7 +95,9 @@ class _Conditions:
         if name in ("AND", "OR", "NOT"):
             self._add_group(name, value)
         elif name in IDS:
-            self._add_id(name, read_id(name, value))
+            one = read_id(name, value)
+            if self.ids.setdefault(name, one) != one:
+                raise Unsupported(f"Two filters name another {name}: send a call for each.")
         elif name == "categories":
             self._add_categories(value)
         elif name == "metadata" and isinstance(value, dict):
@@ -115,10 +116,6 @@ class _Conditions:
         for member in members:
             self.add_all(member)
 
-    def _add_id(self, name: str, value: str) -> None:
-        if self.ids.setdefault(name, value) != value:
-            raise Unsupported(f"Two filters name another {name}: send a call for each.")
-
     def _add_metadata(self, wanted: dict[str, Any]) -> None:
         for name, value in wanted.items():
             if not isinstance(value, str | int | float):
@@ -130,8 +127,11 @@ class _Conditions:
         if isinstance(value, dict) and value.keys() == {"contains"}:
             self.tags_all.append(str(value["contains"]))
             return
-        names = value["in"] if isinstance(value, dict) and value.keys() == {"in"} else value
-        names = [names] if isinstance(names, str) else names
+        names = value
+        if isinstance(value, dict) and value.keys() == {"in"}:
+            names = value["in"]
+        if isinstance(names, str):
+            names = [names]
         if self.tags_any or not isinstance(names, list) or not names:
             raise Unsupported("categories must be a list of names, in one filter.")
         self.tags_any = [str(name) for name in names]

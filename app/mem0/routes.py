@@ -97,9 +97,7 @@ def list_rows() -> list[_Row]:
         _Row("", "POST", NewMemories, _add),
         _Row("", "DELETE", Selection, _delete_all),
     ]
-    places = (f"{_PLATFORM}/memories", "/mem0/memories")
-    methods = ("GET", "POST", "PUT", "DELETE")
-    return [
+    rows = [
         _Row(f"{_PLATFORM}/ping", "GET", AnyParameters, _ping),
         _Row(f"{_PLATFORM}/memories/search", "POST", Question, _search_plainly),
         _Row("/mem0/v2/memories/search", "POST", Question, _search_plainly),
@@ -118,9 +116,13 @@ def list_rows() -> list[_Row]:
         _Row("/mem0/search", "POST", Question, _search),
         _Row("/mem0/entities", "GET", AnyParameters, _list_entities_plainly),
         _Row("/mem0/entities/{type}/{name:path}", "DELETE", AnyParameters, _delete_entity),
-        *(row._replace(path=place + row.path) for place in places for row in both),
-        *(_Row("/mem0/{rest:path}", method, AnyParameters, _refuse) for method in methods),
     ]
+    for place in (f"{_PLATFORM}/memories", "/mem0/memories"):
+        for row in both:
+            rows.append(row._replace(path=place + row.path))
+    for method in ("GET", "POST", "PUT", "DELETE"):
+        rows.append(_Row("/mem0/{rest:path}", method, AnyParameters, _refuse))
+    return rows
 
 
 def _build_route(app: ASGIApp, row: _Row) -> Route:
@@ -143,16 +145,14 @@ async def _read_parameters(request: Request) -> dict[str, Any]:
     """Return the fields of the body with those of the query. Raises Unsupported."""
     content = await request.body()
     try:
-        body = _parse_json(content) if content else {}
+        body: Any = {}
+        if content:
+            body = json.loads(content, parse_float=_read_finite, parse_constant=_read_finite)
     except (ValueError, RecursionError):
         raise Unsupported("The body is no JSON.") from None
     if not isinstance(body, dict):
         raise Unsupported("The body must be a JSON object.")
     return body | {name: value for name, value in request.query_params.items() if value}
-
-
-def _parse_json(content: bytes) -> Any:
-    return json.loads(content, parse_float=_read_finite, parse_constant=_read_finite)
 
 
 def _read_finite(text: str) -> float:
@@ -187,7 +187,9 @@ async def _ping(_call: _Call, _: AnyParameters) -> dict[str, Any]:
 async def _add(call: _Call, parameters: NewMemories) -> dict[str, Any]:
     addition = read_addition(parameters)
     async with call.open_client(addition.owner.agent) as client:
-        return await calls.add(client, addition)
+        if addition.infer:
+            return await calls.capture_messages(client, addition)
+        return await calls.store_messages(client, addition)
 
 
 async def _search(call: _Call, parameters: Question) -> dict[str, Any]:
@@ -307,11 +309,10 @@ async def _list_entities_plainly(call: _Call, _: AnyParameters) -> list[dict[str
 
 
 async def _delete_entity(call: _Call, _: AnyParameters) -> dict[str, Any]:
-    kind, name = (call.request.path_params[part] for part in ("type", "name"))
-    ids = [id_name for id_name, id_type in TYPES.items() if id_type == kind]
-    if not ids:
-        raise Unsupported(f"{kind} is none of {', '.join(TYPES.values())}.")
-    wanted = read_filter(Ids.model_validate({ids[0]: name}))
+    kind, name = call.request.path_params["type"], call.request.path_params["name"]
+    if kind not in TYPES:
+        raise Unsupported(f"{kind} is none of {', '.join(TYPES)}.")
+    wanted = read_filter(Ids.model_validate({f"{kind}_id": name}))
     async with call.open_client(wanted.owner.agent) as client:
         await calls.delete_all(client, wanted)
     return {"message": "Entity deleted successfully!"}

@@ -44,7 +44,9 @@ def _find_end_of_day(value: Any) -> datetime:
 def _list_messages(value: Any) -> Any:
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
-    return [value] if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return [value]
+    return value
 
 
 def _read_id(value: Any, info: ValidationInfo) -> str:

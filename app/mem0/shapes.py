@@ -11,6 +11,10 @@ from app.mem0.owners import list_categories, list_ids, name_memory
 def shape_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, Any]:
     """Return a memory as mem0 answers it. Its id is that of its chain, so that it stays."""
     content = memory.get("content") or ""
+    last_day = None
+    if until := memory.get("said_until"):
+        # The end is the end of that day.
+        last_day = (datetime.fromisoformat(until) - timedelta(microseconds=1)).date().isoformat()
     return {
         "id": name_memory(agent, memory["chain_id"]),
         "memory": content,
@@ -20,7 +24,7 @@ def shape_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, Any]
         "categories": list_categories(memory) or None,
         "created_at": memory["created_at"],
         "updated_at": memory.get("last_reinforced_at") or memory["created_at"],
-        "expiration_date": _find_last_day(memory.get("said_until")),
+        "expiration_date": last_day,
         "valid_from": memory["valid_from"],
         "valid_until": memory.get("valid_until"),
     }
@@ -50,12 +54,13 @@ def shape_history(agent: str | None, versions: Sequence[Mapping[str, Any]]) -> l
     """Return the versions as the events that led from one to the next, and to the end."""
     events: list[dict[str, Any]] = []
     ordered = sorted(versions, key=lambda version: str(version["created_at"]))
-    texts = [None, *(version.get("content") for version in ordered)]
-    for old, version in zip(texts, ordered, strict=False):
+    text: str | None = None
+    for version in ordered:
+        old, text = text, version.get("content")
         event = "UPDATE" if events else "ADD"
-        events.append(_shape_change(agent, version, old, version.get("content"), event))
+        events.append(_shape_change(agent, version, old, text, event))
     if ordered and (ended := ordered[-1].get("retracted_at")):
-        last = _shape_change(agent, ordered[-1], texts[-1], None, "DELETE")
+        last = _shape_change(agent, ordered[-1], text, None, "DELETE")
         events.append(last | {"id": f"{last['id']}-end", "created_at": ended, "updated_at": ended})
     return events
 
@@ -76,10 +81,3 @@ def _shape_change(
         "updated_at": version["created_at"],
         "is_deleted": event == "DELETE",
     }
-
-
-def _find_last_day(until: str | None) -> str | None:
-    """Return the day on which a memory expires: its end is the end of that day."""
-    if until is None:
-        return None
-    return (datetime.fromisoformat(until) - timedelta(microseconds=1)).date().isoformat()

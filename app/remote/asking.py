@@ -22,15 +22,14 @@ async def ask_model(
     """Return the model's reply or the trouble, and count the question and its tokens."""
     budget.count_question(payer)
     outcome = await chat.complete(system, user, schema)
-    counted = outcome.prompt_tokens + outcome.completion_tokens
-    budget.count_tokens(payer, counted or _estimate_tokens(system + user, outcome))
+    tokens = outcome.prompt_tokens + outcome.completion_tokens
+    if not tokens:
+        # Some servers do not count tokens, so they are estimated from the characters.
+        characters = 0
+        if isinstance(outcome, Reply):
+            characters = len(system + user + outcome.text)
+        elif outcome.reason is Reason.UNREADABLE:
+            characters = len(system + user)
+        tokens = characters // CHARACTERS_PER_TOKEN
+    budget.count_tokens(payer, tokens)
     return outcome
-
-
-def _estimate_tokens(messages: str, outcome: Reply | Trouble) -> int:
-    """Estimate the tokens of a reply from its characters, for servers that do not count them."""
-    if isinstance(outcome, Reply):
-        messages += outcome.text
-    elif outcome.reason is not Reason.UNREADABLE:
-        return 0
-    return len(messages) // CHARACTERS_PER_TOKEN

@@ -26,15 +26,9 @@ def parse_retry_after(header: str | None, now: datetime) -> float | None:
     word = (header or "").strip()
     if _SECONDS.fullmatch(word):
         return float(word)
-    moment = _parse_http_date(word)
-    if moment is None:
-        return None
-    return max(0.0, (moment - now).total_seconds())
-
-
-def _parse_http_date(word: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(word)
     except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())

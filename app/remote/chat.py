@@ -78,7 +78,10 @@ class ChatClient:
         outcome = await self._endpoint.ask(
             lambda question: self._request_completion(question, messages, schema)
         )
-        self._record_outcome(outcome)
+        if isinstance(outcome, Trouble) and outcome.reason in OUTAGES:
+            self._breaker.record_failure()
+        elif isinstance(outcome, Reply) or outcome.reason not in NEVER_SENT:
+            self._breaker.record_success()
         return outcome
 
     async def _request_completion(
@@ -110,12 +113,6 @@ class ChatClient:
             if plainer is None:
                 return question.trouble_from_answer(answer)
             dialect = plainer
-
-    def _record_outcome(self, outcome: Reply | Trouble) -> None:
-        if isinstance(outcome, Trouble) and outcome.reason in OUTAGES:
-            self._breaker.record_failure()
-        elif isinstance(outcome, Reply) or outcome.reason not in NEVER_SENT:
-            self._breaker.record_success()
 
 
 def _read_reply(body: bytes, schema: dict[str, Any]) -> Reply | Trouble:

@@ -35,7 +35,11 @@ def read_completion(body: bytes) -> Reply | Trouble:
     if message is None:
         detail = format_detail(find_error_message(body))
         return Trouble(Reason.MALFORMED, f"The server's answer is not a chat completion{detail}.")
-    tokens = _parse_token_counts(completion)
+    usage = field_of(completion, "usage")
+    tokens: dict[str, Any] = {}
+    for name in ("prompt_tokens", "completion_tokens"):
+        count = field_of(usage, name)
+        tokens[name] = count if type(count) is int and 0 <= count <= MAX_COUNT else 0
     if (refusal := message.get("refusal")) or finish == "content_filter":
         words = refusal if isinstance(refusal, str) else ""
         return Trouble(
@@ -68,18 +72,6 @@ def _first_choice(completion: Any, part: str) -> tuple[dict[str, Any] | None, An
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = field_of(choice, part)
     return (message if isinstance(message, dict) else None), field_of(choice, "finish_reason")
-
-
-def _parse_token_counts(completion: Any) -> dict[str, Any]:
-    usage = field_of(completion, "usage")
-    return {
-        "prompt_tokens": _parse_count(field_of(usage, "prompt_tokens")),
-        "completion_tokens": _parse_count(field_of(usage, "completion_tokens")),
-    }
-
-
-def _parse_count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value <= MAX_COUNT else 0
 
 
 # --- the texts of a message -----------------------------------------------------------------------

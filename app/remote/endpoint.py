@@ -166,7 +166,14 @@ class Endpoint:
             async with asyncio.timeout(self._options.total_timeout):
                 outcome = await self._ask_with_retries(question, converse)
         except TimeoutError:
-            outcome = self._out_of_time(question)
+            seconds = f"{self._options.total_timeout:g} s"
+            outcome = Trouble(Reason.TIMEOUT, f"The {self._who} gave no answer within {seconds}.")
+            if question.calls == 0:
+                outcome = Trouble(
+                    Reason.BUSY,
+                    "Too many questions at once: none of the places for them became free "
+                    f"within {seconds}.",
+                )
         elapsed = self._timing.clock() - question.started
         return replace(
             outcome,
@@ -188,7 +195,8 @@ class Endpoint:
                 break
             jitter = compute_jitter(failures, self._timing.random())
             wait = jitter + (outcome.wait or 0.0)
-            if wait + self._options.read_timeout > self._compute_time_left(question):
+            elapsed = self._timing.clock() - question.started
+            if wait + self._options.read_timeout > self._options.total_timeout - elapsed:
                 break
             await self._timing.sleep(wait)
             latest = await self._ask_once(question, converse)
@@ -260,31 +268,12 @@ class Endpoint:
         words = find_error_message(answer.body)
         if self._options.api_key:
             words = words.replace(self._options.api_key, "[key]")
-        return Trouble(
-            _reason_from_status(answer.status),
-            f"The {self._who} answered {answer.status}{format_detail(words)}.",
-            answer.wait,
-        )
-
-    def _out_of_time(self, question: PendingQuestion) -> Trouble:
-        seconds = f"{self._options.total_timeout:g} s"
-        if question.calls == 0:
-            return Trouble(
-                Reason.BUSY,
-                "Too many questions at once: none of the places for them became free "
-                f"within {seconds}.",
-            )
-        return Trouble(Reason.TIMEOUT, f"The {self._who} gave no answer within {seconds}.")
-
-    def _compute_time_left(self, question: PendingQuestion) -> float:
-        return self._options.total_timeout - (self._timing.clock() - question.started)
-
-
-def _reason_from_status(status: int) -> Reason:
-    if status == TOO_MANY:
-        return Reason.RATE_LIMITED
-    if status >= SERVER_ERRORS:
-        return Reason.SERVER_ERROR
-    if status == UNAUTHORIZED:
-        return Reason.UNAUTHORIZED
-    return Reason.REJECTED
+        reason = Reason.REJECTED
+        if answer.status == TOO_MANY:
+            reason = Reason.RATE_LIMITED
+        elif answer.status >= SERVER_ERRORS:
+            reason = Reason.SERVER_ERROR
+        elif answer.status == UNAUTHORIZED:
+            reason = Reason.UNAUTHORIZED
+        detail = f"The {self._who} answered {answer.status}{format_detail(words)}."
+        return Trouble(reason, detail, answer.wait)

@@ -57,7 +57,13 @@ def find_answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     object by number, or stand alone too. What is within the entries is not checked. Raise
     UnreadableAnswer if there is no answer.
     """
-    name, number = _find_list(schema)
+    name, field = next(
+        (name, field)
+        for name, field in schema["properties"].items()
+        if field.get("type") == "array"
+    )
+    properties = field["items"]["properties"]
+    number = next(each for each in properties if properties[each].get("type") == "integer")
     values, is_whole = _find_values(text)
     answers = [answer for value in values for answer in _find_objects(value, name)]
     answer = answers[-1] if answers else {}
@@ -113,17 +119,6 @@ def _parse_share(text: str) -> float | None:
 
 
 # --- its place ------------------------------------------------------------------------------------
-
-
-def _find_list(schema: dict[str, Any]) -> tuple[str, str]:
-    """Return the names of the schema's list and of the number of each entry."""
-    name, field = next(
-        (name, field)
-        for name, field in schema["properties"].items()
-        if field.get("type") == "array"
-    )
-    properties = field["items"]["properties"]
-    return name, next(each for each in properties if properties[each].get("type") == "integer")
 
 
 def _find_values(text: str) -> tuple[list[Any], bool]:
@@ -234,22 +229,19 @@ def _mend_value(text: str, start: int) -> tuple[str, int]:
         depth += (kind == "open") - (kind == "close")
         if kind == "close" and mended[-1] == ",":
             mended.pop()
-        if kind not in ("space", "comment"):
-            mended.append(_mend_token(kind, word, text, token.end()))
+        if kind == "text":
+            mended.append(f'"{_QUOTED.sub(_mend_escape, word[1:-1])}"')
+        elif kind == "bare":
+            is_name = _COLON.match(text, token.end()) is not None
+            is_text = is_name or word.endswith("%")
+            mended.append(json.dumps(word) if is_text else _PYTHON.get(word, word))
+        elif kind not in ("space", "comment"):
+            mended.append(word)
         if not 0 < depth <= MAX_DEPTH:
             break
     if depth:
         raise _NoValue(token.end() - start)
     return "".join(mended), token.end()
-
-
-def _mend_token(kind: str | None, word: str, text: str, end: int) -> str:
-    if kind == "text":
-        return f'"{_QUOTED.sub(_mend_escape, word[1:-1])}"'
-    if kind == "bare":
-        is_name = _COLON.match(text, end) is not None
-        return json.dumps(word) if is_name or word.endswith("%") else _PYTHON.get(word, word)
-    return word
 
 
 def _mend_escape(match: re.Match[str]) -> str:

@@ -126,9 +126,6 @@ def list_texts(ids: Iterable[UUID], memories: Mapping[UUID, Memory]) -> dict[UUI
     return {each.id: None if each.erased_at else each.fact.content for each in at_hand}
 
 
-def _wake_nobody(_agent: AgentId) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class WriteSetup:
     """The parts that every planned write of a process needs. They are built once.
@@ -139,7 +136,7 @@ class WriteSetup:
 
     policy: Policy
     language_oid: int
-    wake_for_marks: Callable[[AgentId], None] = _wake_nobody
+    wake_for_marks: Callable[[AgentId], None] = lambda _agent: None
 
 
 class AgentWrite(Generic[Result_contra]):
@@ -201,11 +198,7 @@ class AgentWrite(Generic[Result_contra]):
         """Read the chains that a plan may touch, and the database's clock."""
         self._in_part = frozenset()
         self.chains, self._clock = await chains.read_chains(
-            self.connection,
-            self.agent,
-            facts=facts,
-            ids=ids,
-            withdrawable=withdrawable,
+            self.connection, self.agent, facts=facts, ids=ids, withdrawable=withdrawable
         )
         return self.chains
 
@@ -415,19 +408,13 @@ class AgentWrite(Generic[Result_contra]):
         all_stale = await relationships.find_made_stale(self.connection, self.agent, self._applied)
         outcomes: list[Outcome] = []
         for plan, logged, hints, stale in zip(
-            self._applied,
-            self._logged,
-            all_hints,
-            all_stale,
-            strict=True,
+            self._applied, self._logged, all_hints, all_stale, strict=True
         ):
-            memory = stored.get(plan.target) if plan.target else None
-            written = None if self._dry_run else logged
             outcomes.append(
                 Outcome(
                     plan,
-                    written,
-                    memory,
+                    None if self._dry_run else logged,
+                    stored.get(plan.target) if plan.target else None,
                     hints=hints,
                     stale=stale,
                     superseded=list_texts(plan.superseded, stored),
@@ -454,7 +441,6 @@ class AgentWrite(Generic[Result_contra]):
         return self._setup
 
     async def _find_questions(self) -> dict[UUID, ContextQuestion]:
-        """Return the questions that the applied plans left to the agent's own model."""
         left = [logged.review_id for logged in self._logged if logged.review_id]
         if not left or self._dry_run or self.mode is not Mode.LIVE:
             return {}
@@ -467,19 +453,18 @@ class AgentWrite(Generic[Result_contra]):
         """Return the hints of each applied plan, from the chains and from rejected reviews."""
         rejections = await self._find_rejections()
         summaries = [await self._read_line_summary(plan) for plan in self._applied]
+
+        def build_hints() -> list[tuple[Hint, ...]]:
+            lines = PlanLines(self.chains)
+            hints: list[tuple[Hint, ...]] = []
+            for plan, from_store in zip(self._applied, summaries, strict=True):
+                summary = from_store or lines.summarize(plan)
+                hints.append(tuple(find_plan_hints(plan, self.chains, rejections, summary)))
+            return hints
+
         # A thousand plans, or a slot of thousands of values, take 100 ms.
         size = len(self._applied) + len(self.chains.list_versions())
-        return await compute_in_thread(lambda: self._build_hints(rejections, summaries), size=size)
-
-    def _build_hints(
-        self, rejections: Sequence[Rejection], summaries: Sequence[LineSummary | None]
-    ) -> list[tuple[Hint, ...]]:
-        lines = PlanLines(self.chains)
-        hints: list[tuple[Hint, ...]] = []
-        for plan, from_store in zip(self._applied, summaries, strict=True):
-            summary = from_store or lines.summarize(plan)
-            hints.append(tuple(find_plan_hints(plan, self.chains, rejections, summary)))
-        return hints
+        return await compute_in_thread(build_hints, size=size)
 
     async def _read_line_summary(self, plan: Plan) -> LineSummary | None:
         """Read the values that the plan is about if the chains hold only a part of them."""
@@ -503,12 +488,7 @@ class AgentWrite(Generic[Result_contra]):
         if not about:
             return ()
         return await find_rejected(
-            self.connection,
-            self.agent,
-            about,
-            texts,
-            slots,
-            limit=MOST_REJECTED,
+            self.connection, self.agent, about, texts, slots, limit=MOST_REJECTED
         )
 
 
@@ -533,13 +513,7 @@ async def agent_write(
     async with engine.begin_for_agent(database, call.agent, role) as connection:
         locked = await chains.lock_agent(connection, call.agent, encoder=encoder)
         await call.idempotency.check_replay(connection)
-        write = AgentWrite(
-            connection,
-            call,
-            locked,
-            setup,
-            dry_run=dry_run,
-        )
+        write = AgentWrite(connection, call, locked, setup, dry_run=dry_run)
         if refuse_frozen:
             write.refuse_if_frozen()
         yield write

@@ -51,22 +51,21 @@ class QuestionAnswerer:
         The same answer again has the first result, so a retry decides nothing twice.
         """
         one_call: Call[Acceptance] = Call(call.agent, call.info)
-        answered = [await self._answer(one_call, answer) for answer in answers]
+        answered: list[AnsweredQuestion] = []
+        for answer in answers:
+            review_id: UUID | None = None
+            result: Acceptance | PalimpsestError
+            try:
+                proposal = await self._find_proposal(call.agent, answer.question)
+                review_id = proposal.review_id
+                result = await self._decide(one_call, proposal, answer)
+            except PalimpsestError as problem:
+                result = problem
+            answered.append(AnsweredQuestion(answer.question, review_id, result))
         if call.idempotency.keyed_call:
             async with agent_write(self._engine, call, refuse_frozen=False) as write:
                 await write.keep(answered)
         return answered
-
-    async def _answer(self, call: Call[Acceptance], answer: QuestionAnswer) -> AnsweredQuestion:
-        review_id: UUID | None = None
-        result: Acceptance | PalimpsestError
-        try:
-            proposal = await self._find_proposal(call.agent, answer.question)
-            review_id = proposal.review_id
-            result = await self._decide(call, proposal, answer)
-        except PalimpsestError as problem:
-            result = problem
-        return AnsweredQuestion(answer.question, review_id, result)
 
     async def _find_proposal(self, agent: AgentId, question: str) -> Proposal:
         """Return the proposal of a review. Raises UnknownReview and AmbiguousReview."""
@@ -84,8 +83,16 @@ class QuestionAnswerer:
     async def _decide(
         self, call: Call[Acceptance], proposal: Proposal, answer: QuestionAnswer
     ) -> Acceptance:
+        """Accept or reject the proposal. Raises UnknownLetter, and what `ReviewDecider` raises."""
         review_id, note = proposal.review_id, answer.note
-        chosen = _read_letters(proposal, answer.letters)
+        letters = list_letters(proposal)
+        by_name = letters | {str(memory_id): memory_id for memory_id in proposal.targets}
+        chosen: list[UUID] = []
+        for letter in answer.letters:
+            name = letter.strip(" ().").lower()
+            if name not in by_name:
+                raise UnknownLetter(review_id, name, list(letters))
+            chosen.append(by_name[name])
         if not chosen:
             note = note or "The agent answered: none of them."
             return await self._reviews.reject(call, review_id, note=note, by=Judge.AGENT)
@@ -95,16 +102,3 @@ class QuestionAnswerer:
             # The texts, which the agent has read, never change. Only what is known of them did.
             result = await accept(call, review_id, note=note, chosen=chosen, by=Judge.AGENT)
         return result
-
-
-def _read_letters(proposal: Proposal, letters: Sequence[str]) -> list[UUID]:
-    """Return the memories of these letters or ids. Raises UnknownLetter."""
-    known = list_letters(proposal)
-    by_name = known | {str(memory_id): memory_id for memory_id in proposal.targets}
-    chosen: list[UUID] = []
-    for letter in letters:
-        name = letter.strip(" ().").lower()
-        if name not in by_name:
-            raise UnknownLetter(proposal.review_id, name, list(known))
-        chosen.append(by_name[name])
-    return chosen

@@ -1,15 +1,15 @@
 """Holding a capture: its runner says that it lives, and notes why it was cut off."""
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
 from app.domain.errors import AnswerErased, CallerLeft, KeyReused, Unavailable
+from app.services.background_tasks import renew_in_background
 from app.services.idempotency import Replayed
 from app.store.captures import runs
 from app.store.engine import begin_for_agent
@@ -29,26 +29,8 @@ async def hold_lease(
     engine: AsyncEngine, agent: AgentId, capture_id: UUID, runner: UUID
 ) -> AsyncIterator[None]:
     """Renew the lease of a capture during the block, and note why the block failed."""
-    over = asyncio.Event()
-    renewing = asyncio.create_task(_renew_lease(engine, agent, capture_id, runner, over))
-    try:
-        yield
-    except (TakenOver, *ANSWERED_BEFORE):
-        raise
-    except Exception as problem:
-        await _record_problem(engine, agent, capture_id, runner, problem)
-        raise
-    finally:
-        over.set()
-        await renewing
 
-
-async def _renew_lease(
-    engine: AsyncEngine, agent: AgentId, capture_id: UUID, runner: UUID, over: asyncio.Event
-) -> None:
-    """Renew the lease of the capture until its work is over."""
-    interval = runs.LEASE.total_seconds() / 3
-    while not await _set_within(over, interval):
+    async def renew() -> None:
         try:
             async with begin_for_agent(engine, agent) as connection:
                 await runs.renew_lease(connection, agent, capture_id, runner)
@@ -57,11 +39,14 @@ async def _renew_lease(
             kind = type(problem).__name__
             logger.warning("The runner of a capture could not say that it lives: %s", kind)
 
-
-async def _set_within(event: asyncio.Event, seconds: float) -> bool:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
-    return event.is_set()
+    async with renew_in_background(renew, runs.LEASE.total_seconds() / 3):
+        try:
+            yield
+        except (TakenOver, *ANSWERED_BEFORE):
+            raise
+        except Exception as problem:
+            await _record_problem(engine, agent, capture_id, runner, problem)
+            raise
 
 
 async def _record_problem(

@@ -13,7 +13,7 @@ from app.domain.fact import Fact
 from app.domain.talk import Skipped, Statement, Turn
 from app.extraction.fact_splitter import FactSplitter
 from app.services.classify import StoreCommand
-from app.services.message_reader import MessageReader, Reading
+from app.services.message_reader import MessageReader
 from app.services.parts import CommandPart, split_command
 from app.store.captures import captures
 from app.store.captures.captures import (
@@ -87,23 +87,40 @@ class TurnReader:
         batch = await self._read_turns(agent, capture, turns, earlier)
         async with begin_for_agent(self._engine, agent) as connection:
             stored = await captures.list_facts(connection, agent, [turn.id for turn in turns])
-        return _drop_stored(batch, stored)
+        # These facts were stored before a runner was cut off.
+        known = {(fact.turn_id, fact.content, fact.quotes) for fact in stored}
+        drafts: list[Draft] = []
+        for draft in batch.drafts:
+            fact = draft.fact
+            if (fact.turn_id, fact.content, fact.quotes) not in known:
+                drafts.append(draft)
+        return replace(batch, drafts=tuple(drafts))
 
     async def read_planned_turns(
         self, agent: AgentId, capture: StoredCapture, turns: Sequence[StoredTurn]
     ) -> Batch:
-        """Read facts from turns that are not stored, in the parts in which a worker reads them."""
+        """Read facts from turns that are not stored, in the parts in which a worker reads them.
+
+        What the network had to read, and the first trouble, stays noted.
+        """
         talk = await self._list_earlier_turns(agent, capture, turns)
-        batches: list[Batch] = []
+        done: list[StoredTurn] = []
+        drafts: list[Draft] = []
+        extractor = ExtractBy.OFF
+        trouble: str | None = None
         for part in split_turns(turns):
-            batches.append(await self._read_turns(agent, capture, part, talk))
+            batch = await self._read_turns(agent, capture, part, talk)
             talk = [*talk, *part][-EARLIER_TURNS:]
-        return _join_batches(batches)
+            done += batch.turns
+            drafts += batch.drafts
+            if extractor is not ExtractBy.NETWORK:
+                extractor = batch.extractor
+            trouble = trouble or batch.trouble
+        return Batch(tuple(done), tuple(done), tuple(drafts), extractor, trouble)
 
     async def _list_earlier_turns(
         self, agent: AgentId, capture: StoredCapture, turns: Sequence[StoredTurn]
     ) -> list[StoredTurn]:
-        """Return the last turns of the session before these."""
         if not turns:
             return []
         async with begin_for_agent(self._engine, agent) as connection:
@@ -119,15 +136,22 @@ class TurnReader:
         earlier: Sequence[StoredTurn],
     ) -> Batch:
         earlier = _limit_earlier(earlier)
-        talk = [*earlier, *turns]
+        talk, first = [*earlier, *turns], len(earlier)
+        messages = [Turn(t.role, t.content or "", t.said_at, t.message_id, t.name) for t in talk]
         reading = await self._reader.read_messages(
-            agent,
-            capture.extract,
-            list(map(_build_turn, talk)),
-            first=len(earlier),
-            actor=capture.actor,
+            agent, capture.extract, messages, first=first, actor=capture.actor
         )
-        return await _build_batch(capture, reading, talk, self._splitter, first=len(earlier))
+        done = tuple(_note_skipped(turns, reading.extraction.skipped, first=first))
+        # A model gives each fact an entry of its own, in words that belong together.
+        splits = capture.split and reading.extractor is not ExtractBy.MODEL
+        drafts: list[Draft] = []
+        for statement in reading.extraction.statements:
+            # A statement of an earlier turn was stored with that turn.
+            if statement.quotes[0].turn >= first:
+                command = _build_command(capture, statement, talk, splits=splits)
+                parts = await split_command(command, self._splitter)
+                drafts += _draft_facts(parts, statement, talk, first_place=len(drafts))
+        return Batch(done, done, tuple(drafts), reading.extractor, reading.trouble)
 
 
 # --- choosing turns ------------------------------------------------------------------------------
@@ -160,33 +184,7 @@ def _limit_earlier(earlier: Sequence[StoredTurn]) -> list[StoredTurn]:
     return limited[::-1]
 
 
-def _build_turn(turn: StoredTurn) -> Turn:
-    return Turn(turn.role, turn.content or "", turn.said_at, id=turn.message_id, name=turn.name)
-
-
 # --- from talk to facts --------------------------------------------------------------------------
-
-
-async def _build_batch(
-    capture: StoredCapture,
-    reading: Reading,
-    talk: Sequence[StoredTurn],
-    splitter: FactSplitter,
-    *,
-    first: int,
-) -> Batch:
-    """Return what was read from the turns of the talk from the place `first` on."""
-    turns = tuple(_note_skipped(talk[first:], reading.extraction.skipped, first=first))
-    # A model gives each fact an entry of its own, in words that belong together.
-    splits = capture.split and reading.extractor is not ExtractBy.MODEL
-    drafts: list[Draft] = []
-    for statement in reading.extraction.statements:
-        # A statement of an earlier turn was stored with that turn.
-        if statement.quotes[0].turn >= first:
-            command = _build_command(capture, statement, talk, splits=splits)
-            parts = await split_command(command, splitter)
-            drafts += _draft_facts(parts, statement, talk, first_place=len(drafts))
-    return Batch(turns, turns, tuple(drafts), reading.extractor, reading.trouble)
 
 
 def _build_command(
@@ -266,31 +264,3 @@ def cut_batch(batch: Batch, most: int) -> Iterator[Batch]:
         done_turns = turns[open_from:done_to]
         yield replace(batch, turns=turns[open_from:], done_turns=done_turns, drafts=part)
         open_from = done_to
-
-
-def _drop_stored(batch: Batch, stored: Sequence[CapturedFact]) -> Batch:
-    """Return the batch without facts that were stored before a runner was cut off."""
-    known = {(fact.turn_id, fact.content, fact.quotes) for fact in stored}
-    drafts: list[Draft] = []
-    for draft in batch.drafts:
-        fact = draft.fact
-        if (fact.turn_id, fact.content, fact.quotes) not in known:
-            drafts.append(draft)
-    return replace(batch, drafts=tuple(drafts))
-
-
-def _join_batches(batches: Sequence[Batch]) -> Batch:
-    """Return one batch; what the rules had to read, and the first trouble, stays noted."""
-    turns: list[StoredTurn] = []
-    drafts: list[Draft] = []
-    extractors: list[ExtractBy] = [ExtractBy.OFF]
-    troubles: list[str] = []
-    for batch in batches:
-        turns += batch.turns
-        drafts += batch.drafts
-        extractors.append(batch.extractor)
-        troubles += [batch.trouble] if batch.trouble else []
-    extractor = ExtractBy.NETWORK if ExtractBy.NETWORK in extractors else extractors[-1]
-    return Batch(
-        tuple(turns), tuple(turns), tuple(drafts), extractor, troubles[0] if troubles else None
-    )

@@ -1,7 +1,7 @@
 """Reports of captures: their turns in order, with the facts of each, and what facts quote."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -102,21 +102,13 @@ async def build_report(
         connection, agent, [turn.id for turn in repeated.values()]
     )
     all_facts = [*facts, *earlier_facts]
+    all_turns = repeated | {turn.position: turn for turn in turns}
     reported: list[ReportedTurn] = []
-    for turn in turns:
-        reported.append(_report_turn(turn.position, turn, all_facts, repeated=False))
-    for place, turn in repeated.items():
-        reported.append(_report_turn(place, turn, all_facts, repeated=True))
-    reported.sort(key=lambda entry: entry.place)
+    for place, turn in sorted(all_turns.items()):
+        own = tuple(fact for fact in all_facts if fact.turn_id == turn.id)
+        reported.append(ReportedTurn(place, turn, own, repeated=place in repeated))
     quoted = await find_quoted_turns(connection, agent, all_facts, turns)
     return CaptureReport(capture, tuple(reported), quoted, {})
-
-
-def _report_turn(
-    place: int, turn: StoredTurn, facts: Sequence[CapturedFact], *, repeated: bool
-) -> ReportedTurn:
-    own = tuple(fact for fact in facts if fact.turn_id == turn.id)
-    return ReportedTurn(place, turn, own, repeated=repeated)
 
 
 async def _find_repeated_turns(
@@ -153,10 +145,3 @@ async def find_quoted_turns(
     if missing:
         at_hand |= await captures.find_turns(connection, agent, missing)
     return {turn_id: at_hand[turn_id] for turn_id in wanted}
-
-
-def add_answers(
-    report: CaptureReport, answers: Mapping[UUID, FactAnswer], *, dry_run: bool = False
-) -> CaptureReport:
-    """Return the report with what storing the facts came to."""
-    return replace(report, answers=answers, dry_run=dry_run)

@@ -58,16 +58,14 @@ class CaptureRunner:
             except Exception as problem:
                 logger.warning("Captures cannot be looked for: %s", type(problem).__name__)
                 waiting = []
-            self._forget_old_failures()
+            oldest = time.monotonic() - RETRY_AFTER
+            self._failed_at = {party: at for party, at in self._failed_at.items() if at > oldest}
             for capture in waiting:
-                self._start(capture)
+                # A capture is read after the one of the same agent that is read now.
+                party = find_party(capture.actor, capture.agent)
+                if party not in self._running and party not in self._failed_at:
+                    self._running.start(party, self._read_capture(capture))
             await asyncio.sleep(LOOK_EVERY)
-
-    def _start(self, capture: WaitingCapture) -> None:
-        """Read a capture in the background, after the one of the same agent that is read now."""
-        party = find_party(capture.actor, capture.agent)
-        if party not in self._running and party not in self._failed_at:
-            self._running.start(party, self._read_capture(capture))
 
     async def _list_waiting(self) -> Sequence[WaitingCapture]:
         async with begin_as_operator(self._engine) as connection:
@@ -85,7 +83,3 @@ class CaptureRunner:
         except Exception as problem:
             self._failed_at[party] = time.monotonic()
             logger.warning("A capture failed: %s", type(problem).__name__)
-
-    def _forget_old_failures(self) -> None:
-        oldest = time.monotonic() - RETRY_AFTER
-        self._failed_at = {party: at for party, at in self._failed_at.items() if at > oldest}

@@ -20,7 +20,7 @@ from app.domain.errors import CaptureUnfinished, InvalidFact, PalimpsestError, T
 from app.domain.keys import ANONYMOUS, ROOT
 from app.fair_places import REFUSED_AFTER
 from app.planning.building_blocks import CLOCK_TOLERANCE
-from app.services.agent_write import AgentWrite, Call, Outcome, agent_write
+from app.services.agent_write import AgentWrite, Call, agent_write
 from app.services.capture_leases import ANSWERED_BEFORE, TakenOver, hold_lease
 from app.services.capture_reading import (
     MOST_FACTS,
@@ -34,12 +34,11 @@ from app.services.capture_reading import (
 from app.services.capture_reports import (
     CaptureReport,
     FactAnswer,
-    add_answers,
     build_report,
     get_capture,
     read_report,
 )
-from app.services.remember import Outcomes, Record, Remember, record_nothing
+from app.services.remember import Outcomes, Record, Remember
 from app.services.reverts import RevertedOperation, Reverter
 from app.store import engine
 from app.store.captures import captures, runs
@@ -98,7 +97,13 @@ class Capturer:
         """
         if request.dry_run:
             return await self._preview(call, request)
-        await self._check_pending(call.info.actor)
+        actor = call.info.actor
+        if actor not in (ROOT.name, ANONYMOUS.name):
+            async with begin_as_operator(self._engine) as connection:
+                pending = await runs.count_pending_captures(connection, actor, limit=MOST_PENDING)
+            if pending >= MOST_PENDING:
+                await asyncio.sleep(REFUSED_AFTER)
+                raise TooManyPending(MOST_PENDING)
         runner = uuid7()
         report, is_claimed = await self._store_messages(call, request, runner)
         if not is_claimed:
@@ -112,21 +117,8 @@ class Capturer:
             finished = None
         return finished or report
 
-    async def _check_pending(self, actor: str) -> None:
-        """Raise TooManyPending, after a second, if as many captures of the actor wait as may."""
-        if actor in (ROOT.name, ANONYMOUS.name):
-            return
-        async with begin_as_operator(self._engine) as connection:
-            pending = await runs.count_pending_captures(connection, actor, limit=MOST_PENDING)
-        if pending >= MOST_PENDING:
-            await asyncio.sleep(REFUSED_AFTER)
-            raise TooManyPending(MOST_PENDING)
-
     async def _store_messages(
-        self,
-        call: Call[CaptureReport],
-        request: CaptureRequest,
-        runner: UUID,
+        self, call: Call[CaptureReport], request: CaptureRequest, runner: UUID
     ) -> tuple[CaptureReport, bool]:
         """Write the messages that are new, and return whether this runner is to read them.
 
@@ -152,8 +144,11 @@ class Capturer:
             report = await read_report(connection, agent, capture_id, messages=messages)
             if await runs.reopen_failed_captures(connection, agent, report.open_capture_ids):
                 report = await read_report(connection, agent, capture_id, messages=messages)
+            open_turns = report.open_turns
+            characters = sum(len(turn.content or "") for turn in open_turns)
+            is_long = len(open_turns) > MOST_TURNS or characters > INLINE_CHARACTERS
             is_pending = report.capture.state is CaptureState.PENDING
-            if not request.waits or _is_long(report.open_turns) or not is_pending:
+            if not request.waits or is_long or not is_pending:
                 await write.keep(report)
                 return report, False
             return report, await runs.claim_capture(connection, agent, capture_id, runner)
@@ -165,34 +160,26 @@ class Capturer:
         runner: UUID,
         messages: Sequence[Message],
     ) -> CaptureReport | None:
-        """Store the facts of a capture and return its report, or None if a worker has to do it."""
-        agent, capture = call.agent, report.capture
-        async with hold_lease(self._engine, agent, capture.id, runner):
-            batch = await self._reader.read_stored_turns(agent, capture, report.open_turns)
-            if len(batch.drafts) <= INLINE_FACTS:
-                return await self._answer_call(call, capture.id, batch, runner, messages)
-        async with begin_for_agent(self._engine, agent) as connection:
-            await runs.release_capture(connection, agent, capture.id, runner)
-        return None
+        """Store the facts of a capture, and keep and return its report.
 
-    async def _answer_call(
-        self,
-        call: Call[CaptureReport],
-        capture_id: UUID,
-        batch: Batch,
-        runner: UUID,
-        messages: Sequence[Message],
-    ) -> CaptureReport:
-        """Store the facts of a batch, and keep and return the report of the capture."""
+        Return None if a worker has to do it, because the facts are many.
+        """
+        agent, capture = call.agent, report.capture
         reports: list[CaptureReport] = []
 
         async def report_outcomes(write: AgentWrite[Outcomes], outcomes: Outcomes) -> None:
-            report = await read_report(write.connection, call.agent, capture_id, messages=messages)
-            reports.append(add_answers(report, _index_answers(batch.drafts, outcomes)))
+            final = await read_report(write.connection, agent, capture.id, messages=messages)
+            reports.append(replace(final, answers=_index_answers(batch.drafts, outcomes)))
 
-        facts_call: Call[Outcomes] = call.with_conversion(lambda _: reports[0])
-        await self._store_batch(facts_call, capture_id, batch, runner, report_outcomes)
-        return reports[0]
+        async with hold_lease(self._engine, agent, capture.id, runner):
+            batch = await self._reader.read_stored_turns(agent, capture, report.open_turns)
+            if len(batch.drafts) <= INLINE_FACTS:
+                facts_call: Call[Outcomes] = call.with_conversion(lambda _: reports[0])
+                await self._store_batch(facts_call, capture.id, batch, runner, report_outcomes)
+                return reports[0]
+        async with begin_for_agent(self._engine, agent) as connection:
+            await runs.release_capture(connection, agent, capture.id, runner)
+        return None
 
     async def _preview(self, call: Call[CaptureReport], request: CaptureRequest) -> CaptureReport:
         """Return what a capture would do. Nothing is written."""
@@ -203,18 +190,22 @@ class Capturer:
         batch = Batch.without_facts(turns)
         if capture.reads_facts:
             batch = await self._reader.read_planned_turns(agent, capture, turns)
+        if len(batch.drafts) > MOST_FACTS:
+            raise InvalidFact(
+                f"These messages state {len(batch.drafts):,} facts, and a dry run shows at most "
+                f"{MOST_FACTS:,}. Send fewer messages at a time; without dry_run all are stored."
+            )
         answers: list[FactAnswer] = []
         if batch.drafts:
-            _check_preview(batch)
             facts_call: Call[Outcomes] = Call(agent, call.info)
-            answers += await self._remember.store_all(facts_call, batch.commands, dry_run=True)
+            answers += await self._remember.store_facts(facts_call, batch.commands, dry_run=True)
         facts = _describe_facts(batch.drafts, answers)
         capture = replace(capture, extractor=batch.extractor, trouble=batch.trouble)
         async with begin_for_agent(self._engine, agent) as connection:
             report = await build_report(
                 connection, agent, capture, batch.turns, facts, messages=request.messages
             )
-        return add_answers(report, _index_answers(batch.drafts, answers), dry_run=True)
+        return replace(report, answers=_index_answers(batch.drafts, answers), dry_run=True)
 
     # --- a worker --------------------------------------------------------------------------------
 
@@ -253,13 +244,10 @@ class Capturer:
                 await pass_turn()
                 await self._store_batch(call, capture.id, stored_at_once, runner)
         if not turns:
-            await self._finish_erased(agent, capture.id)
-
-    async def _finish_erased(self, agent: AgentId, capture_id: UUID) -> None:
-        """Finish a capture whose last turns were erased."""
-        call: Call[None] = Call(agent)
-        async with agent_write(self._engine, call, refuse_frozen=False) as write:
-            await runs.finish_capture(write.connection, agent, capture_id)
+            # The last turns of the capture were erased.
+            erased_call: Call[None] = Call(agent)
+            async with agent_write(self._engine, erased_call, refuse_frozen=False) as write:
+                await runs.finish_capture(write.connection, agent, capture.id)
 
     # --- the facts of some turns -----------------------------------------------------------------
 
@@ -269,7 +257,7 @@ class Capturer:
         capture_id: UUID,
         batch: Batch,
         runner: UUID,
-        record: Record = record_nothing,
+        record: Record | None = None,
     ) -> None:
         """Store the facts of a batch and mark its turns, in one transaction.
 
@@ -285,10 +273,11 @@ class Capturer:
         async def mark_turns(write: AgentWrite[Outcomes], outcomes: Outcomes) -> None:
             facts = _describe_facts(batch.drafts, outcomes)
             await _save_batch(write.connection, call.agent, capture_id, batch, facts)
-            await record(write, outcomes)
+            if record:
+                await record(write, outcomes)
 
         if batch.drafts:
-            await self._remember.store_all(
+            await self._remember.store_facts(
                 call, batch.commands, check=check_turns, record=mark_turns
             )
             return
@@ -318,21 +307,6 @@ class Capturer:
             raise CaptureUnfinished(capture_id)
         return await self._reverts.revert_selection(
             call, Selection(capture_id=capture_id), cascade=cascade, dry_run=dry_run
-        )
-
-
-def _is_long(turns: Sequence[StoredTurn]) -> bool:
-    """Return True if a worker reads the turns, because that takes long."""
-    characters = sum(len(turn.content or "") for turn in turns)
-    return len(turns) > MOST_TURNS or characters > INLINE_CHARACTERS
-
-
-def _check_preview(batch: Batch) -> None:
-    """Raise InvalidFact if a dry run would have to store more facts than one transaction does."""
-    if len(batch.drafts) > MOST_FACTS:
-        raise InvalidFact(
-            f"These messages state {len(batch.drafts):,} facts, and a dry run shows at most "
-            f"{MOST_FACTS:,}. Send fewer messages at a time; without dry_run all are stored."
         )
 
 
@@ -410,6 +384,7 @@ async def _write_capture(
 def _build_stored_turn(
     capture_id: UUID, position: int, message: Message, now: datetime
 ) -> StoredTurn:
+    offset = message.at.utcoffset() if message.at else None
     return StoredTurn(
         id=uuid7(),
         capture_id=capture_id,
@@ -419,13 +394,8 @@ def _build_stored_turn(
         name=message.name,
         content=message.content,
         said_at=(message.at or now).astimezone(UTC),
-        offset_minutes=_count_offset_minutes(message),
+        offset_minutes=round(offset / timedelta(minutes=1)) if offset else None,
     )
-
-
-def _count_offset_minutes(message: Message) -> int | None:
-    offset = message.at.utcoffset() if message.at else None
-    return round(offset / timedelta(minutes=1)) if offset else None
 
 
 # --- from outcomes to rows ------------------------------------------------------------------------
@@ -446,34 +416,25 @@ async def _save_batch(
 
 
 def _describe_facts(drafts: Sequence[Draft], answers: Sequence[FactAnswer]) -> list[CapturedFact]:
-    """Return the facts, each with what became of it."""
     facts: list[CapturedFact] = []
     for draft, answer in zip(drafts, answers, strict=True):
-        facts.append(_describe_fact(draft.fact, answer))
+        if isinstance(answer, PalimpsestError):
+            facts.append(replace(draft.fact, problem=str(answer)))
+            continue
+        written = answer.written
+        described = replace(
+            draft.fact,
+            operation=None if answer.frozen else answer.plan.operation,
+            # A dry run stores no memory.
+            memory_id=answer.memory.id if written and answer.memory else None,
+            log_id=written.log_id if written else None,
+            review_id=written.review_id if written else answer.waiting_review_id,
+        )
+        facts.append(described)
     return facts
-
-
-def _describe_fact(fact: CapturedFact, answer: FactAnswer) -> CapturedFact:
-    if isinstance(answer, PalimpsestError):
-        return replace(fact, problem=str(answer))
-    return replace(
-        fact,
-        operation=None if answer.frozen else answer.plan.operation,
-        memory_id=_get_stored_id(answer),
-        log_id=answer.written.log_id if answer.written else None,
-        review_id=answer.written.review_id if answer.written else answer.waiting_review_id,
-    )
-
-
-def _get_stored_id(outcome: Outcome) -> UUID | None:
-    """Return the memory that says the fact. A dry run stores none."""
-    if outcome.written is None or outcome.memory is None:
-        return None
-    return outcome.memory.id
 
 
 def _index_answers(
     drafts: Sequence[Draft], answers: Sequence[FactAnswer]
 ) -> dict[UUID, FactAnswer]:
-    """Return the answers by the ids of their facts."""
     return {draft.fact.id: answer for draft, answer in zip(drafts, answers, strict=True)}

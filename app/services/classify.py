@@ -8,12 +8,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.classification.cascade import Cascade, ReadFact
@@ -28,7 +28,6 @@ from app.domain.fact import Fact, StoredFact, merge_facts
 from app.domain.policy import Policy
 from app.domain.relation import (
     Classify,
-    Judgment,
     ModelCost,
     Operation,
     Relation,
@@ -42,8 +41,8 @@ from app.planning.plan import PreparedMerge, ReviewDecision
 from app.planning.questions import MAX_LINKS
 from app.remote.budget import Payer
 from app.services.agent_indexes import AgentIndexDirectory
+from app.services.agent_write import AgentWrite
 from app.store import comparison, erasures
-from app.store.chains import LockedAgent
 from app.store.comparison import ComparisonOptions, JudgedFact
 from app.store.engine import connect_for_agent
 from app.store.fragments import NEVER
@@ -170,10 +169,13 @@ class ClassifiedItem:
         overlapping = [j.memory_id for j in judgments if j.relation is Relation.OVERLAP]
         return overlapping[:MAX_LINKS]
 
-    @property
-    def seen_revisions(self) -> dict[UUID, int]:
-        """The revisions that the judges saw."""
-        return {hit.memory.id: hit.memory.revision for hit in self.hits}
+    def find_moved(self, revisions: Mapping[UUID, int]) -> set[UUID]:
+        """Return the memories that the verdict may change and that changed since it was given.
+
+        `revisions` are those of the stored memories now.
+        """
+        seen = {hit.memory.id: hit.memory.revision for hit in self.hits}
+        return {i for i in self.affected_ids if i not in revisions or revisions[i] != seen.get(i)}
 
     def with_earlier_cost(self, cost: ModelCost | None) -> "ClassifiedItem":
         """Return the item with the cost of a question that was asked about it before."""
@@ -195,14 +197,11 @@ class ClassifiedItem:
         if len(left) == len(self.hits):
             return self
         verdict = Verdict(look_again="memories were erased while it was judged")
-        return replace(
-            self,
-            hits=left,
-            verdict=verdict,
-            merged=None,
-            rewritten=(),
-            made_vectors={},
-        )
+        return replace(self.without_verdict(), hits=left, verdict=verdict)
+
+    def without_verdict(self) -> "ClassifiedItem":
+        """Return the item as it was before it was judged."""
+        return replace(self, verdict=Verdict(), merged=None, rewritten=(), made_vectors={})
 
 
 class BatchNeighbours:
@@ -213,9 +212,7 @@ class BatchNeighbours:
         self._vectors: list[Vector] = []
 
     def add_and_compare(
-        self,
-        memories: Sequence[Memory],
-        vectors: Sequence[Vector],
+        self, memories: Sequence[Memory], vectors: Sequence[Vector]
     ) -> list[list[Hit]]:
         """Add memories, and return for each the nearest few of those before it, nearest first."""
         first = len(self._memories)
@@ -253,6 +250,7 @@ class Classifier:
         settings: StoreSettings,
         indexes: AgentIndexDirectory,
     ) -> None:
+        self.encoder = embedder.name
         self._engine = engine
         self._embedder = embedder
         self._cascade = cascade
@@ -270,7 +268,18 @@ class Classifier:
         neighbours = BatchNeighbours()
         async with aclosing(self._encode_ahead(commands)) as chunks:
             async for items in chunks:
-                judged += await self._classify_some(payer, items, neighbours)
+                undecided = [item for item in items if item.tier is not Classify.OFF]
+                if not undecided:
+                    judged += items
+                    continue
+                expected = [_build_expected_memory(i) async for i in iterate_in_turns(undecided)]
+                near = await compute_in_thread(
+                    partial(neighbours.add_and_compare, expected, [i.vector for i in undecided]),
+                    size=len(expected) ** 2,
+                )
+                compared = await self._read_candidates(payer.agent, undecided)
+                by_id = {item.new_id: item for item in await self.judge_all(payer, compared, near)}
+                judged += [by_id.get(item.new_id, item) for item in items]
         return judged
 
     async def _encode_ahead(
@@ -302,15 +311,7 @@ class Classifier:
             encoding.cancel()
         items: list[ClassifiedItem] = []
         for command, (fact, tier), vector in zip(commands, derived, vectors, strict=True):
-            items.append(
-                ClassifiedItem(
-                    command,
-                    fact,
-                    tier,
-                    uuid7(),
-                    vector,
-                )
-            )
+            items.append(ClassifiedItem(command, fact, tier, uuid7(), vector))
         return items
 
     async def _derive_slots(
@@ -335,30 +336,11 @@ class Classifier:
                 text = fact.undated_text
                 await read_in_thread(partial(prepare_text, text), [text])
                 if tier.reads_signals:
-                    fact = _mark_speech(_with_derived_slot(fact))
+                    fact = _read_signals(fact)
             # The hash of a long text takes 2 ms; it stays with the fact until it is looked up.
             _ = fact.fuzzy_hash
             facts.append((fact, tier))
         return facts
-
-    async def _classify_some(
-        self,
-        payer: Payer,
-        items: Sequence[ClassifiedItem],
-        neighbours: BatchNeighbours,
-    ) -> Sequence[ClassifiedItem]:
-        """Compare and judge the items that go to judges, and return all of them in order."""
-        undecided = [item for item in items if item.tier is not Classify.OFF]
-        if not undecided:
-            return items
-        expected = [_build_expected_memory(item) async for item in iterate_in_turns(undecided)]
-        vectors = [item.vector for item in undecided]
-        near = await compute_in_thread(
-            lambda: neighbours.add_and_compare(expected, vectors), size=len(expected) ** 2
-        )
-        compared = await self._read_candidates(payer.agent, undecided)
-        judged = {item.new_id: item for item in await self.judge_all(payer, compared, near)}
-        return [judged.get(item.new_id, item) for item in items]
 
     async def judge_all(
         self,
@@ -393,9 +375,7 @@ class Classifier:
         return judged
 
     async def _read_candidates(
-        self,
-        agent: AgentId,
-        items: Sequence[ClassifiedItem],
+        self, agent: AgentId, items: Sequence[ClassifiedItem]
     ) -> Sequence[ClassifiedItem]:
         """Add the nearest current memories of each fact, its category and its derived slot."""
         settings = self._settings
@@ -404,7 +384,7 @@ class Classifier:
         limit = settings.max_candidates
         if any(self._cascade.may_ask_model(item.tier) for item in items):
             limit *= WIDER_FOR_MODEL
-        options = ComparisonOptions(self._embedder.name, settings.language, limit)
+        options = ComparisonOptions(self.encoder, settings.language, limit)
         compared: list[ClassifiedItem] = []
         index = await self._indexes.find_index(agent)
         async with connect_for_agent(self._engine, agent) as connection:
@@ -412,12 +392,7 @@ class Classifier:
                 facts = [item.fact for item in chunk]
                 vectors = [item.vector for item in chunk]
                 moment, near = await comparison.find_candidates(
-                    connection,
-                    agent,
-                    facts,
-                    vectors,
-                    options,
-                    index=index,
+                    connection, agent, facts, vectors, options, index=index
                 )
                 for item, hits in zip(chunk, near, strict=True):
                     # An agent without a row has no last known time: the moment is then the clock,
@@ -434,10 +409,7 @@ class Classifier:
         order = sorted(places)
         with_news = [items[place] for place in order]
         neighbours = [[hit for hit in item.hits if hit.memory.id in batch] for item in with_news]
-        unjudged = [
-            replace(item, verdict=Verdict(), merged=None, rewritten=(), made_vectors={})
-            for item in with_news
-        ]
+        unjudged = [item.without_verdict() for item in with_news]
         compared = await self._read_candidates(payer.agent, unjudged)
         again = await self.judge_all(payer, compared, neighbours)
         judged = list(items)
@@ -464,7 +436,12 @@ class Classifier:
         # What one sentence says holds together, and was split because it is not one fact.
         if fact.said_in is not None and stored.said_in == fact.said_in:
             return False
-        if not self._settings.fuzzy and _differs_in_spelling(fact, stored):
+        differs_in_spelling = (
+            not self._settings.fuzzy
+            and stored.fuzzy_hash == fact.fuzzy_hash
+            and stored.content_hash != fact.content_hash
+        )
+        if differs_in_spelling:
             return False
         return should_consider(
             hit.memory,
@@ -482,9 +459,14 @@ class Classifier:
         merges = choice.operation is Operation.MERGE
         if merges and not self._settings.policy.may_merge:
             return item
-        acts_on = [each for each in choice.acts_on if merges or each.new_text]
-        made = [_prepare_text(item, judgment) for judgment in acts_on]
-        prepared = [each for each in made if len(each.fact.content) <= MAX_MERGED]
+        stored = {hit.memory.id: hit.memory for hit in item.hits}
+        prepared: list[PreparedMerge] = []
+        for judgment in choice.acts_on:
+            if merges or judgment.new_text:
+                memory, incoming = stored[judgment.memory_id], StoredFact.from_fact(item.fact)
+                made = prepare_merge(memory, item.new_id, incoming, judgment.new_text)
+                if len(made.fact.content) <= MAX_MERGED:
+                    prepared.append(made)
         if not prepared:
             return item
         vectors = await self._embedder.encode([each.fact.content for each in prepared])
@@ -494,50 +476,44 @@ class Classifier:
         return replace(item, rewritten=tuple(prepared), made_vectors=made_vectors)
 
 
-def _prepare_text(item: ClassifiedItem, judgment: Judgment) -> PreparedMerge:
-    """Return the fact of the judged memory with its new text, or united with the item's fact."""
-    [stored] = [hit.memory for hit in item.hits if hit.memory.id == judgment.memory_id]
-    text = judgment.new_text or join_texts(stored.fact.content, item.fact.content)
-    united = merge_facts(stored.fact, StoredFact.from_fact(item.fact), text)
-    united = replace(united, merged_from=(stored.id, item.new_id), derived=None)
-    tells_all = find_merge_loss(text, item.fact.content, item.fact.content) is None
+def prepare_merge(
+    stored: Memory, new_id: UUID, fact: StoredFact, text: str | None
+) -> PreparedMerge:
+    """Return the stored memory united with the fact `new_id`: as this text, or as both texts."""
+    text = text or join_texts(stored.fact.content, fact.content)
+    united = merge_facts(stored.fact, fact, text)
+    united = replace(united, merged_from=(stored.id, new_id), derived=None)
+    tells_all = find_merge_loss(text, fact.content, fact.content) is None
     return PreparedMerge(stored.id, united, uuid7(), tells_all)
 
 
 async def without_erased(
-    connection: AsyncConnection,
-    agent: AgentId,
-    items: Sequence[ClassifiedItem],
-    locked: LockedAgent,
-) -> Sequence[ClassifiedItem]:
+    write: AgentWrite[Any], items: list[ClassifiedItem]
+) -> list[ClassifiedItem]:
     """Return the items without what was erased since they were compared.
 
     What was erased must neither lead to anything nor be shown.
     """
-    erased_at = locked.last_erased_at
+    erased_at = write.locked.last_erased_at
     if erased_at is None:
         return items
     seen_times = [item.seen_at for item in items if item.seen_at]
     if all(seen_at >= erased_at for seen_at in seen_times):
         return items
     near = {hit.memory.id for item in items for hit in item.hits}
-    erased = await erasures.find_erased_ids(connection, agent, list(near))
+    erased = await erasures.find_erased_ids(write.connection, write.agent, list(near))
     return [item.drop_erased(erased) for item in items]
 
 
 async def find_items_with_news(
-    connection: AsyncConnection,
-    agent: AgentId,
-    items: Sequence[ClassifiedItem],
-    locked: LockedAgent,
-    most_candidates: int,
+    write: AgentWrite[Any], items: Sequence[ClassifiedItem], most_candidates: int
 ) -> set[int]:
     """Return the places of the items whose judges missed a near fact that became known meanwhile.
 
     What would not be among the candidates of an item is not worth another look, nor what is
     farther away than the local judge reads.
     """
-    last_known_at = locked.last_known_at
+    last_known_at = write.locked.last_known_at
     if last_known_at is None:
         return set()
     batch = {item.new_id for item in items}
@@ -545,22 +521,19 @@ async def find_items_with_news(
     judged: list[JudgedFact] = []
     for place, item in enumerate(items):
         if item.asks_judges and item.seen_at and item.seen_at < last_known_at:
-            stored = [hit for hit in item.hits if hit.memory.id not in batch]
-            least = _find_least_similarity(stored, most_candidates)
+            stored = [hit.scores for hit in item.hits if hit.memory.id not in batch]
+            similarities = sorted(scores["vector"] for scores in stored if "vector" in scores)
+            least = LEAST_NEWS
+            if len(similarities) >= most_candidates:
+                least = max(least, similarities[-most_candidates])
             places.append(place)
             judged.append(JudgedFact(item.fact, item.vector, item.seen_at, least))
     if not places:
         return set()
-    near = await comparison.find_near_news(connection, agent, judged, last_known_at=last_known_at)
+    near = await comparison.find_near_news(
+        write.connection, write.agent, judged, last_known_at=last_known_at
+    )
     return {places[place] for place in near}
-
-
-def _find_least_similarity(candidates: Sequence[Hit], most_candidates: int) -> float:
-    """Return how similar another memory must be to be among these candidates."""
-    similarities = [hit.scores["vector"] for hit in candidates if "vector" in hit.scores]
-    if len(similarities) < most_candidates:
-        return LEAST_NEWS
-    return max(LEAST_NEWS, sorted(similarities)[-most_candidates])
 
 
 def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:
@@ -571,23 +544,15 @@ def collect_vectors(items: Sequence[ClassifiedItem]) -> dict[UUID, Vector]:
     return vectors
 
 
-def _differs_in_spelling(fact: Fact, stored: StoredFact) -> bool:
-    """Return True if both texts are the same but for case, spacing or punctuation."""
-    return stored.fuzzy_hash == fact.fuzzy_hash and stored.content_hash != fact.content_hash
-
-
 def _split_chunks(sequence: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     for start in range(0, len(sequence), size):
         yield sequence[start : start + size]
 
 
-def _with_derived_slot(fact: Fact) -> Fact:
-    derived = derive_fact_slot(fact)
-    return replace(fact, derived=derived) if derived else fact
-
-
-def _mark_speech(fact: Fact) -> Fact:
-    """Return a question or a quotation with the tag that says so."""
+def _read_signals(fact: Fact) -> Fact:
+    """Return the fact with its derived slot, and a question or a quotation with its tag."""
+    if derived := derive_fact_slot(fact):
+        fact = replace(fact, derived=derived)
     speech = find_speech(fact.content)
     if speech is None or speech in fact.tags:
         return fact

@@ -60,8 +60,12 @@ class FactDater:
         dated = iter(await self.date_facts(agent, facts, zones))
         results: list[StoreCommand] = []
         for command in commands:
+            if not command.reads_dates:
+                results.append(command)
+                continue
+            one = next(dated)
             results.append(
-                _add_to_command(command, next(dated)) if command.reads_dates else command
+                replace(command, fact=one.fact, left_open=one.left_open, is_episode=one.is_episode)
             )
         return results
 
@@ -80,7 +84,12 @@ class FactDater:
         if any(role.dates for _, roles in read for role in roles):
             clock, own = await self._read_clock_and_zone(agent)
         texts = _date_all(facts, read, clock, [own or zone or self._zone for zone in zones])
-        return [_date_fact(f, text, clock) for f, text in zip(facts, texts, strict=True)]
+        dated: list[DatedFact] = []
+        for fact, text in zip(facts, texts, strict=True):
+            by, said_at = text.dated_by, fact.said_at or clock
+            with_dates = add_dates(fact, by, said_at) if by is not None else fact
+            dated.append(DatedFact(with_dates, text.left_open, text.is_episode))
+        return dated
 
     async def find_episodes(self, facts: Sequence[Fact]) -> list[bool]:
         """Return, for each fact, True if its words say that it is over; each has a `said_at`."""
@@ -101,34 +110,23 @@ class FactDater:
         clock, own = await self._read_clock_and_zone(agent)
         return find_window(timed, clock, own or self._zone)
 
-    async def _read_times(self, facts: Sequence[Fact]) -> list[RuledText]:
-        """Return the phrases of time in each fact, with what they are to it. Raises CallerLeft."""
-        contents = [fact.content for fact in facts]
-        timed = await read_in_thread(lambda: [find_times(text) for text in contents], contents)
-        return await asyncio.gather(*map(self._network.rule, timed))
-
     async def _read_clock_and_zone(self, agent: AgentId) -> tuple[datetime, tzinfo | None]:
         """Return the clock of the database, and the agent's zone if it has one."""
         async with connect_for_agent(self._engine, agent) as connection:
             clock, name = await read_clock_and_zone(connection, agent)
         return clock, find_zone(name) if name else None
 
-
-def _add_to_command(command: StoreCommand, dated: DatedFact) -> StoreCommand:
-    return replace(command, fact=dated.fact, left_open=dated.left_open, is_episode=dated.is_episode)
+    async def _read_times(self, facts: Sequence[Fact]) -> list[RuledText]:
+        """Return the phrases of time in each fact, with what they are to it. Raises CallerLeft."""
+        contents = [fact.content for fact in facts]
+        timed = await read_in_thread(lambda: [find_times(text) for text in contents], contents)
+        return await asyncio.gather(*map(self._network.rule, timed))
 
 
 def _date_all(
     facts: Sequence[Fact], read: Sequence[RuledText], clock: datetime, zones: Sequence[tzinfo]
 ) -> list[DatedText]:
-    """Return the dates of all facts."""
     return [
         date_fact(*ruled, fact.said_at or clock, zone)
         for fact, ruled, zone in zip(facts, read, zones, strict=True)
     ]
-
-
-def _date_fact(fact: Fact, text: DatedText, clock: datetime) -> DatedFact:
-    if text.dated_by is not None:
-        fact = add_dates(fact, text.dated_by, fact.said_at or clock)
-    return DatedFact(fact, text.left_open, text.is_episode)

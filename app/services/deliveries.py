@@ -17,11 +17,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from uuid_utils.compat import uuid7
 
 from app.domain.agent import AgentId
-from app.domain.events import Event, Position
+from app.domain.events import Event
 from app.domain.webhooks import Delivery, Webhook, WebhookId, decide_retry, end_of
 from app.fair_places import FairPlaces, Party, find_party
 from app.remote.webhooks import WebhookSender
@@ -139,63 +139,47 @@ class _Service:
         self._failures = webhook.failures
 
     async def serve_agent(self, agent: AgentId, last_known_at: datetime) -> None:
-        """Send the events of an agent. If they cannot be read, note that and try again later."""
+        """Send the events of an agent, at least up to a known time that was seen.
+
+        Everything up to that time is seen now, as writes are seen in the order of their times. If
+        the events cannot be read, note that and try again later.
+        """
+        webhook_id = self._webhook.id
+        selection = Selection(PAGE, self._webhook.operations)
         try:
-            await self._send_events(agent, last_known_at)
+            async with begin_for_keys(self._engine) as connection:
+                position = await webhooks.find_position(connection, webhook_id, agent)
+            position = position or self._webhook.beginning
+            page: list[Event] | None = None
+            while page is None or len(page) == PAGE:
+                async with begin_for_agent(self._engine, agent) as connection:
+                    page = await events.list_events(connection, agent, position, selection)
+                for event in page:
+                    await self._send_event(agent, event)
+                    position = event.position
+            end = max(position, end_of(last_known_at))
+            async with begin_for_keys(self._engine) as connection:
+                await webhooks.set_position(connection, webhook_id, self._runner, agent, end)
         except Stopped:
             raise
         except Exception as problem:
-            extra = {"webhook_id": str(self._webhook.id), "unreadable_agent": agent}
+            extra = {"webhook_id": str(webhook_id), "unreadable_agent": agent}
             kind = type(problem).__name__
             logger.warning("the events of an agent cannot be read: %s", kind, extra=extra)
             async with begin_for_keys(self._engine) as connection:
                 await webhooks.note_unreadable(connection, self._webhook, self._runner, agent)
 
-    async def _send_events(self, agent: AgentId, last_known_at: datetime) -> None:
-        """Send the events of an agent, at least up to a known time that was seen.
-
-        Everything up to that time is seen now, as writes are seen in the order of their times.
-        """
-        position = await self._find_position(agent)
-        selection = Selection(PAGE, self._webhook.operations)
-        page: list[Event] | None = None
-        while page is None or len(page) == PAGE:
-            async with begin_for_agent(self._engine, agent) as connection:
-                page = await events.list_events(connection, agent, position, selection)
-            for event in page:
-                await self._send_event(agent, event)
-                position = event.position
-        await self._set_position(agent, max(position, end_of(last_known_at)))
-
-    async def _find_position(self, agent: AgentId) -> Position:
-        async with begin_for_keys(self._engine) as connection:
-            position = await webhooks.find_position(connection, self._webhook.id, agent)
-        return position or self._webhook.beginning
-
-    async def _set_position(self, agent: AgentId, position: Position) -> None:
-        async with begin_for_keys(self._engine) as connection:
-            await webhooks.set_position(connection, self._webhook.id, self._runner, agent, position)
-
     async def _send_event(self, agent: AgentId, event: Event) -> None:
         """Send an event when it is the webhook's turn. Raises Stopped if it is not taken."""
-        party = _find_party(self._webhook)
+        webhook, message_id, party = self._webhook, str(event.id), _find_party(self._webhook)
         async with self._places.hold(party):
             with serve_request(party.key, is_short=True):
-                await self._renew_lease()
-                delivery = await self._try_event(agent, event)
-        if delivery.answer.problem is None:
-            await self._note_success(agent, event, delivery)
-        else:
-            await self._note_failure(delivery)
-            raise Stopped
-
-    async def _try_event(self, agent: AgentId, event: Event) -> Delivery:
-        """Send an event, and return what became of it."""
-        kind, at = f"operation.{event.operation.lower()}", datetime.now(UTC)
-        body = build_message(kind, event.at, {"agent_id": agent, **encode_event(event)})
-        webhook, message_id = self._webhook, str(event.id)
-        answer = await self._sender.send(webhook.url, webhook.secret, message_id, body)
-        return Delivery(
+                async with self._hold_lease():
+                    pass
+                kind, at = f"operation.{event.operation.lower()}", datetime.now(UTC)
+                body = build_message(kind, event.at, {"agent_id": agent, **encode_event(event)})
+                answer = await self._sender.send(webhook.url, webhook.secret, message_id, body)
+        delivery = Delivery(
             id=uuid7(),
             message_id=message_id,
             type=kind,
@@ -204,44 +188,37 @@ class _Service:
             at=at,
             answer=answer,
         )
+        if answer.problem is not None:
+            await self._note_failure(delivery)
+            raise Stopped
+        self._failures = 0
+        async with self._hold_lease() as connection:
+            await webhooks.record_success(connection, webhook.id)
+            await webhooks.set_position(connection, webhook.id, self._runner, agent, event.position)
+            await webhooks.remember_delivery(connection, webhook.id, delivery)
 
-    async def _renew_lease(self) -> None:
+    @asynccontextmanager
+    async def _hold_lease(self) -> AsyncIterator[AsyncConnection]:
+        """Renew the lease, and write in the same transaction. Raises Stopped if it is lost."""
         async with begin_for_keys(self._engine) as connection:
             if not await webhooks.renew_lease(connection, self._webhook.id, self._runner):
                 raise Stopped
-
-    async def _note_success(self, agent: AgentId, event: Event, delivery: Delivery) -> None:
-        self._failures = 0
-        webhook_id = self._webhook.id
-        async with begin_for_keys(self._engine) as connection:
-            if not await webhooks.renew_lease(connection, webhook_id, self._runner):
-                raise Stopped
-            await webhooks.record_success(connection, webhook_id)
-            await webhooks.set_position(connection, webhook_id, self._runner, agent, event.position)
-            await webhooks.remember_delivery(connection, webhook_id, delivery)
+            yield connection
 
     async def _note_failure(self, delivery: Delivery) -> None:
         decision = decide_retry(delivery.answer, delivery.attempt)
         # Receivers that were down together are not called together again.
         delay = decision.delay and decision.delay * random.uniform(1, 1.2)  # noqa: S311
         webhook_id = self._webhook.id
-        async with begin_for_keys(self._engine) as connection:
-            if not await webhooks.renew_lease(connection, webhook_id, self._runner):
-                raise Stopped
+        reason = decision.disabled_because
+        async with self._hold_lease() as connection:
             await webhooks.record_failure(
-                connection,
-                webhook_id,
-                self._runner,
-                delay=delay,
-                reason=decision.disabled_because,
+                connection, webhook_id, self._runner, delay=delay, reason=reason
             )
             await webhooks.remember_delivery(connection, webhook_id, delivery)
-        if decision.disabled_because:
-            logger.warning(
-                "a webhook is disabled: %s",
-                decision.disabled_because,
-                extra={"webhook_id": str(webhook_id)},
-            )
+        if reason:
+            extra = {"webhook_id": str(webhook_id)}
+            logger.warning("a webhook is disabled: %s", reason, extra=extra)
 
 
 def _find_party(webhook: Webhook | DueWebhook) -> Party:

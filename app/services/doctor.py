@@ -108,7 +108,9 @@ class Doctor:
         faults: list[Fault] = []
         for file, seen in hashes:
             if seen != file.sha256 and file in still:
-                faults.append(_build_file_fault(file, seen))
+                state = "is missing" if seen is None else "is not as it was written"
+                sentence = f"The archive {file.name} {state}."
+                faults.append(LostArchiveFault("archives", (file.name,), sentence))
         names = [file.name for file in files]
         for name in archives.list_unknown_files(agent, names, unchanged_for=_SETTLED):
             sentence = f"The file {name} belongs to no archive; it may hold what was erased."
@@ -156,11 +158,6 @@ class Doctor:
             await take_role(write.connection, Role.LOG_EDITOR, agent)
             await doctor_reads.apply_remedies(write.connection, agent, remedies)
         return repaired
-
-
-def _build_file_fault(file: File, seen: bytes | None) -> Fault:
-    state = "is missing" if seen is None else "is not as it was written"
-    return LostArchiveFault("archives", (file.name,), f"The archive {file.name} {state}.")
 
 
 async def _find_faults(connection: AsyncConnection, agent: AgentId) -> AsyncGenerator[Fault]:

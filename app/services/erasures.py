@@ -95,13 +95,13 @@ class Eraser:
             chains = await write.read_chains(ids=named[:1])
             if expected is not None and chains.get_version(named[0]).revision != expected:
                 raise StaleVersion(named[0])
-            ids = await _with_descendants(connection, agent, named, cascade=cascade)
-            texts = await _read_texts(connection, agent, ids, scope)
+            merged = await erasures.find_merge_descendants(connection, agent, named)
+            if merged and not cascade:
+                raise MergedElsewhere(merged)
+            texts = await _read_texts(connection, agent, [*named, *merged], scope)
             now = write.next_known_time()
             anything = bool(named) or await erasures.has_other_texts(
-                connection,
-                agent,
-                scope.session_id,
+                connection, agent, scope.session_id
             )
             redacted = await erasures.erase_memories(
                 connection,
@@ -115,17 +115,15 @@ class Eraser:
             replaced = await self._rewrite_archives(connection, agent, files, redaction)
             if not (anything or replaced):
                 raise NothingToErase(str(scope))
-            digests = _digest_texts(key, texts)
+            digests = {
+                memory_id: hmac.digest(key, text.encode(), "sha256").hex()
+                for memory_id, text in texts.items()
+            }
             if scope.whole_agent:
                 await webhooks.delete_webhooks_of_agent(connection, agent)
+            log_chain = write.log_chain
             await erasures.log_erasure(
-                connection,
-                agent,
-                log_id,
-                digests,
-                now=now,
-                call=call.info,
-                log_chain=write.log_chain,
+                connection, agent, log_id, digests, now=now, call=call.info, log_chain=log_chain
             )
             receipt = Receipt(log_id, now, key, digests)
             await write.keep(receipt)
@@ -140,9 +138,7 @@ class Eraser:
         return replace(receipt, archives_pending=pending)
 
     async def _get_archive_files(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
+        self, connection: AsyncConnection, agent: AgentId
     ) -> Mapping[UUID, File]:
         """Return the agent's archives. Raises ArchivesUnavailable if they cannot be rewritten."""
         files = await archived_log.list_archive_files(connection, agent)
@@ -168,34 +164,22 @@ class Eraser:
         for archive_id, file in files.items():
             new: File | None = None
             if redaction is not None:
-                new = await self._redact_archive(connection, agent, file, redaction)
-            if new != file:
-                await archived_log.replace_file(connection, agent, archive_id, new)
-                replaced.append(file.name)
+                head, *lines = await self._archives.read_file_lines(file)
+                await archived_log.load_archived_log(connection, agent, lines)
+                await redactions.redact_archived_log(connection, redaction)
+                left = await archived_log.unload_archived_log(connection, agent)
+                if left == lines:
+                    continue
+                first_at = datetime.fromisoformat(json.loads(head)["first_at"])
+                rewritten = _iterate_lines([head, *left])
+                new = await self._archives.write_file(agent, first_at, rewritten)
+            await archived_log.replace_file(connection, agent, archive_id, new)
+            replaced.append(file.name)
         return replaced
-
-    async def _redact_archive(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
-        file: File,
-        redaction: Redaction,
-    ) -> File:
-        head, *lines = await self._archives.read_file_lines(file)
-        await archived_log.load_archived_log(connection, agent, lines)
-        await redactions.redact_archived_log(connection, redaction)
-        left = await archived_log.unload_archived_log(connection, agent)
-        if left == lines:
-            return file
-        first_at = datetime.fromisoformat(json.loads(head)["first_at"])
-        return await self._archives.write_file(agent, first_at, _iterate_lines([head, *left]))
 
 
 async def _read_texts(
-    connection: AsyncConnection,
-    agent: AgentId,
-    ids: Sequence[UUID],
-    scope: ErasureScope,
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID], scope: ErasureScope
 ) -> dict[UUID, str]:
     """Return the texts to erase. Raises Erased if the memory that the scope names has none."""
     rows = erasures.stream_unerased_texts(connection, agent, ids)
@@ -206,22 +190,13 @@ async def _read_texts(
     return texts
 
 
-def _digest_texts(key: bytes, texts: Mapping[UUID, str]) -> dict[UUID, str]:
-    digests: dict[UUID, str] = {}
-    for memory_id, text in texts.items():
-        digests[memory_id] = hmac.digest(key, text.encode(), "sha256").hex()
-    return digests
-
-
 async def _iterate_lines(lines: Sequence[bytes]) -> AsyncIterator[bytes]:
     for line in lines:
         yield line
 
 
 async def _get_ids_in_scope(
-    connection: AsyncConnection,
-    agent: AgentId,
-    scope: ErasureScope,
+    connection: AsyncConnection, agent: AgentId, scope: ErasureScope
 ) -> Sequence[UUID]:
     """Return the memories in the scope. Raises UnknownMemory.
 
@@ -233,16 +208,3 @@ async def _get_ids_in_scope(
             raise UnknownMemory(member)
         return [member] if scope.memory_id else chain
     return await erasures.list_ids_of_agent(connection, agent, scope.session_id)
-
-
-async def _with_descendants(
-    connection: AsyncConnection,
-    agent: AgentId,
-    ids: Sequence[UUID],
-    *,
-    cascade: bool,
-) -> Sequence[UUID]:
-    merged = await erasures.find_merge_descendants(connection, agent, ids)
-    if merged and not cascade:
-        raise MergedElsewhere(merged)
-    return [*ids, *merged]

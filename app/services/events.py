@@ -8,11 +8,10 @@ too, where LISTEN does not, and costs a write nothing, which NOTIFY would.
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -76,12 +75,9 @@ class News:
             await asyncio.wait(ends, timeout=seconds, return_when=first)
             return write.result() if write.done() else None
         finally:
-            self._remove(agent, write)
-
-    def _remove(self, agent: AgentId, write: _Write) -> None:
-        del self._waiting[agent][write]
-        if not self._waiting[agent]:
-            del self._waiting[agent]
+            del self._waiting[agent][write]
+            if not self._waiting[agent]:
+                del self._waiting[agent]
 
     async def _look_while_any_waits(self) -> None:
         while self._waiting:
@@ -89,7 +85,7 @@ class News:
                 await self._look()
             except Exception as problem:
                 # Each caller answers for itself that the database cannot be reached.
-                self._end_waits(partial(_set_exception, problem=problem))
+                self._end_waits(problem)
             await asyncio.sleep(LOOK_EVERY)
 
     async def _look(self) -> None:
@@ -103,13 +99,16 @@ class News:
     def stop(self) -> None:
         """Let everybody go on at once, now and from now on."""
         self.is_over = True
-        self._end_waits(lambda write: write.set_result(None))
+        self._end_waits()
 
-    def _end_waits(self, end: Callable[[_Write], None]) -> None:
-        for waiting in self._waiting.values():
-            for write in waiting:
-                if not write.done():
-                    end(write)
+    def _end_waits(self, problem: Exception | None = None) -> None:
+        for write in chain.from_iterable(self._waiting.values()):
+            if write.done():
+                continue
+            if problem is None:
+                write.set_result(None)
+            else:
+                write.set_exception(problem)
 
     async def close(self) -> None:
         self.stop()
@@ -117,10 +116,6 @@ class News:
             self._looking.cancel()
             with suppress(asyncio.CancelledError):
                 await self._looking
-
-
-def _set_exception(write: _Write, problem: Exception) -> None:
-    write.set_exception(problem)
 
 
 class EventFeed:

@@ -71,24 +71,13 @@ class ExplicitChanger:
 
         def plan_replacement(chains: Chains, now: datetime) -> Plan:
             incoming = IncomingFact(fact, new_id, corrects=is_correction(fact.content))
-            return plan_supersede(
-                incoming,
-                [memory_id],
-                chains,
-                policy,
-                now=now,
-            )
+            return plan_supersede(incoming, [memory_id], chains, policy, now=now)
 
         return await self._write_change(
             call, target, plan_replacement, vector=vector, left_open=left_open
         )
 
-    async def supersede_by_stored(
-        self,
-        call: Call[Outcome],
-        target: Target,
-        by: UUID,
-    ) -> Outcome:
+    async def supersede_by_stored(self, call: Call[Outcome], target: Target, by: UUID) -> Outcome:
         """Declare a stored memory the successor."""
 
         def plan_successor(chains: Chains, now: datetime) -> Plan:
@@ -108,13 +97,7 @@ class ExplicitChanger:
         """End a memory without a successor, or withdraw it."""
 
         def plan_retraction(chains: Chains, now: datetime) -> Plan:
-            plan = plan_retract(
-                target.memory_id,
-                chains,
-                now=now,
-                at=at,
-                never_true=never_true,
-            )
+            plan = plan_retract(target.memory_id, chains, now=now, at=at, never_true=never_true)
             return plan.with_reasoning(reason) if reason else plan
 
         return await self._write_change(call, target, plan_retraction)
@@ -131,11 +114,7 @@ class ExplicitChanger:
 
         def plan_amendment(chains: Chains, now: datetime) -> Plan:
             return plan_amend(
-                target.memory_id,
-                chains,
-                now=now,
-                claims=belief_changes,
-                metadata=metadata,
+                target.memory_id, chains, now=now, claims=belief_changes, metadata=metadata
             )
 
         return await self._write_change(call, target, plan_amendment)
@@ -153,15 +132,13 @@ class ExplicitChanger:
         encoder = None if vector is None else self._embedder.name
         ids = [target.memory_id, *([successor] if successor else [])]
         async with agent_write(
-            self._engine,
-            call,
-            setup=self._setup,
-            refuse_frozen=True,
-            encoder=encoder,
+            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=encoder
         ) as write:
             following = await write.list_successors(successor) if successor else ()
             chains = await write.read_chains(ids=[*ids, *following], withdrawable=ids)
-            _require_revision(chains, target)
+            revision = target.revision
+            if revision is not None and chains.get_version(target.memory_id).revision != revision:
+                raise StaleVersion(target.memory_id)
             plan = make_plan(chains, write.next_known_time())
             vectors = {}
             if plan.inserted and plan.target and vector is not None:
@@ -172,11 +149,3 @@ class ExplicitChanger:
             outcome = outcome.with_hints(find_date_hints(left_open))
             await write.keep(outcome)
         return outcome
-
-
-def _require_revision(chains: Chains, target: Target) -> None:
-    """Raise StaleVersion if the caller saw another revision than the stored one."""
-    if target.revision is None:
-        return
-    if chains.get_version(target.memory_id).revision != target.revision:
-        raise StaleVersion(target.memory_id)

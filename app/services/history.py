@@ -111,7 +111,8 @@ async def _read_page(
         )
         versions = page.memories
         if len(versions) < len(places):
-            version_after = _locate_version(versions[-1])
+            last = versions[-1]
+            version_after = Place(last.belief.valid_from, last.belief.asserted_at, last.id)
     if after is None or after.operation:
         operations = await log_entries.list_operations_on(
             connection,
@@ -142,13 +143,7 @@ async def _read_page(
 
 def _list_places_after(line: Line, after: Place | None) -> Sequence[Place]:
     """Return the places of the line after this one; None means all."""
-    if after is None:
-        return line.places
-    return [place for place in line.places if place > after]
-
-
-def _locate_version(memory: Memory) -> Place:
-    return Place(memory.belief.valid_from, memory.belief.asserted_at, memory.id)
+    return [place for place in line.places if after is None or place > after]
 
 
 def _find_joints(versions: Sequence[Memory], line: Line) -> Iterator[Joint]:

@@ -10,13 +10,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app.domain.agent import AgentId
 from app.domain.errors import BadImportLine, DamagedImport, NotEmpty
 from app.domain.timeline import settle_chain
 from app.domain.version import Version
-from app.embedding import Embedder, Vector
+from app.embedding import Embedder
 from app.planning.audit.checks import compute_from_words
 from app.services.agent_write import Call, WriteSetup, agent_write
 from app.services.import_history import Spool
@@ -64,12 +63,7 @@ class AgentImporter:
     Nothing is stored unless every line is good and all lines together are the history of an agent.
     """
 
-    def __init__(
-        self,
-        engine: AsyncEngine,
-        embedder: Embedder,
-        setup: WriteSetup,
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
         self._embedder = embedder
         self._setup = setup
@@ -84,9 +78,18 @@ class AgentImporter:
 
         Raises BadImportLine, DamagedImport, NotEmpty, AgentFrozen.
         """
+        async with begin_for_agent(self._engine, call.agent) as connection:
+            state = await imports.read_import_target(connection, call.agent)
+        # What can be refused is refused before gigabytes arrive.
+        if not state.empty:
+            raise NotEmpty
+        if header.last_known_at and header.last_known_at > state.clock + AHEAD:
+            raise BadImportLine(
+                header.number,
+                "Its last_known_at lies more than a day in the future of this server's clock.",
+            )
         spool = Spool()
         try:
-            state = await self._check_first(call.agent, header)
             formatter = RowFormatter(call.agent, state.adapters)
             counts = await self._spool_rows(header, rows, state, formatter, spool)
             if header.agent is not None:
@@ -103,6 +106,9 @@ class AgentImporter:
         counts: dict[str, int],
         spool: Spool,
     ) -> None:
+        """Write the spooled rows, and check all of them together."""
+        assert header.agent is not None
+        agent = call.agent
         async with agent_write(
             self._engine,
             call,
@@ -110,32 +116,25 @@ class AgentImporter:
             refuse_frozen=True,
             encoder=self._embedder.name,
         ) as write:
+            connection = write.connection
             await write.lift_statement_timeout()
             await write.forget_plans()
-            await _write_rows(
-                write.connection,
-                call.agent,
-                header,
-                counts,
-                spool,
-            )
+            target = await imports.read_import_target(connection, agent)
+            if not target.empty:
+                raise NotEmpty
+            await imports.set_agent(connection, agent, header.agent, line=header.number)
+            line = header.number + 1
+            for kind, formatted in groupby(spool, key=attrgetter("type")):
+                blocks = (rows.block for rows in formatted)
+                await imports.insert_rows(connection, agent, kind, blocks, first_line=line)
+                line += counts[kind]
+            await imports.check_imported_history(connection, agent)
+            async for chain in imports.stream_imported_chains(connection, agent):
+                _check_chain(chain)
             await write.keep(counts)
         # The operations of an import have the actors that the export names.
-        imported = {"imported_agent": call.agent, "actor": call.info.actor}
+        imported = {"imported_agent": agent, "actor": call.info.actor}
         logger.info("an agent was imported", extra=imported)
-
-    async def _check_first(self, agent: AgentId, header: ExportHeader) -> ImportTarget:
-        """Refuse what can be refused before gigabytes arrive."""
-        async with begin_for_agent(self._engine, agent) as connection:
-            state = await imports.read_import_target(connection, agent)
-        if not state.empty:
-            raise NotEmpty
-        if header.last_known_at and header.last_known_at > state.clock + AHEAD:
-            raise BadImportLine(
-                header.number,
-                "Its last_known_at lies more than a day in the future of this server's clock.",
-            )
-        return state
 
     async def _spool_rows(
         self,
@@ -150,10 +149,8 @@ class AgentImporter:
         No connection is held meanwhile: the caller may be slow, and the encoder is.
         """
         counts = {section.type: 0 for section in SECTIONS}
-        fits = (header.encoder, header.dimensions) == (
-            self._embedder.name,
-            self._embedder.dimensions,
-        )
+        own = (self._embedder.name, self._embedder.dimensions)
+        fits = (header.encoder, header.dimensions) == own
         async for chunk in _chunk_rows(rows):
             kind = chunk[0].type
             async for row in iterate_in_turns(chunk):
@@ -169,23 +166,24 @@ class AgentImporter:
         return counts
 
     async def _complete_memories(self, rows: Sequence[ExportRow], *, anew: bool) -> None:
-        """Give each memory what a file may lack or cannot know."""
-        vectors = await self._encode_memories(rows, anew=anew)
-        async for row in iterate_in_turns(rows):
-            _complete_memory(row, vectors.get(row.number))
+        """Give each memory the vector that its line lacks, and its hashes.
 
-    async def _encode_memories(
-        self, memories: Sequence[ExportRow], *, anew: bool
-    ) -> dict[int, Vector]:
-        """Return the vectors that the file lacks by line, or all of them for another encoder."""
-        missing: dict[int, str] = {}
-        for row in memories:
-            if not _is_erased(row) and (anew or row.values["embedding"] is None):
-                missing[row.number] = row.values["content"]
-        if not missing:
-            return {}
-        vectors = await self._embedder.encode(list(missing.values()))
-        return dict(zip(missing, vectors, strict=True))
+        With `anew`, for another encoder, every vector is made. The hashes of a file are not
+        trusted. Those of an erased text cannot be computed, so they stay.
+        """
+        present = [row.values for row in rows if not _is_erased(row)]
+        lacking = [values for values in present if anew or values["embedding"] is None]
+        if lacking:
+            vectors = await self._embedder.encode([values["content"] for values in lacking])
+            for values, vector in zip(lacking, vectors, strict=True):
+                values["embedding"] = vector
+        async for values in iterate_in_turns(present):
+            derived = {
+                "entity": values["derived_entity"],
+                "key": values["derived_key"],
+                "value": values["derived_value"],
+            }
+            values.update(compute_from_words({**values, "derived": derived}))
 
 
 async def _chunk_rows(rows: AsyncIterator[ExportRow]) -> AsyncIterator[list[ExportRow]]:
@@ -223,8 +221,20 @@ def _check_row(row: ExportRow, header: ExportHeader, state: ImportTarget) -> Non
         raise BadImportLine(
             row.number, "superseded_by and superseded_at are given together or not at all."
         )
-    if row.type == "memory":
-        _check_memory(row, header)
+    if row.type != "memory":
+        return
+    if len({values[name] is None for name in DERIVED}) > 1:
+        raise BadImportLine(row.number, f"{', '.join(DERIVED)} are given together or not at all.")
+    vector = values["embedding"]
+    if vector is None and header.encoder is not None and not _is_erased(row):
+        raise BadImportLine(
+            row.number, "Its embedding is missing, though the header names an encoder."
+        )
+    if vector is not None and len(vector) != header.dimensions:
+        raise BadImportLine(
+            row.number,
+            f"Its embedding has {len(vector)} dimensions; the header says {header.dimensions}.",
+        )
 
 
 def _check_times(row: ExportRow, last_known_at: datetime, *, latest: datetime) -> None:
@@ -260,61 +270,6 @@ def _number_language(row: ExportRow, languages: Mapping[str, int]) -> None:
             "again.",
         )
     row.values["language"] = languages[name]
-
-
-def _check_memory(row: ExportRow, header: ExportHeader) -> None:
-    values = row.values
-    if len({values[name] is None for name in DERIVED}) > 1:
-        raise BadImportLine(row.number, f"{', '.join(DERIVED)} are given together or not at all.")
-    vector = values["embedding"]
-    if vector is None and header.encoder is not None and not _is_erased(row):
-        raise BadImportLine(
-            row.number, "Its embedding is missing, though the header names an encoder."
-        )
-    if vector is not None and len(vector) != header.dimensions:
-        raise BadImportLine(
-            row.number,
-            f"Its embedding has {len(vector)} dimensions; the header says {header.dimensions}.",
-        )
-
-
-async def _write_rows(
-    connection: AsyncConnection,
-    agent: AgentId,
-    header: ExportHeader,
-    counts: Mapping[str, int],
-    spool: Spool,
-) -> None:
-    assert header.agent is not None
-    target = await imports.read_import_target(connection, agent)
-    if not target.empty:
-        raise NotEmpty
-    await imports.set_agent(connection, agent, header.agent, line=header.number)
-    line = header.number + 1
-    for kind, formatted in groupby(spool, key=attrgetter("type")):
-        blocks = (rows.block for rows in formatted)
-        await imports.insert_rows(connection, agent, kind, blocks, first_line=line)
-        line += counts[kind]
-    await imports.check_imported_history(connection, agent)
-    async for chain in imports.stream_imported_chains(connection, agent):
-        _check_chain(chain)
-
-
-def _complete_memory(row: ExportRow, vector: Vector | None) -> None:
-    """Set the vector, if there is a new one, and compute the hashes.
-
-    The hashes of a file are not trusted. Those of an erased text cannot be computed, so they stay.
-    """
-    values = row.values
-    if vector is not None:
-        values["embedding"] = vector
-    if not _is_erased(row):
-        derived = {
-            "entity": values["derived_entity"],
-            "key": values["derived_key"],
-            "value": values["derived_value"],
-        }
-        values.update(compute_from_words({**values, "derived": derived}))
 
 
 def _check_chain(chain: Sequence[Version]) -> None:

@@ -82,12 +82,7 @@ class Spool:
 class HistoryImporter:
     """Imports lines. They are encoded and spooled before the write, as decision 0001 asks."""
 
-    def __init__(
-        self,
-        engine: AsyncEngine,
-        embedder: Embedder,
-        setup: WriteSetup,
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
         self._embedder = embedder
         self._setup = setup
@@ -98,8 +93,16 @@ class HistoryImporter:
         Raises BadImportLine, and then nothing is stored.
         """
         encoded, results = Spool(), Spool()
+        # The first chunk is written at once. Postgres plans then how it checks foreign keys, and
+        # with 150 lines in a new table it would choose a bad index.
+        written = CHUNK
         try:
-            await self._encode_lines(lines, encoded)
+            async for chunk in _chunk_lines(lines):
+                vectors = await self._embedder.encode([line.fact.content for line in chunk])
+                async for first in iterate_in_turns(range(0, len(chunk), written)):
+                    part = slice(first, first + written)
+                    encoded.add((chunk[part], vectors[part]))
+                written = _WRITTEN
             async with agent_write(
                 self._engine,
                 call,
@@ -117,23 +120,8 @@ class HistoryImporter:
             encoded.close()
         return results
 
-    async def _encode_lines(self, lines: AsyncIterator[HistoryLine], spool: Spool) -> None:
-        # The first chunk is written at once. Postgres plans then how it checks foreign keys, and
-        # with 150 lines in a new table it would choose a bad index.
-        written = CHUNK
-        async for chunk in _chunk_lines(lines):
-            vectors = await self._embedder.encode([line.fact.content for line in chunk])
-            async for first in iterate_in_turns(range(0, len(chunk), written)):
-                part = slice(first, first + written)
-                spool.add((chunk[part], vectors[part]))
-            written = _WRITTEN
 
-
-async def _write_lines(
-    write: AgentWrite[Spool],
-    encoded: Spool,
-    results: Spool,
-) -> int:
+async def _write_lines(write: AgentWrite[Spool], encoded: Spool, results: Spool) -> int:
     """Write the lines, and return how many they were."""
     await write.forget_plans()
     order = _LineOrder(write.last_known_at)
@@ -194,11 +182,7 @@ async def _chunk_lines(lines: AsyncIterator[HistoryLine]) -> AsyncIterator[Seque
         yield chunk
 
 
-def _plan_line(
-    line: HistoryLine,
-    chains: Chains,
-    now: datetime,
-) -> Plan:
+def _plan_line(line: HistoryLine, chains: Chains, now: datetime) -> Plan:
     try:
         return plan_import(line.fact, chains, now=now, new_id=uuid7(), temporary=line.temporary)
     except InvalidFact as problem:

@@ -8,8 +8,8 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.keys import Actor, ApiKey, KeyId, PresentedKey
+from app.services.background_tasks import flush_in_background
 from app.store import keys
 from app.store.engine import begin_for_keys, read_clock
 
@@ -29,8 +30,6 @@ MAX_AGE = 1.0
 MOST_REMEMBERED = 10_000
 # Seconds between two writes of the times at which keys were used.
 WRITE_EVERY = 60.0
-# Seconds for the last write of a process.
-PATIENCE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,36 +87,17 @@ class KeyReader:
             async with begin_for_keys(self._engine) as connection:
                 known = await keys.find_keys(connection, wanted)
         for key_id in wanted:
-            self._remember(key_id, _Reading(known.get(key_id), at))
+            self._readings[key_id] = _Reading(known.get(key_id), at)
+            self._readings.move_to_end(key_id)
+            if len(self._readings) > MOST_REMEMBERED:
+                self._readings.popitem(last=False)
         return known
-
-    def _remember(self, key_id: KeyId, reading: _Reading) -> None:
-        self._readings[key_id] = reading
-        self._readings.move_to_end(key_id)
-        if len(self._readings) > MOST_REMEMBERED:
-            self._readings.popitem(last=False)
 
     # --- last uses -------------------------------------------------------------------------------
 
-    @asynccontextmanager
-    async def write_uses_in_background(self) -> AsyncIterator[None]:
-        """Write once a minute when keys were used, and the rest when the block ends."""
-        ended = asyncio.Event()
-        task = asyncio.create_task(self._keep_writing(ended))
-        try:
-            yield
-        finally:
-            ended.set()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    await task
-
-    async def _keep_writing(self, ended: asyncio.Event) -> None:
-        while not ended.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(WRITE_EVERY):
-                    await ended.wait()
-            await self.write_uses()
+    def write_uses_in_background(self) -> AbstractAsyncContextManager[None]:
+        """Write when keys were used, once a minute during the block, and at its end."""
+        return flush_in_background(self.write_uses, WRITE_EVERY)
 
     async def write_uses(self) -> None:
         """Write when keys were used since the last time. What cannot be written now comes later."""

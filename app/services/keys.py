@@ -86,9 +86,10 @@ class KeyIssuer:
             now = await read_clock(connection)
             if not key.is_valid(now):
                 raise KeyEnded(key_id)
-            issued = await _insert_new(
-                connection, actor, key.name, key.rights, now, _find_new_end(key, now)
-            )
+            end = None
+            if key.expires_at is not None:
+                end = now + min(key.expires_at - key.created_at, _LAST_MOMENT - now)
+            issued = await _insert_new(connection, actor, key.name, key.rights, now, end)
             await keys.end_key(connection, key_id, at=now + overlap)
             await webhooks.hand_webhooks_over(connection, old=key.actor, new=issued.key.actor)
         _log_issue(actor, issued)
@@ -103,14 +104,6 @@ class KeyIssuer:
             if key is None or not actor.rights.include(key.rights):
                 raise UnknownKey(key_id)
             yield connection, key
-
-
-def _find_new_end(key: ApiKey, now: datetime) -> datetime | None:
-    """Return the end of a key that begins now and lives as long as this one."""
-    if key.expires_at is None:
-        return None
-    length = key.expires_at - key.created_at
-    return now + min(length, _LAST_MOMENT - now)
 
 
 def _log_issue(actor: Actor, issued: IssuedKey) -> None:

@@ -128,8 +128,11 @@ class MessageReader:
             return replace(Reading.nothing(), trouble=NO_MODEL)
         hidden = find_hidden_parts(turns, handed_out)
         shown = hide_parts(turns, hidden)
-        if await self._is_small_talk(shown, first, read):
-            return Reading(read, ExtractBy.MODEL)
+        small_talk = list_small_talk(shown, first, read)
+        if small_talk is not None:
+            worths = await self._network.weigh(small_talk)
+            if max(worths, default=0.0) < MOST_OF_SMALL_TALK:
+                return Reading(read, ExtractBy.MODEL)
         result = await self._model.extract(payer, shown, first)
         metrics.count_model_cost(result.cost)
         if result.extraction is None:
@@ -137,13 +140,6 @@ class MessageReader:
         extraction = drop_handed_out(result.extraction, hidden, handed_out)
         extraction = await self._drop_idle(drop_framed(extraction, read, turns))
         return Reading(extraction, ExtractBy.MODEL, result.cost.trouble)
-
-    async def _is_small_talk(self, turns: Sequence[Turn], first: int, read: Extraction) -> bool:
-        """Return True if the turns from `first` on surely state nothing."""
-        texts = list_small_talk(turns, first, read)
-        if texts is None:
-            return False
-        return max(await self._network.weigh(texts), default=0.0) < MOST_OF_SMALL_TALK
 
     async def _find_handed_out(self, agent: AgentId, turns: Sequence[Turn]) -> tuple[str, ...]:
         """Return the texts in these turns that came out of the agent's memory.

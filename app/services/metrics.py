@@ -185,15 +185,11 @@ def render_metrics() -> bytes:
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     if folder is None:
         return generate_latest(REGISTRY)
-    _forget_dead_workers(Path(folder))
+    # Gauges of killed workers would count as still in use.
+    for gauges in Path(folder).glob("gauge_live*_*.db"):
+        pid = int(gauges.stem.rpartition("_")[2])
+        if not psutil.pid_exists(pid):
+            mark_process_dead(pid, folder)  # type: ignore[no-untyped-call]
     everyone = CollectorRegistry()
     MultiProcessCollector(everyone, folder)  # type: ignore[no-untyped-call]
     return generate_latest(everyone)
-
-
-def _forget_dead_workers(folder: Path) -> None:
-    """Remove the gauges of killed workers, which would count as still in use."""
-    for gauges in folder.glob("gauge_live*_*.db"):
-        pid = int(gauges.stem.rpartition("_")[2])
-        if not psutil.pid_exists(pid):
-            mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]

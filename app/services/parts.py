@@ -1,7 +1,6 @@
-"""Storing a text of several facts as its parts: facts of their own that share `said_in`."""
+"""The parts of a text of several facts: facts of their own that share `said_in`."""
 
-import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from uuid_utils.compat import uuid7
@@ -9,9 +8,8 @@ from uuid_utils.compat import uuid7
 from app.domain.errors import PalimpsestError
 from app.extraction.fact_splitter import FactSplitter
 from app.extraction.parts import Part
-from app.services.agent_write import Call, Outcome
+from app.services.agent_write import Outcome
 from app.services.classify import StoreCommand
-from app.services.remember import BatchRefused, Outcomes, Remember
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,9 @@ async def split_command(command: StoreCommand, splitter: FactSplitter) -> list[C
     """
     fact = command.fact
     whole = replace(command, splits=False) if command.splits else command
-    parts = await splitter.split(fact.content) if _may_split(command) else ()
+    names_more = fact.key is not None or fact.value is not None or command.supersedes
+    may_split = command.splits and not names_more
+    parts = await splitter.split(fact.content) if may_split else ()
     if len(parts) < 2:
         return [CommandPart(Part(fact.content, 0, len(fact.content)), whole)]
     said_in = uuid7()
@@ -40,12 +40,6 @@ async def split_command(command: StoreCommand, splitter: FactSplitter) -> list[C
         own_fact = replace(fact, content=part.text, said_in=said_in)
         commands.append(CommandPart(part, replace(whole, fact=own_fact)))
     return commands
-
-
-def _may_split(command: StoreCommand) -> bool:
-    fact = command.fact
-    names_more = fact.key is not None or fact.value is not None or command.supersedes
-    return command.splits and not names_more
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,97 +72,21 @@ class TextOutcome:
 TextOutcomes = list[TextOutcome | PalimpsestError]
 
 
-class TextStorer:
-    """Stores texts, those that want it as their parts."""
+def join_parts(
+    texts: Sequence[Sequence[CommandPart]], outcomes: Sequence[Outcome | PalimpsestError]
+) -> TextOutcomes:
+    """Return one outcome for each text; `outcomes` are those of all parts, in order.
 
-    def __init__(self, remember: Remember, splitter: FactSplitter) -> None:
-        self._remember = remember
-        self._splitter = splitter
-
-    async def store(
-        self, call: Call[TextOutcome], command: StoreCommand, *, dry_run: bool = False
-    ) -> TextOutcome:
-        """Store a text, all of its parts or none. Raises what planning a part raises."""
-        try:
-            outcomes = await self.store_all(
-                call.with_conversion(_get_single_outcome), [command], atomic=True, dry_run=dry_run
-            )
-        except BatchRefused as refused:
-            raise refused.problems[0] from None
-        return _get_single_outcome(outcomes)
-
-    async def store_all(
-        self,
-        call: Call[TextOutcomes],
-        commands: Sequence[StoreCommand],
-        *,
-        atomic: bool = False,
-        dry_run: bool = False,
-        is_history: bool = False,
-    ) -> TextOutcomes:
-        """Store texts in order, in one transaction, as `Remember.store_all` stores facts.
-
-        A text of which no part can be stored is answered with its error. BatchRefused names texts
-        by their place.
-        """
-        texts = await asyncio.gather(
-            *(split_command(command, self._splitter) for command in commands)
-        )
-
-        def join_outcomes(outcomes: Outcomes) -> TextOutcomes:
-            return _join_outcomes(texts, outcomes)
-
-        part_commands = [part.command for parts in texts for part in parts]
-        try:
-            outcomes = await self._remember.store_all(
-                call.with_conversion(join_outcomes),
-                part_commands,
-                atomic=atomic,
-                dry_run=dry_run,
-                is_history=is_history,
-            )
-        except BatchRefused as refused:
-            raise _name_texts(texts, refused) from None
-        return join_outcomes(outcomes)
-
-
-def _join_outcomes(texts: Sequence[Sequence[CommandPart]], outcomes: Outcomes) -> TextOutcomes:
-    """Return one outcome for each text; `outcomes` are those of all parts, in order."""
+    A text of which no part was stored has the error of its first part.
+    """
     left = iter(outcomes)
     joined: TextOutcomes = []
     for parts in texts:
-        stored = [StoredPart(part.part, next(left)) for part in parts]
-        joined.append(_join_parts(stored))
+        stored = tuple(StoredPart(part.part, next(left)) for part in parts)
+        answers = [part.answer for part in stored]
+        first = next((each for each in answers if isinstance(each, Outcome)), answers[0])
+        if isinstance(first, Outcome):
+            joined.append(TextOutcome(first, stored if len(stored) > 1 else ()))
+        else:
+            joined.append(first)
     return joined
-
-
-def _join_parts(parts: Sequence[StoredPart]) -> TextOutcome | PalimpsestError:
-    for part in parts:
-        if isinstance(part.answer, Outcome):
-            return TextOutcome(part.answer, tuple(parts) if len(parts) > 1 else ())
-    problem = parts[0].answer
-    assert isinstance(problem, PalimpsestError)
-    return problem
-
-
-def _name_texts(texts: Sequence[Sequence[CommandPart]], refused: BatchRefused) -> BatchRefused:
-    """Return the refusal with the places of texts in place of those of parts."""
-    places = list(_list_places(texts))
-    problems: dict[int, PalimpsestError] = {}
-    for place, problem in refused.problems.items():
-        problems.setdefault(places[place], problem)
-    return BatchRefused(problems)
-
-
-def _list_places(texts: Sequence[Sequence[CommandPart]]) -> Iterator[int]:
-    """Yield for each part the place of its text."""
-    for place, parts in enumerate(texts):
-        for _ in parts:
-            yield place
-
-
-def _get_single_outcome(outcomes: TextOutcomes) -> TextOutcome:
-    [outcome] = outcomes
-    if isinstance(outcome, PalimpsestError):
-        raise outcome
-    return outcome

@@ -1,10 +1,11 @@
 """Storing facts: date, judge, then plan and apply under the lock of the agent, commit, answer."""
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -15,7 +16,7 @@ from app.domain.chains import Chains
 from app.domain.errors import NoModel, PalimpsestError
 from app.domain.relation import Classify, Judge, Judgment, Operation
 from app.domain.version import Memory
-from app.embedding import Embedder
+from app.extraction.fact_splitter import FactSplitter
 from app.planning.building_blocks import choose_start
 from app.planning.explicit import plan_supersede
 from app.planning.hints import Hint, build_language_hint, find_date_hints
@@ -45,8 +46,8 @@ from app.services.classify import (
     without_erased,
 )
 from app.services.dating import FactDater
+from app.services.parts import TextOutcome, TextOutcomes, join_parts, split_command
 from app.services.repetitions import RepeatedFacts
-from app.store.apply import LoggedPlan
 from app.store.chains import list_starts
 from app.store.log.state import Incoming
 from app.store.reviews import reviews
@@ -66,19 +67,13 @@ MOST_CHAINS = 100
 
 Outcomes = list[Outcome | PalimpsestError]
 Drafts = list[Plan | PalimpsestError]
+Result = TypeVar("Result")
 
 # A condition of the caller's that has to hold under the agent's lock. It raises if it does not.
 Check = Callable[[AgentWrite[Outcomes]], Awaitable[None]]
 
-
-async def _check_nothing(_write: AgentWrite[Outcomes]) -> None: ...
-
-
 # Whatever a caller writes about the outcomes, in the transaction of the facts.
 Record = Callable[[AgentWrite[Outcomes], Outcomes], Awaitable[None]]
-
-
-async def record_nothing(_write: AgentWrite[Outcomes], _outcomes: Outcomes) -> None: ...
 
 
 class BatchRefused(PalimpsestError):
@@ -90,42 +85,89 @@ class BatchRefused(PalimpsestError):
 
 
 class Remember:
-    """Stores facts. No connection is held while the encoder or a model runs."""
+    """Stores texts, whole or as their parts, and facts.
+
+    No connection is held while the encoder or a model runs.
+    """
 
     def __init__(
         self,
         engine: AsyncEngine,
-        embedder: Embedder,
+        splitter: FactSplitter,
         dater: FactDater,
         classifier: Classifier,
         settings: StoreSettings,
         setup: WriteSetup,
     ) -> None:
         self._engine = engine
-        self._embedder = embedder
+        self._splitter = splitter
         self._dater = dater
         self._classifier = classifier
         self._settings = settings
         self._setup = setup
 
-    async def store(
+    async def store_text(
+        self, call: Call[TextOutcome], command: StoreCommand, *, dry_run: bool = False
+    ) -> TextOutcome:
+        """Store a text, all of its parts or none. Raises what planning a part raises."""
+        try:
+            outcomes = await self.store_texts(
+                call.with_conversion(_get_single), [command], atomic=True, dry_run=dry_run
+            )
+        except BatchRefused as refused:
+            raise refused.problems[0] from None
+        return _get_single(outcomes)
+
+    async def store_texts(
+        self,
+        call: Call[TextOutcomes],
+        commands: Sequence[StoreCommand],
+        *,
+        atomic: bool = False,
+        dry_run: bool = False,
+        is_history: bool = False,
+    ) -> TextOutcomes:
+        """Store texts in order, in one transaction, as `store_facts` stores facts.
+
+        A text of which no part can be stored is answered with its error. BatchRefused names texts
+        by their place.
+        """
+        texts = await asyncio.gather(*(split_command(each, self._splitter) for each in commands))
+
+        def join_outcomes(outcomes: Outcomes) -> TextOutcomes:
+            return join_parts(texts, outcomes)
+
+        try:
+            outcomes = await self.store_facts(
+                call.with_conversion(join_outcomes),
+                [part.command for parts in texts for part in parts],
+                atomic=atomic,
+                dry_run=dry_run,
+                is_history=is_history,
+            )
+        except BatchRefused as refused:
+            text_places = [place for place, parts in enumerate(texts) for _ in parts]
+            problems: dict[int, PalimpsestError] = {}
+            for part_place, problem in refused.problems.items():
+                problems.setdefault(text_places[part_place], problem)
+            raise BatchRefused(problems) from None
+        return join_outcomes(outcomes)
+
+    async def store_fact(
         self,
         call: Call[Outcome],
         command: StoreCommand,
         *,
         dry_run: bool = False,
-        check: Check = _check_nothing,
+        check: Check | None = None,
     ) -> Outcome:
         """Store one fact. Raises what planning the fact raises."""
-        outcomes = await self.store_all(
-            call.with_conversion(_get_single_outcome),
-            [command],
-            dry_run=dry_run,
-            check=check,
+        outcomes = await self.store_facts(
+            call.with_conversion(_get_single), [command], dry_run=dry_run, check=check
         )
-        return _get_single_outcome(outcomes)
+        return _get_single(outcomes)
 
-    async def store_all(
+    async def store_facts(
         self,
         call: Call[Outcomes],
         commands: Sequence[StoreCommand],
@@ -133,8 +175,8 @@ class Remember:
         atomic: bool = False,
         dry_run: bool = False,
         is_history: bool = False,
-        check: Check = _check_nothing,
-        record: Record = record_nothing,
+        check: Check | None = None,
+        record: Record | None = None,
     ) -> Outcomes:
         """Store facts in order, in one transaction, each with its own known time.
 
@@ -146,7 +188,6 @@ class Remember:
         started = time.perf_counter()
         self._check_tiers(commands)
         payer = Payer(call.agent, call.info.actor)
-        items: Sequence[ClassifiedItem]
         dated = await self._dater.date_commands(call.agent, commands)
         items = await self._classifier.classify_batch(payer, dated)
         for looks_left in reversed(range(MOST_LOOKS)):
@@ -156,20 +197,17 @@ class Remember:
                 call,
                 refuse_frozen=False,
                 setup=self._setup,
-                encoder=self._embedder.name,
+                encoder=self._classifier.encoder,
                 dry_run=dry_run,
             ) as write:
-                await check(write)
-                items = await without_erased(write.connection, call.agent, items, write.locked)
-                with_news = await find_items_with_news(
-                    write.connection,
-                    call.agent,
-                    items,
-                    write.locked,
-                    self._settings.max_candidates,
-                )
+                if check:
+                    await check(write)
+                items = await without_erased(write, items)
+                with_news = await find_items_with_news(write, items, self._settings.max_candidates)
                 if not with_news or not looks_left:
-                    items = _mark_items_with_news(items, with_news)
+                    # A sweep will look again at those that missed a near fact.
+                    for place in with_news:
+                        items[place] = items[place].with_another_look(MET)
                     duration_ms = (time.perf_counter() - started) * 1e3
                     info = replace(call.info, duration_ms=duration_ms)
                     if is_history:
@@ -179,7 +217,8 @@ class Remember:
                     )
                     if is_history:
                         await write.restart_closure_count()
-                    await record(write, outcomes)
+                    if record:
+                        await record(write, outcomes)
                     await write.keep(outcomes)
                     break
             # Nothing is locked while the judges are asked again.
@@ -206,16 +245,17 @@ class Remember:
         dry_run: bool,
     ) -> Outcomes:
         drafts = await self._plan_items(write, items)
-        _refuse_batch(drafts, atomic=atomic)
+        failed = {i: draft for i, draft in enumerate(drafts) if isinstance(draft, PalimpsestError)}
+        if atomic and failed:
+            raise BatchRefused(failed)
         if write.mode is Mode.FROZEN:
             return await self._hold_for_review(write, items, drafts, info, dry_run=dry_run)
-        await write.apply(collect_vectors(items), info=info, texts=_list_texts(items))
+        texts = {hit.memory.id: hit.memory.fact.content for item in items for hit in item.hits}
+        await write.apply(collect_vectors(items), info=info, texts=texts)
         return await _read_outcomes(write, items, drafts)
 
     async def _plan_items(
-        self,
-        write: AgentWrite[Outcomes],
-        items: Sequence[ClassifiedItem],
+        self, write: AgentWrite[Outcomes], items: Sequence[ClassifiedItem]
     ) -> Drafts:
         """Plan each fact over what the facts before it will have written."""
         withdrawable: list[UUID] = []
@@ -256,8 +296,16 @@ class Remember:
         return drafts
 
     def _explain(self, plan: Plan, item: ClassifiedItem, chains: Chains) -> Plan:
-        """Note in the plan what judges proposed and the plan does not do."""
-        judging = _collect_judging(item, plan, chains)
+        """Note in the plan what the rules and the judges proposed and the plan does not do."""
+        verdict = item.verdict
+        by_rules = [each for each in plan.judgments if each.decided_by is Judge.RULE]
+        judging = Judging(
+            judgments=(*by_rules, *verdict.judgments),
+            moved=_find_moved(item, chains),
+            gate_closed=verdict.gate_closed,
+            failure=verdict.look_again,
+            compared=item.tier not in (Classify.OFF, Classify.RULES) or item.fact.one_value,
+        )
         return explain_plan(plan, judging, chains, self._settings.policy)
 
     async def _plan_in_mode(
@@ -271,37 +319,26 @@ class Remember:
         if item.command.settles:
             return plan
         if write.mode is Mode.SHADOW:
-            return _ask_instead(plan, item, write, ReviewSource.SHADOW)
-        if write.mode is Mode.LIVE and await write.exceeds_closures(plan):
-            question = _ask_instead(plan, item, write, ReviewSource.CAP)
+            source = ReviewSource.SHADOW
+        elif write.mode is Mode.LIVE and await write.exceeds_closures(plan):
+            source = ReviewSource.CAP
+        else:
+            return plan
+        question = plan_for_review(plan, item.fact, write.chains, source, new_id=item.new_id)
+        if source is ReviewSource.CAP:
             return question.with_reasoning(f"{TOO_MANY_CLOSURES} {question.decision.reasoning}")
-        return plan
+        return question
 
-    def _plan_one(
-        self,
-        item: ClassifiedItem,
-        chains: Chains,
-        now: datetime,
-    ) -> Plan:
+    def _plan_one(self, item: ClassifiedItem, chains: Chains, now: datetime) -> Plan:
         fact, command, policy = item.fact, item.command, self._settings.policy
         if command.supersedes:
             incoming = IncomingFact(fact, item.new_id, corrects=item.corrects)
-            plan = plan_supersede(
-                incoming,
-                command.supersedes,
-                chains,
-                policy,
-                now=now,
-            )
+            plan = plan_supersede(incoming, command.supersedes, chains, policy, now=now)
             return plan.with_settled_review(command.settles)
         classify = item.tier is not Classify.OFF
         start = choose_start(fact, now)
         certain = rules.judge_fact(
-            fact,
-            chains,
-            start,
-            classify=classify,
-            fuzzy=self._settings.fuzzy,
+            fact, chains, start, classify=classify, fuzzy=self._settings.fuzzy
         )
         moved = _find_moved(item, chains)
         judged = [j for j in item.verdict.judgments if j.memory_id not in moved]
@@ -348,8 +385,12 @@ class Remember:
                 continue
             outcome = Outcome(draft, None, None, frozen=True)
             if not dry_run:
-                written = next(logged)
-                await _hold_store(write, item.command, written)
+                written, command = next(logged), item.command
+                assert written.review_id is not None, "a store of a frozen agent leaves a review"
+                incoming = Incoming(
+                    command.fact, command.supersedes, command.classify, command.is_episode
+                )
+                await reviews.hold_store(write.connection, write.agent, written.review_id, incoming)
                 outcome = replace(outcome, written=written, waiting_review_id=written.review_id)
             outcomes.append(outcome.with_hints(_find_hints(item, draft)))
         return outcomes
@@ -366,63 +407,8 @@ class Remember:
         return bool(chains.find_value_chains(item.fact.slot))
 
 
-def _mark_items_with_news(
-    items: Sequence[ClassifiedItem], with_news: AbstractSet[int]
-) -> Sequence[ClassifiedItem]:
-    """Return the items; a sweep will look again at those that missed a near fact."""
-    return [
-        item.with_another_look(MET) if place in with_news else item
-        for place, item in enumerate(items)
-    ]
-
-
-def _collect_judging(item: ClassifiedItem, plan: Plan, chains: Chains) -> Judging:
-    """Return how the item was judged: by the rules, under the lock, and by judges before it."""
-    verdict = item.verdict
-    by_rules = [each for each in plan.judgments if each.decided_by is Judge.RULE]
-    is_compared = item.tier not in (Classify.OFF, Classify.RULES) or item.fact.one_value
-    return Judging(
-        judgments=(*by_rules, *verdict.judgments),
-        moved=_find_moved(item, chains),
-        gate_closed=verdict.gate_closed,
-        failure=verdict.look_again,
-        compared=is_compared,
-    )
-
-
-def _ask_instead(
-    plan: Plan, item: ClassifiedItem, write: AgentWrite[Outcomes], source: ReviewSource
-) -> Plan:
-    """Return the plan that stores the fact apart and asks a person about the changes."""
-    return plan_for_review(plan, item.fact, write.chains, source, new_id=item.new_id)
-
-
-async def _hold_store(
-    write: AgentWrite[Outcomes], command: StoreCommand, written: LoggedPlan
-) -> None:
-    assert written.review_id is not None, "a store of a frozen agent leaves a review"
-    incoming = Incoming(command.fact, command.supersedes, command.classify, command.is_episode)
-    await reviews.hold_store(write.connection, write.agent, written.review_id, incoming)
-
-
-def _list_texts(items: Iterable[ClassifiedItem]) -> dict[UUID, str]:
-    """Return the texts of the stored memories that the items were compared with."""
-    return {hit.memory.id: hit.memory.fact.content for item in items for hit in item.hits}
-
-
-def _refuse_batch(drafts: Drafts, *, atomic: bool) -> None:
-    """Raise BatchRefused if an item of an atomic batch cannot be stored."""
-    if not atomic:
-        return
-    failed = {i: draft for i, draft in enumerate(drafts) if isinstance(draft, PalimpsestError)}
-    if failed:
-        raise BatchRefused(failed)
-
-
 async def _read_outcomes(
-    write: AgentWrite[Outcomes],
-    items: Sequence[ClassifiedItem],
-    drafts: Drafts,
+    write: AgentWrite[Outcomes], items: Sequence[ClassifiedItem], drafts: Drafts
 ) -> Outcomes:
     near = {hit.memory.id for item in items for hit in item.hits}
     judged: set[UUID] = set()
@@ -442,7 +428,6 @@ async def _read_outcomes(
 
 
 def _find_hints(item: ClassifiedItem, plan: Plan) -> list[Hint]:
-    """Return what the caller should know about the words of the fact."""
     hints = find_date_hints(item.command.left_open)
     if plan.operation is Operation.ADD and not item.verdict.knows_language:
         hints.append(build_language_hint())
@@ -450,16 +435,17 @@ def _find_hints(item: ClassifiedItem, plan: Plan) -> list[Hint]:
 
 
 def _add_candidates(
-    outcome: Outcome,
-    item: ClassifiedItem,
-    stored: Mapping[UUID, Memory],
+    outcome: Outcome, item: ClassifiedItem, stored: Mapping[UUID, Memory]
 ) -> Outcome:
     """Add what the fact was compared with: what the rules found first, then its neighbours."""
-    judged = _pick_first_judgments(outcome.plan.judgments)
+    # The first judgment on each candidate counts: rules come before signals and the model.
+    judged: dict[UUID, Judgment] = {}
+    for judgment in outcome.plan.judgments:
+        judged.setdefault(judgment.memory_id, judgment)
     near: list[ComparedMemory] = []
     for hit in item.hits:
-        judgment = judged.pop(hit.memory.id, None)
-        near.append(ComparedMemory(hit.memory, hit.scores.get("vector"), judgment))
+        own = judged.pop(hit.memory.id, None)
+        near.append(ComparedMemory(hit.memory, hit.scores.get("vector"), own))
     first: list[ComparedMemory] = []
     for memory_id, judgment in judged.items():
         if memory_id in stored:
@@ -468,28 +454,14 @@ def _add_candidates(
     return replace(outcome, candidates=candidates) if candidates else outcome
 
 
-def _pick_first_judgments(judgments: Iterable[Judgment]) -> dict[UUID, Judgment]:
-    """Return the first judgment on each candidate: rules come before signals and the model."""
-    first: dict[UUID, Judgment] = {}
-    for judgment in judgments:
-        first.setdefault(judgment.memory_id, judgment)
-    return first
+def _find_moved(item: ClassifiedItem, chains: Chains) -> set[UUID]:
+    """Return the memories that the verdict may change and that changed since it was given."""
+    present = filter(chains.has_version, item.affected_ids)
+    return item.find_moved({i: chains.get_version(i).revision for i in present})
 
 
-def _get_single_outcome(outcomes: Outcomes) -> Outcome:
+def _get_single(outcomes: list[Result | PalimpsestError]) -> Result:
     [outcome] = outcomes
     if isinstance(outcome, PalimpsestError):
         raise outcome
     return outcome
-
-
-def _find_moved(item: ClassifiedItem, chains: Chains) -> set[UUID]:
-    """Return the memories that the judges' word may touch and that changed since they saw them."""
-    seen = item.seen_revisions
-    moved: set[UUID] = set()
-    for memory_id in item.affected_ids:
-        if not chains.has_version(memory_id) or chains.get_version(memory_id).revision != seen.get(
-            memory_id
-        ):
-            moved.add(memory_id)
-    return moved

@@ -6,7 +6,7 @@ a file that no commit names, and the next run removes it.
 """
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, timedelta
@@ -64,10 +64,7 @@ class Retention:
     """Cools memories and archives operations. May be cut off at any moment, and run again."""
 
     def __init__(
-        self,
-        engine: AsyncEngine,
-        archives: Archives,
-        settings: RetentionSettings,
+        self, engine: AsyncEngine, archives: Archives, settings: RetentionSettings
     ) -> None:
         self._engine = engine
         self._archives = archives
@@ -86,21 +83,20 @@ class Retention:
         `report_progress` gets the number of rows of each batch.
         Raises ArchivesUnavailable or LogDamaged, and then the batch is not done.
         """
-        cooled = await self._cool_memories(agent, report_progress)
+        cooled = await self._change_old_rows(
+            agent, log_retention.cool_memories, self._cold_after, report_progress
+        )
         async with self._open_batch(agent) as connection:
             forgotten = await log_retention.remove_expired_answers(connection, agent)
-            removed = await self._remove_stray_files(connection, agent)
-        emptied = await self._empty_turns(agent, report_progress)
+            # Nobody else can be writing such a file, because that takes the agent's lock.
+            stray = await self._list_stray_files(connection, agent)
+            removed = len(stray) - len(self._archives.remove(stray))
+        emptied = await self._change_old_rows(
+            agent, capture_retention.empty_expired_turns, self._empty_turns_after, report_progress
+        )
         moved = await self._archive_operations(agent, report_progress)
         kept_back = (await self.preview_retention(agent)).kept_back
-        return RetentionReport(
-            cooled,
-            moved,
-            kept_back,
-            removed,
-            forgotten,
-            emptied,
-        )
+        return RetentionReport(cooled, moved, kept_back, removed, forgotten, emptied)
 
     async def preview_retention(self, agent: AgentId) -> RetentionReport:
         """Return what `retain_agent` would do."""
@@ -110,9 +106,7 @@ class Retention:
                 cooled = await log_retention.count_coolable(connection, agent, self._cold_after)
             if self._archive_after:
                 leaving, kept_back = await log_retention.count_leaving(
-                    connection,
-                    agent,
-                    self._archive_after,
+                    connection, agent, self._archive_after
                 )
             if self._empty_turns_after:
                 expired = await capture_retention.count_expired_turns(
@@ -120,14 +114,7 @@ class Retention:
                 )
             stray = await self._list_stray_files(connection, agent)
             answers = await log_retention.count_expired_answers(connection, agent)
-        return RetentionReport(
-            cooled,
-            leaving,
-            kept_back,
-            len(stray),
-            answers,
-            expired,
-        )
+        return RetentionReport(cooled, leaving, kept_back, len(stray), answers, expired)
 
     async def give_up_archive(self, agent: AgentId, name: str) -> None:
         """Give up an archive whose file is lost or damaged, and remove the file if it exists.
@@ -151,42 +138,23 @@ class Retention:
             await write.lift_statement_timeout()
             yield write.connection
 
-    async def _cool_memories(self, agent: AgentId, report_progress: Callable[[int], None]) -> int:
+    async def _change_old_rows(
+        self,
+        agent: AgentId,
+        change: Callable[..., Awaitable[int]],
+        age: timedelta | None,
+        report_progress: Callable[[int], None],
+    ) -> int:
+        """Change rows of this age in batches, and return how many they were; None changes none."""
         total = 0
-        while self._cold_after:
+        while age:
             async with self._open_batch(agent) as connection:
-                cooled = await log_retention.cool_memories(
-                    connection,
-                    agent,
-                    self._cold_after,
-                    limit=_AT_ONCE,
-                )
-            total += cooled
-            report_progress(cooled)
-            if cooled < _AT_ONCE:
+                changed = await change(connection, agent, age, limit=_AT_ONCE)
+            total += changed
+            report_progress(changed)
+            if changed < _AT_ONCE:
                 break
         return total
-
-    async def _empty_turns(self, agent: AgentId, report_progress: Callable[[int], None]) -> int:
-        total = 0
-        while self._empty_turns_after:
-            async with self._open_batch(agent) as connection:
-                emptied = await capture_retention.empty_expired_turns(
-                    connection, agent, self._empty_turns_after, limit=_AT_ONCE
-                )
-            total += emptied
-            report_progress(emptied)
-            if emptied < _AT_ONCE:
-                break
-        return total
-
-    async def _remove_stray_files(self, connection: AsyncConnection, agent: AgentId) -> int:
-        """Remove files that belong to no archive, and return how many.
-
-        Nobody else can be writing such a file, because that takes the agent's lock.
-        """
-        stray = await self._list_stray_files(connection, agent)
-        return len(stray) - len(self._archives.remove(stray))
 
     async def _list_stray_files(self, connection: AsyncConnection, agent: AgentId) -> list[str]:
         files = await archived_log.list_archive_files(connection, agent)
@@ -194,18 +162,13 @@ class Retention:
         return list(self._archives.list_unknown_files(agent, names))
 
     async def _archive_operations(
-        self,
-        agent: AgentId,
-        report_progress: Callable[[int], None],
+        self, agent: AgentId, report_progress: Callable[[int], None]
     ) -> int:
         total = 0
         while self._archive_after:
             async with self._open_batch(agent) as connection:
                 batch = await log_retention.find_next_batch(
-                    connection,
-                    agent,
-                    self._archive_after,
-                    limit=_AT_ONCE,
+                    connection, agent, self._archive_after, limit=_AT_ONCE
                 )
                 if batch is None:
                     break
@@ -216,30 +179,17 @@ class Retention:
             report_progress(len(batch.leaving))
         return total
 
-    async def _move_batch(
-        self,
-        connection: AsyncConnection,
-        agent: AgentId,
-        batch: Batch,
-    ) -> None:
+    async def _move_batch(self, connection: AsyncConnection, agent: AgentId, batch: Batch) -> None:
         await log_retention.fold_log(connection, agent, batch)
         file: File | None = None
         if batch.leaving:
             async with aclosing(_render_archive(connection, agent, batch)) as lines:
                 file = await self._archives.write_file(agent, batch.first_at, lines)
-        await log_retention.remove_from_log(
-            connection,
-            agent,
-            batch,
-            uuid7(),
-            file,
-        )
+        await log_retention.remove_from_log(connection, agent, batch, uuid7(), file)
 
 
 async def _render_archive(
-    connection: AsyncConnection,
-    agent: AgentId,
-    batch: Batch,
+    connection: AsyncConnection, agent: AgentId, batch: Batch
 ) -> AsyncGenerator[bytes]:
     """Yield the lines of an archive: a header, then each operation in order, as in an export."""
     header = {

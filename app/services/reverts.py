@@ -56,12 +56,7 @@ class _TextToStore:
 class Reverter:
     """Undoes operations of the log. What was believed at an earlier known time stays as it was."""
 
-    def __init__(
-        self,
-        engine: AsyncEngine,
-        embedder: Embedder,
-        setup: WriteSetup,
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, embedder: Embedder, setup: WriteSetup) -> None:
         self._engine = engine
         self._embedder = embedder
         self._setup = setup
@@ -115,13 +110,18 @@ class Reverter:
             role=Role.LOG_EDITOR,
             dry_run=dry_run,
         ) as write:
-            await _refuse_unknown(write.connection, call.agent, selection.log_ids or ())
-            await archived_log.refuse_archived_selection(write.connection, call.agent, selection)
+            connection, agent = write.connection, call.agent
+            if selection.log_ids:
+                logged = await log_reverts.find_done_operations(
+                    connection, agent, selection.log_ids
+                )
+                missing = sorted(set(selection.log_ids) - {done.log_id for done in logged})
+                await archived_log.refuse_archived(connection, agent, missing)
+                if missing:
+                    raise UnknownLogEntry(missing[0])
+            await archived_log.refuse_archived_selection(connection, agent, selection)
             chosen = await log_reverts.list_standing_operations(
-                write.connection,
-                call.agent,
-                selection,
-                limit=MOST + 1,
+                connection, agent, selection, limit=MOST + 1
             )
             if len(chosen) > MOST:
                 raise InvalidFact(
@@ -212,11 +212,8 @@ async def _find_operations_to_revert(
             await archived_log.refuse_archived_dependents(connection, agent, done)
             dependents.update(await log_reverts.list_dependents(connection, agent, done))
         expanded |= new
-        later = await log_reverts.find_done_operations(
-            connection,
-            agent,
-            dependents - operations.keys(),
-        )
+        new_ids = dependents - operations.keys()
+        later = await log_reverts.find_done_operations(connection, agent, new_ids)
         operations |= {done.log_id: done for done in later}
     chosen = sorted(operations.values(), key=lambda done: (done.at, done.log_id), reverse=True)
     more = [done.log_id for done in chosen if done.log_id not in together]
@@ -225,23 +222,8 @@ async def _find_operations_to_revert(
     return chosen
 
 
-async def _refuse_unknown(
-    connection: AsyncConnection, agent: AgentId, log_ids: Sequence[UUID]
-) -> None:
-    """Raise OperationArchived or UnknownLogEntry unless all of these are in the log."""
-    if not log_ids:
-        return
-    logged = await log_reverts.find_done_operations(connection, agent, log_ids)
-    missing = sorted(set(log_ids) - {done.log_id for done in logged})
-    await archived_log.refuse_archived(connection, agent, missing)
-    if missing:
-        raise UnknownLogEntry(missing[0])
-
-
 async def _skip_restored_relationships(
-    connection: AsyncConnection,
-    agent: AgentId,
-    chosen: Sequence[LoggedOperation],
+    connection: AsyncConnection, agent: AgentId, chosen: Sequence[LoggedOperation]
 ) -> list[LoggedOperation]:
     """Drop relationships that an operation removed and that somebody has added again since.
 
@@ -259,12 +241,7 @@ async def _skip_restored_relationships(
     return operations
 
 
-def _require_standing(
-    log_id: UUID,
-    done: LoggedOperation | None,
-    *,
-    unless_by: Set[UUID],
-) -> None:
+def _require_standing(log_id: UUID, done: LoggedOperation | None, *, unless_by: Set[UUID]) -> None:
     """Raise unless the operation still stands.
 
     An operation that one of `unless_by` undid counts as standing: those are undone first.

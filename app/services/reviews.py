@@ -1,14 +1,12 @@
 """Deciding reviews: prepare what takes time, lock, see whether anything moved, plan, apply."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
-from uuid_utils.compat import uuid7
 
-from app.classification.merge_text import find_merge_loss, join_texts
 from app.domain.agent import AgentId, Mode
 from app.domain.chains import Chains
 from app.domain.errors import (
@@ -21,7 +19,6 @@ from app.domain.errors import (
     UnknownLogEntry,
     UnknownReview,
 )
-from app.domain.fact import merge_facts
 from app.domain.relation import Judge, Relation
 from app.domain.version import Memory
 from app.embedding import Embedder, Vector
@@ -50,7 +47,7 @@ from app.services.agent_write import (
     agent_write,
     list_texts,
 )
-from app.services.classify import StoreCommand
+from app.services.classify import StoreCommand, prepare_merge
 from app.services.remember import Outcomes, Remember
 from app.services.repetitions import RepeatedFacts
 from app.store import memories
@@ -106,14 +103,6 @@ Acceptance = Outcome | OutdatedReview
 Decided = tuple[UUID, Acceptance | PalimpsestError]
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadyMerge:
-    """A proposed merge and its vector, made before the lock; empty if there is nothing to merge."""
-
-    merged: PreparedMerge | None = None
-    vectors: dict[UUID, Vector] = field(default_factory=dict)
-
-
 class ReviewDecider:
     """Accepts, rejects and expires reviews. Each decision is logged, and a revert undoes it."""
 
@@ -152,44 +141,45 @@ class ReviewDecider:
         """
         await self.expire_overdue(call.agent)
         review = await self._read_review(call.agent, review_id)
+        narrowed = _narrow(review.proposal, chosen)
         waits = review.status == ReviewStatus.PENDING
         if review.incoming and waits and by is not Judge.AGENT:
-            if _narrow(review.proposal, chosen).targets != review.proposal.targets:
+            if narrowed.targets != review.proposal.targets:
                 raise CannotAccept(review_id, "a store that was held back is carried out whole")
             return await self._release_store(call, review, review.incoming, note=note)
-        merge = await self._prepare_merge(call.agent, _narrow(review.proposal, chosen))
-        encoder = self._embedder.name if merge.vectors else None
+        merged, vectors = await self._prepare_merge(call.agent, narrowed)
+        encoder = self._embedder.name if vectors else None
         async with agent_write(
-            self._engine,
-            call,
-            setup=self._setup,
-            refuse_frozen=True,
-            encoder=encoder,
+            self._engine, call, setup=self._setup, refuse_frozen=True, encoder=encoder
         ) as write:
             review = await _get_review(write.connection, call.agent, review_id)
             if review.status != ReviewStatus.PENDING:
                 return await _keep_first_outcome(write, review, ReviewStatus.ACCEPTED, chosen)
-            if chosen is None and review.proposal.is_choice:
-                raise await _ask_to_choose(write, review.proposal)
-            proposal = _narrow(review.proposal, chosen)
-            chains = await write.read_chains(ids=review.proposal.ids)
+            proposal = review.proposal
+            if chosen is None and proposal.is_choice:
+                named = await _find_memories(write.connection, call.agent, proposal.targets)
+                raise ChoiceNeeded(
+                    review_id, list_texts(proposal.targets, {each.id: each for each in named})
+                )
+            narrowed = _narrow(proposal, chosen)
+            chains = await write.read_chains(ids=proposal.ids)
             if by is Judge.AGENT:
-                _refuse_agent(write, review.proposal, chains)
-            changed = find_moved_memories(proposal, chains)
+                _refuse_agent(write, proposal, chains)
+            changed = find_moved_memories(narrowed, chains)
             if changed:
-                return await self._propose_afresh(write, review.proposal, chosen, merge, changed)
+                return await _propose_afresh(write, proposal, narrowed, merged, changed)
             plan = plan_accept(
-                review.proposal,
+                proposal,
                 chains,
                 now=write.next_known_time(),
-                merged=merge.merged,
+                merged=merged,
                 note=note,
                 chosen=chosen,
                 by=by,
             )
-            plan = await RepeatedFacts(write).join_stored(plan, proposal.memory_id)
+            plan = await RepeatedFacts(write).join_stored(plan, narrowed.memory_id)
             await self._refuse_too_many_closures(write, review_id, plan)
-            return await _carry_out(write, plan, merge.vectors)
+            return await _carry_out(write, plan, vectors)
 
     async def reject(
         self,
@@ -258,22 +248,12 @@ class ReviewDecider:
                 await write.keep(decided)
         return decided
 
-    async def list_matching(
-        self,
-        agent: AgentId,
-        filters: ReviewFilters,
-        limit: int,
-    ) -> list[UUID]:
+    async def list_matching(self, agent: AgentId, filters: ReviewFilters, limit: int) -> list[UUID]:
         """Return the newest pending reviews that match, `limit` at most."""
         pending = replace(filters, status="pending")
         async with begin_for_agent(self._engine, agent) as connection:
             rows = await reviews.list_reviews(
-                connection,
-                agent,
-                pending,
-                limit=limit,
-                max_bytes=ANY_SIZE,
-                after=None,
+                connection, agent, pending, limit=limit, max_bytes=ANY_SIZE, after=None
             )
         return [row["id"] for row in rows]
 
@@ -285,17 +265,11 @@ class ReviewDecider:
             preview, _ = await self._preview_store(agent, command)
             return preview
         proposal = review.proposal
-        merge = await self._prepare_merge(agent, proposal)
+        merged, _ = await self._prepare_merge(agent, proposal)
         async with begin_for_agent(self._engine, agent) as connection:
             chains, clock = await read_chains(connection, agent, ids=proposal.ids)
             before = await _find_memories(connection, agent, proposal.ids)
-        return _preview_proposal(
-            proposal,
-            chains,
-            before,
-            merge,
-            now=clock,
-        )
+        return _preview_proposal(proposal, chains, before, merged, now=clock)
 
     async def expire_overdue(self, agent: AgentId) -> int:
         """Close every review that waited too long, each with a row in the log. Return how many.
@@ -350,10 +324,8 @@ class ReviewDecider:
                 raise _Overtaken(changed)
 
         try:
-            return await self._remember.store(
-                call,
-                replace(command, settles=decision),
-                check=refuse_if_outdated,
+            return await self._remember.store_fact(
+                call, replace(command, settles=decision), check=refuse_if_outdated
             )
         except _Overtaken as overtaken:
             changed = overtaken.changed
@@ -366,16 +338,14 @@ class ReviewDecider:
         return OutdatedReview(review_id, changed, preview)
 
     async def _preview_store(
-        self,
-        agent: AgentId,
-        command: StoreCommand,
+        self, agent: AgentId, command: StoreCommand
     ) -> tuple[Preview, Review | None]:
         """Return what a store that waits would do now, and its changes to stored memories.
 
         Raises Unavailable.
         """
         try:
-            outcome = await self._remember.store(Call(agent), command, dry_run=True)
+            outcome = await self._remember.store_fact(Call(agent), command, dry_run=True)
         except Unavailable:
             raise
         except PalimpsestError as problem:
@@ -394,25 +364,27 @@ class ReviewDecider:
         after = _list_memories_after(plan, before, chains)
         return Preview(plan.now, before, after), proposed
 
-    async def _prepare_merge(self, agent: AgentId, proposal: Proposal) -> _ReadyMerge:
-        """Make the proposed text of two and its vector before the lock: encoding takes time."""
+    async def _prepare_merge(
+        self, agent: AgentId, proposal: Proposal
+    ) -> tuple[PreparedMerge | None, dict[UUID, Vector]]:
+        """Return the proposed merge, if there is one, and its vector.
+
+        They are made before the lock, because encoding takes time.
+        """
         has_text = proposal.relation is Relation.COMPLEMENT or proposal.new_text is not None
         if not has_text or proposal.memory_id is None:
-            return _ReadyMerge()
+            return None, {}
         async with begin_for_agent(self._engine, agent) as connection:
             page = await _find_memories(connection, agent, proposal.ids)
         stored = {memory.id: memory for memory in page}
         old = stored.get(proposal.targets[0])
         new = stored.get(proposal.memory_id)
         if old is None or new is None or old.erased_at or new.erased_at:
-            return _ReadyMerge()
-        text = proposal.new_text or join_texts(old.fact.content, new.fact.content)
-        united = merge_facts(old.fact, replace(new.fact, said_at=new.told_at), text)
-        united = replace(united, merged_from=(old.id, new.id), derived=None)
-        tells_all = find_merge_loss(text, new.fact.content, new.fact.content) is None
-        merged = PreparedMerge(old.id, united, uuid7(), tells_all)
-        [vector] = await self._embedder.encode([text])
-        return _ReadyMerge(merged, {merged.new_id: vector})
+            return None, {}
+        new_fact = replace(new.fact, said_at=new.told_at)
+        merged = prepare_merge(old, new.id, new_fact, proposal.new_text)
+        [vector] = await self._embedder.encode([merged.fact.content])
+        return merged, {merged.new_id: vector}
 
     async def _refuse_too_many_closures(
         self, write: AgentWrite[Acceptance], review_id: UUID, plan: Plan
@@ -426,33 +398,23 @@ class ReviewDecider:
         if await write.exceeds_closures(plan):
             raise NotForAgent(review_id, "judges have ended as many memories as they may, for now")
 
-    async def _propose_afresh(
-        self,
-        write: AgentWrite[Acceptance],
-        proposal: Proposal,
-        chosen: Sequence[UUID] | None,
-        merge: _ReadyMerge,
-        changed: list[UUID],
-    ) -> OutdatedReview:
-        """Let the proposal rely on the memories as they are now, and show it again."""
-        chains = await write.read_chains(ids=proposal.ids)
-        revisions = {i: chains.get_version(i).revision for i in proposal.ids}
-        await reviews.set_relied_revisions(
-            write.connection,
-            write.agent,
-            proposal.review_id,
-            revisions,
-        )
-        narrowed = _narrow(proposal, chosen)
-        before = await _find_memories(write.connection, write.agent, narrowed.ids)
-        preview = _preview_proposal(
-            narrowed,
-            chains,
-            before,
-            merge,
-            now=write.next_known_time(),
-        )
-        return OutdatedReview(proposal.review_id, changed, preview)
+
+async def _propose_afresh(
+    write: AgentWrite[Acceptance],
+    proposal: Proposal,
+    narrowed: Proposal,
+    merged: PreparedMerge | None,
+    changed: list[UUID],
+) -> OutdatedReview:
+    """Let the proposal rely on the memories as they are now, and show what is chosen of it."""
+    chains = await write.read_chains(ids=proposal.ids)
+    revisions = {i: chains.get_version(i).revision for i in proposal.ids}
+    review_id = proposal.review_id
+    await reviews.set_relied_revisions(write.connection, write.agent, review_id, revisions)
+    before = await _find_memories(write.connection, write.agent, narrowed.ids)
+    now = write.next_known_time()
+    preview = _preview_proposal(narrowed, chains, before, merged, now=now)
+    return OutdatedReview(review_id, changed, preview)
 
 
 def _narrow(proposal: Proposal, chosen: Sequence[UUID] | None) -> Proposal:
@@ -468,18 +430,7 @@ def _refuse_agent(write: AgentWrite[Acceptance], proposal: Proposal, chains: Cha
         raise NotForAgent(proposal.review_id, reason)
 
 
-async def _ask_to_choose(write: AgentWrite[Acceptance], proposal: Proposal) -> ChoiceNeeded:
-    """Return the error that lists what can be chosen."""
-    named = await _find_memories(write.connection, write.agent, proposal.targets)
-    texts = list_texts(proposal.targets, {memory.id: memory for memory in named})
-    return ChoiceNeeded(proposal.review_id, texts)
-
-
-async def _carry_out(
-    write: AgentWrite[Acceptance],
-    plan: Plan,
-    vectors: Vectors,
-) -> Outcome:
+async def _carry_out(write: AgentWrite[Acceptance], plan: Plan, vectors: Vectors) -> Outcome:
     write.add_plan(plan)
     await write.apply(vectors)
     [outcome] = await write.read_outcomes(hinted=False)
@@ -491,21 +442,19 @@ def _preview_proposal(
     proposal: Proposal,
     chains: Chains,
     before: list[Memory],
-    merge: _ReadyMerge,
+    merged: PreparedMerge | None,
     *,
     now: datetime,
 ) -> Preview:
     try:
-        plan = plan_accept(proposal, chains, now=now, merged=merge.merged)
+        plan = plan_accept(proposal, chains, now=now, merged=merged)
     except CannotAccept as problem:
         return Preview(now, before, [], problem)
     return Preview(now, before, _list_memories_after(plan, before, chains))
 
 
 async def _find_memories(
-    connection: AsyncConnection,
-    agent: AgentId,
-    ids: Sequence[UUID],
+    connection: AsyncConnection, agent: AgentId, ids: Sequence[UUID]
 ) -> list[Memory]:
     page = await memories.find_memories(connection, agent, ids, Point())
     return page.memories
@@ -521,11 +470,7 @@ def _command_from_review(incoming: Incoming, proposal: Proposal) -> StoreCommand
     )
 
 
-def _list_memories_after(
-    plan: Plan,
-    before: Sequence[Memory],
-    chains: Chains,
-) -> list[Memory]:
+def _list_memories_after(plan: Plan, before: Sequence[Memory], chains: Chains) -> list[Memory]:
     """Return the memories as they would be, and those that the plan inserts."""
     changed = {change.after.id: change.after.belief for change in plan.changed}
     plan.absorb_into(chains)
@@ -540,11 +485,7 @@ def _list_memories_after(
     return [*after, *list_inserted_memories([plan], chains).values()]
 
 
-async def _get_review(
-    connection: AsyncConnection,
-    agent: AgentId,
-    review_id: UUID,
-) -> StoredReview:
+async def _get_review(connection: AsyncConnection, agent: AgentId, review_id: UUID) -> StoredReview:
     review = await reviews.find_stored_review(connection, agent, review_id)
     if review is None:
         raise UnknownReview(review_id)
@@ -571,8 +512,8 @@ async def _keep_first_outcome(
     plan = reviews.plan_from_log_row(row, review.proposal)
     target = row["target_memory_id"]
     ids = [*plan.superseded, target] if target else list(plan.superseded)
-    page = await memories.find_memories(write.connection, write.agent, ids, Point())
-    stored = {memory.id: memory for memory in page.memories}
+    page = await _find_memories(write.connection, write.agent, ids)
+    stored = {memory.id: memory for memory in page}
     outcome = Outcome(
         plan,
         LoggedPlan(log_id, None),
@@ -586,10 +527,9 @@ async def _keep_first_outcome(
 def _is_same_choice(
     proposal: Proposal, first: Sequence[UUID] | None, chosen: Sequence[UUID] | None
 ) -> bool:
-    """Return True if both choose the same memories. Whoever chooses none takes the first choice."""
-    everything = proposal.targets
+    """Return True if both choose the same memories. A call that chooses none takes the first."""
     if chosen is None and proposal.is_choice:
         return True
-    return set(everything if first is None else first) == set(
-        everything if chosen is None else chosen
-    )
+    everything = proposal.targets
+    chosen = everything if chosen is None else chosen
+    return set(everything if first is None else first) == set(chosen)

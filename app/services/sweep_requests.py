@@ -27,13 +27,7 @@ class SweepRequests:
     If waking fails, workers find what there is to do within minutes by themselves.
     """
 
-    def __init__(
-        self,
-        engine: AsyncEngine,
-        queue: Queue,
-        *,
-        looks_again: bool,
-    ) -> None:
+    def __init__(self, engine: AsyncEngine, queue: Queue, *, looks_again: bool) -> None:
         self._engine = engine
         self._queue = queue
         self._looks_again = looks_again
@@ -45,11 +39,7 @@ class SweepRequests:
             raise SweepsOff
         async with agent_write(self._engine, call, refuse_frozen=False) as write:
             row = await sweep_runs.create_sweep(
-                write.connection,
-                call.agent,
-                uuid7(),
-                scope,
-                Origin.REQUEST,
+                write.connection, call.agent, uuid7(), scope, Origin.REQUEST
             )
             await write.keep(row)
         self._start_waking(self._queue.defer_sweep(call.agent, row["id"]))
@@ -74,14 +64,13 @@ class SweepRequests:
         await asyncio.gather(*self._under_way)
 
     def _start_waking(self, waking: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(_log_failure(waking))
+        async def wake() -> None:
+            try:
+                await waking
+            except Exception as problem:
+                # The call is over, and a worker will come by.
+                logger.warning("No worker could be woken: %s", type(problem).__name__)
+
+        task = asyncio.create_task(wake())
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
-
-
-async def _log_failure(waking: Coroutine[Any, Any, None]) -> None:
-    """Wait for a wakeup. A failure is only logged: its call is over, and a worker will come by."""
-    try:
-        await waking
-    except Exception as problem:
-        logger.warning("No worker could be woken: %s", type(problem).__name__)

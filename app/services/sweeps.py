@@ -4,11 +4,9 @@ Each batch is read, judged with nothing locked, then planned and applied under t
 together with the sweep's progress. A sweep that is killed goes on after its last written batch.
 """
 
-import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import suppress
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -28,14 +26,11 @@ from app.domain.version import Memory, Moment, Version
 from app.embedding import Vector
 from app.planning.not_done import Judging, explain_plan
 from app.planning.plan import TOO_MANY_CLOSURES, IncomingFact, Plan
-from app.planning.sweeps import (
-    can_act,
-    plan_sweep,
-    select_comparison_chains,
-)
+from app.planning.sweeps import can_act, plan_sweep, select_comparison_chains
 from app.remote.budget import Payer
 from app.services.agent_indexes import AgentIndexDirectory
 from app.services.agent_write import AgentWrite, Call, WriteSetup, agent_write
+from app.services.background_tasks import renew_in_background
 from app.services.classify import (
     MOVED,
     ClassifiedItem,
@@ -89,14 +84,6 @@ class _Run:
         return version is not None and not version.belief.holds_at(at)
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """A sweep that this worker has taken over, and the memories left to examine, in order."""
-
-    sweep: Sweep
-    left: Sequence[UUID]
-
-
 @dataclass(slots=True)
 class _Batch:
     """The plans for some memories, and why memories are to be looked at again."""
@@ -117,7 +104,6 @@ class Sweeper:
         setup: WriteSetup,
         indexes: AgentIndexDirectory,
         *,
-        encoder: str,
         batch: int,
     ) -> None:
         self._engine = engine
@@ -126,7 +112,6 @@ class Sweeper:
         self._settings = settings
         self._setup = setup
         self._indexes = indexes
-        self._encoder = encoder
         self._batch = batch
         self._tier = Classify.CASCADE if settings.classify is Classify.OFF else settings.classify
 
@@ -162,67 +147,11 @@ class Sweeper:
         claim = await self._claim_sweep(agent, sweep_id, runner)
         if claim is None:
             return False
-        run = _Run(claim.sweep, runner)
-        turns = None if claim.sweep.is_thorough else frozenset(claim.left)
-        over = asyncio.Event()
-        renewing = asyncio.create_task(self._renew_lease(agent, sweep_id, runner, over))
-        try:
-            for ids in _split_batches(claim.left, self._batch):
-                items = await self._classify_memories(agent, ids, turns=turns)
-                await self._write_batch(agent, run, ids, items)
-            async with begin_for_agent(self._engine, agent) as connection:
-                await sweep_runs.finish_sweep(connection, agent, sweep_id, runner)
-        except _Stopped:
-            return True
-        except Exception as problem:
-            async with begin_for_agent(self._engine, agent) as connection:
-                await sweep_runs.record_sweep_failure(
-                    connection,
-                    agent,
-                    sweep_id,
-                    runner,
-                    _describe_problem(problem),
-                )
-            raise
-        finally:
-            # The task is not cancelled: the driver may take a cancellation for the end of one
-            # statement, and the renewals would go on.
-            over.set()
-            await renewing
-        return True
+        sweep, left = claim
+        run = _Run(sweep, runner)
+        turns = None if sweep.is_thorough else frozenset(left)
 
-    async def _claim_sweep(
-        self,
-        agent: AgentId,
-        sweep_id: UUID,
-        runner: UUID,
-    ) -> _Claim | None:
-        """Take the sweep over, unless it is over or another sweep of the agent is under way."""
-        call: Call[None] = Call(agent)
-        async with agent_write(self._engine, call, refuse_frozen=False) as write:
-            sweep = await sweep_runs.claim_sweep(write.connection, agent, sweep_id, runner)
-            if sweep is None:
-                return None
-            left = await _find_memories_left(write.connection, agent, sweep)
-            total = sweep.examined + len(left)
-            await sweep_runs.set_sweep_total(
-                write.connection,
-                agent,
-                sweep_id,
-                runner,
-                total,
-            )
-        return _Claim(sweep, left)
-
-    async def _renew_lease(
-        self,
-        agent: AgentId,
-        sweep_id: UUID,
-        runner: UUID,
-        over: asyncio.Event,
-    ) -> None:
-        """Renew the lease of the sweep until its work is over."""
-        while not await _set_within(over, sweep_runs.LEASE.total_seconds() / 3):
+        async def renew_lease() -> None:
             try:
                 async with begin_for_agent(self._engine, agent) as connection:
                     await sweep_runs.renew_sweep_lease(connection, agent, sweep_id, runner)
@@ -230,15 +159,57 @@ class Sweeper:
                 # The next renewal may come through in time.
                 logger.warning("A sweep could not say that it lives: %s", type(problem).__name__)
 
+        async with renew_in_background(renew_lease, sweep_runs.LEASE.total_seconds() / 3):
+            try:
+                for start in range(0, len(left), self._batch):
+                    ids = left[start : start + self._batch]
+                    items = await self._classify_memories(agent, ids, turns=turns)
+                    await self._write_batch(agent, run, ids, items)
+                async with begin_for_agent(self._engine, agent) as connection:
+                    await sweep_runs.finish_sweep(connection, agent, sweep_id, runner)
+            except _Stopped:
+                return True
+            except Exception as problem:
+                words = _describe_problem(problem)
+                async with begin_for_agent(self._engine, agent) as connection:
+                    await sweep_runs.record_sweep_failure(
+                        connection, agent, sweep_id, runner, words
+                    )
+                raise
+        return True
+
+    async def _claim_sweep(
+        self, agent: AgentId, sweep_id: UUID, runner: UUID
+    ) -> tuple[Sweep, list[UUID]] | None:
+        """Take the sweep over. Return it with the memories left to examine, in order.
+
+        Return None if it is over, or if another sweep of the agent is under way.
+        """
+        call: Call[None] = Call(agent)
+        async with agent_write(self._engine, call, refuse_frozen=False) as write:
+            connection = write.connection
+            sweep = await sweep_runs.claim_sweep(connection, agent, sweep_id, runner)
+            if sweep is None:
+                return None
+            if sweep.origin is Origin.STORE:
+                left = await sweep_work.list_marked_memories(connection, agent)
+            else:
+                left = await sweep_work.list_memories_to_sweep(
+                    connection,
+                    agent,
+                    slot_hash=sweep.slot_hash,
+                    since=sweep.since,
+                    after=sweep.place,
+                )
+            total = sweep.examined + len(left)
+            await sweep_runs.set_sweep_total(connection, agent, sweep_id, runner, total)
+        return sweep, left
+
     # --- judging ---------------------------------------------------------------------------------
 
     async def _classify_memories(
-        self,
-        agent: AgentId,
-        ids: Sequence[UUID],
-        *,
-        turns: Set[UUID] | None,
-    ) -> Sequence[ClassifiedItem]:
+        self, agent: AgentId, ids: Sequence[UUID], *, turns: Set[UUID] | None
+    ) -> list[ClassifiedItem]:
         """Return the memories with what judges say of the memories that hold when they begin.
 
         Near memories that begin later are compared with them too, unless the sweep examines these
@@ -248,16 +219,12 @@ class Sweeper:
             items: list[ClassifiedItem] = []
             for examined in await sweep_work.read_memories_to_examine(connection, agent, ids):
                 items += await self._find_candidates(connection, agent, examined, turns=turns)
-        items = await self._mark_episodes(items)
-        return await self._classifier.judge_all(Payer(agent), items)
-
-    async def _mark_episodes(self, items: Sequence[ClassifiedItem]) -> list[ClassifiedItem]:
-        """Return the items with what their words say: whether they are over."""
         episodes = await self._dater.find_episodes([item.fact for item in items])
-        return [
+        marked = [
             replace(item, command=replace(item.command, is_episode=is_episode))
             for item, is_episode in zip(items, episodes, strict=True)
         ]
+        return await self._classifier.judge_all(Payer(agent), marked)
 
     async def _find_candidates(
         self,
@@ -298,7 +265,7 @@ class Sweeper:
     ) -> tuple[Moment, list[Hit]]:
         # The search finds the memory itself too, so it asks for one more.
         limit = self._settings.max_candidates + 1
-        options = ComparisonOptions(self._encoder, self._settings.language, limit)
+        options = ComparisonOptions(self._classifier.encoder, self._settings.language, limit)
         moment, [hits] = await comparison.find_candidates(
             connection,
             agent,
@@ -313,11 +280,7 @@ class Sweeper:
     # --- writing ---------------------------------------------------------------------------------
 
     async def _write_batch(
-        self,
-        agent: AgentId,
-        run: _Run,
-        ids: Sequence[UUID],
-        items: Sequence[ClassifiedItem],
+        self, agent: AgentId, run: _Run, ids: Sequence[UUID], items: list[ClassifiedItem]
     ) -> None:
         """Carry out what the judges found, and save the sweep's progress: both or neither.
 
@@ -332,9 +295,9 @@ class Sweeper:
             call,
             setup=self._setup,
             refuse_frozen=False,
-            encoder=self._encoder,
+            encoder=self._classifier.encoder,
         ) as write:
-            items = await without_erased(write.connection, agent, items, write.locked)
+            items = await without_erased(write, items)
             batch = await self._plan_batch(write, run, items)
             if run.sweep.dry_run:
                 run.foresee(batch.plans)
@@ -345,27 +308,17 @@ class Sweeper:
                 await sweep_work.mark_memories(write.connection, agent, marks)
             run.sweep = _advance_sweep(run.sweep, ids, batch)
             if not await sweep_runs.save_sweep_progress(
-                write.connection,
-                agent,
-                run.sweep,
-                run.runner,
+                write.connection, agent, run.sweep, run.runner
             ):
                 raise _Stopped
 
     async def _plan_batch(
-        self,
-        write: AgentWrite[None],
-        run: _Run,
-        items: Sequence[ClassifiedItem],
+        self, write: AgentWrite[None], run: _Run, items: Sequence[ClassifiedItem]
     ) -> _Batch:
         swept = [item.new_id for item in items]
-        named = set(swept)
-        for item in items:
-            named |= item.affected_ids
+        named = set(swept).union(*(item.affected_ids for item in items))
         chains = await write.read_chains(
-            facts=[item.fact for item in items],
-            ids=list(named),
-            withdrawable=swept,
+            facts=[item.fact for item in items], ids=list(named), withdrawable=swept
         )
         stored_revisions = {version.id: version.revision for version in chains.list_versions()}
         chains.absorb_versions(
@@ -375,18 +328,18 @@ class Sweeper:
         batch = _Batch()
         repeated = RepeatedFacts(write)
         for item in items:
-            moved = _find_moved(item, stored_revisions)
+            moved = item.find_moved(stored_revisions)
             reason = MOVED if moved else item.verdict.look_again
             if reason:
                 batch.marks[item.new_id] = reason
             excluded_ids = decided.setdefault(item.new_id, set())
-            plan = await self._plan_safely(
-                write,
-                run,
-                item,
-                moved=moved,
-                excluded_ids=excluded_ids,
-            )
+            try:
+                plan = await self._plan_one(write, run, item, moved, excluded_ids)
+            except PalimpsestError as problem:
+                # A memory that cannot be planned must not stop the others.
+                kind = type(problem).__name__
+                logger.warning("Memory %s could not be compared with others: %s", item.new_id, kind)
+                continue
             if plan is None:
                 continue
             plan = await repeated.join_stored(plan, item.new_id)
@@ -397,59 +350,26 @@ class Sweeper:
             batch.plans.append(plan)
         return batch
 
-    async def _plan_safely(
-        self,
-        write: AgentWrite[None],
-        run: _Run,
-        item: ClassifiedItem,
-        *,
-        moved: Set[UUID],
-        excluded_ids: Set[UUID],
-    ) -> Plan | None:
-        """Plan one memory. A memory that cannot be planned must not stop the others."""
-        if not write.chains.has_version(item.new_id):
-            return None
-        try:
-            return await self._plan_one(
-                write,
-                run,
-                item,
-                moved=moved,
-                excluded_ids=excluded_ids,
-            )
-        except PalimpsestError as problem:
-            logger.warning(
-                "Memory %s could not be compared with others: %s",
-                item.new_id,
-                type(problem).__name__,
-            )
-            return None
-
     async def _plan_one(
         self,
         write: AgentWrite[None],
         run: _Run,
         item: ClassifiedItem,
-        *,
         moved: Set[UUID],
         excluded_ids: Set[UUID],
     ) -> Plan | None:
+        """Plan one memory. Judgments on `moved` memories do not count."""
         chains = write.chains
+        if not chains.has_version(item.new_id):
+            return None
         memory = chains.get_version(item.new_id)
         if not can_act(memory):
             return None
         start = memory.belief.valid_from
         fact = replace(item.fact, valid_from=start, valid_until=memory.belief.said_until)
         others = select_comparison_chains(memory, fact, chains, excluded_ids)
-        judgments = list(
-            rules.judge_fact(
-                fact,
-                others,
-                start,
-                classify=True,
-                fuzzy=self._settings.fuzzy,
-            )
-        )
+        fuzzy = self._settings.fuzzy
+        judgments = list(rules.judge_fact(fact, others, start, classify=True, fuzzy=fuzzy))
         for judgment in item.verdict.judgments:
             other_id = judgment.memory_id
             is_left = others.has_version(other_id) and other_id not in moved
@@ -490,22 +410,6 @@ class Sweeper:
         return explain_plan(plan, judging, chains, self._settings.policy)
 
 
-def _find_moved(item: ClassifiedItem, stored_revisions: Mapping[UUID, int]) -> set[UUID]:
-    """Return the memories that the judges' word may touch and that changed since they saw them."""
-    seen = item.seen_revisions
-    moved: set[UUID] = set()
-    for memory_id in item.affected_ids:
-        if stored_revisions.get(memory_id) != seen.get(memory_id):
-            moved.add(memory_id)
-    return moved
-
-
-async def _set_within(event: asyncio.Event, seconds: float) -> bool:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
-    return event.is_set()
-
-
 def _describe_problem(problem: Exception) -> str:
     """Return what went wrong, without the words of any fact.
 
@@ -516,37 +420,22 @@ def _describe_problem(problem: Exception) -> str:
     return type(problem).__name__
 
 
-async def _find_memories_left(
-    connection: AsyncConnection,
-    agent: AgentId,
-    sweep: Sweep,
-) -> list[UUID]:
-    """Return the memories left to examine, in order."""
-    if sweep.origin is Origin.STORE:
-        return await sweep_work.list_marked_memories(connection, agent)
-    return await sweep_work.list_memories_to_sweep(
-        connection,
-        agent,
-        slot_hash=sweep.slot_hash,
-        since=sweep.since,
-        after=sweep.place,
-    )
-
-
-def _split_batches(ids: Sequence[UUID], size: int) -> Iterator[Sequence[UUID]]:
-    for start in range(0, len(ids), size):
-        yield ids[start : start + size]
-
-
-def _advance_sweep(
-    sweep: Sweep,
-    ids: Sequence[UUID],
-    batch: _Batch,
-) -> Sweep:
-    """Return the sweep as it is once the batch is written."""
+def _advance_sweep(sweep: Sweep, ids: Sequence[UUID], batch: _Batch) -> Sweep:
     counts = Counter(sweep.counts)
     for plan in batch.plans:
-        counts.update(_count_changes(plan))
+        if plan.review:
+            counts["reviews"] += 1
+        match plan.operation:
+            case Operation.SUPERSEDE | Operation.UPDATE:
+                counts["superseded"] += len(plan.superseded)
+            case Operation.DELETE:
+                counts["retracted"] += len(plan.superseded)
+            case Operation.MERGE:
+                counts["merged"] += 1
+            case Operation.AMEND if plan.newly_covered:
+                counts["covered"] += len(plan.newly_covered)
+            case Operation.NOOP | Operation.AMEND if plan.changed:
+                counts["duplicates"] += 1
     counts["postponed"] += len(batch.marks)
     findings = [*sweep.findings, *map(_build_finding, batch.plans)]
     return replace(
@@ -556,22 +445,6 @@ def _advance_sweep(
         counts=dict(counts),
         findings=findings[:MOST_FINDINGS],
     )
-
-
-def _count_changes(plan: Plan) -> dict[str, int]:
-    counted = {"reviews": 1} if plan.review else {}
-    match plan.operation:
-        case Operation.SUPERSEDE | Operation.UPDATE:
-            counted["superseded"] = len(plan.superseded)
-        case Operation.DELETE:
-            counted["retracted"] = len(plan.superseded)
-        case Operation.MERGE:
-            counted["merged"] = 1
-        case Operation.AMEND if plan.newly_covered:
-            counted["covered"] = len(plan.newly_covered)
-        case Operation.NOOP | Operation.AMEND if plan.changed:
-            counted["duplicates"] = 1
-    return counted
 
 
 def _build_finding(plan: Plan) -> dict[str, Any]:

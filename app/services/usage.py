@@ -5,14 +5,13 @@ They are noted in memory with each answer, and written a few seconds later.
 A process that is killed loses what it has noted and not written. These are counters, nothing else.
 """
 
-import asyncio
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import psycopg
@@ -20,13 +19,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.domain.agent import AgentId
+from app.services.background_tasks import flush_in_background
 from app.store import usage
 from app.store.engine import begin_for_agent, read_clock
 
 # Memories noted between two flushes, about 10 MB. Uses of further memories are not counted.
 MOST_NOTED = 50_000
-# Seconds for the last flush of a process.
-PATIENCE = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -54,8 +52,7 @@ class UsageCounter:
 
     def note_uses(self, agent: AgentId, ids: Iterable[UUID]) -> None:
         """Note that these memories were answered just now."""
-        now = time.monotonic()
-        used = dict.fromkeys(ids, now)
+        used = dict.fromkeys(ids, time.monotonic())
         if self._every and used:
             self._add(agent, _Noted(uses=used))
 
@@ -77,25 +74,9 @@ class UsageCounter:
                 self._room -= review_id not in noted.shown
                 noted.shown[review_id] += times
 
-    @asynccontextmanager
-    async def flush_in_background(self) -> AsyncIterator[None]:
-        """Write every few seconds what is noted, and the rest when the block ends."""
-        ended = asyncio.Event()
-        task = asyncio.create_task(self._keep_flushing(ended))
-        try:
-            yield
-        finally:
-            ended.set()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    await task
-
-    async def _keep_flushing(self, ended: asyncio.Event) -> None:
-        while not ended.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._every or None):
-                    await ended.wait()
-            await self.flush()
+    def flush_in_background(self) -> AbstractAsyncContextManager[None]:
+        """Write what is noted every few seconds during the block, and at its end."""
+        return flush_in_background(self.flush, self._every or None)
 
     async def flush(self) -> None:
         """Write what is noted, agent by agent. What cannot be written now stays noted."""
@@ -117,12 +98,8 @@ class UsageCounter:
 
     async def _write(self, agent: AgentId, noted: _Noted) -> None:
         async with begin_for_agent(self._engine, agent) as connection:
-            now = await read_clock(connection)
-            here = time.monotonic()
-            times: dict[UUID, datetime] = {}
-            for memory_id, at in noted.uses.items():
-                age = timedelta(seconds=here - at)
-                times[memory_id] = now - age
+            now, here = await read_clock(connection), time.monotonic()
+            times = {key: now - timedelta(seconds=here - at) for key, at in noted.uses.items()}
             if times:
                 await usage.count_uses(connection, agent, times)
             if noted.shown:

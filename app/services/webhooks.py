@@ -4,8 +4,7 @@ import base64
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
@@ -70,11 +69,17 @@ class WebhookKeeper:
         """
         if not actor.rights.allows_agent(agents):
             raise AgentForbidden(agents)
-        await self._check_address(url)
+        try:
+            await self._sender.check_address(url)
+        except AddressRefused as refused:
+            raise AddressNotAllowed(str(refused)) from None
         secret = secrets.token_bytes(SECRET_BYTES)
         async with begin_for_keys(self._engine) as connection:
             actor = await _lock_key(connection, actor)
-            await _check_count(connection, actor)
+            if actor not in (ROOT, ANONYMOUS):
+                count = await webhooks.count_webhooks(connection, actor)
+                if count >= MOST_WEBHOOKS:
+                    raise TooManyWebhooks(MOST_WEBHOOKS)
             webhook = Webhook(
                 id=WebhookId(uuid7()),
                 agents=agents,
@@ -89,12 +94,6 @@ class WebhookKeeper:
         _log_change("a webhook was created", actor, webhook.id)
         return NewWebhook(webhook, f"whsec_{base64.b64encode(secret).decode()}")
 
-    async def _check_address(self, url: str) -> None:
-        try:
-            await self._sender.check_address(url)
-        except AddressRefused as refused:
-            raise AddressNotAllowed(str(refused)) from None
-
     async def list_webhooks(self, actor: Actor, *, limit: int, after: UUID) -> list[Webhook]:
         """Return webhooks in order of their ids, beginning after the id `after`."""
         async with begin_for_keys(self._engine) as connection:
@@ -103,7 +102,8 @@ class WebhookKeeper:
 
     async def get_webhook(self, actor: Actor, webhook_id: WebhookId) -> WebhookState:
         """Return a webhook and how it fares. Raises UnknownWebhook."""
-        async with self._lock_webhook(actor, webhook_id) as (connection, webhook):
+        async with begin_for_keys(self._engine) as connection:
+            webhook = await _lock_webhook(connection, actor, webhook_id)
             deliveries = await webhooks.list_deliveries(connection, webhook_id, limit=SHOWN)
             unreadable = await webhooks.list_unreadable(connection, webhook_id, limit=SHOWN)
             return WebhookState(webhook, deliveries, unreadable)
@@ -115,7 +115,8 @@ class WebhookKeeper:
 
     async def delete_webhook(self, actor: Actor, webhook_id: WebhookId) -> Webhook:
         """Remove a webhook. Raises UnknownWebhook."""
-        async with self._lock_webhook(actor, webhook_id) as (connection, webhook):
+        async with begin_for_keys(self._engine) as connection:
+            webhook = await _lock_webhook(connection, actor, webhook_id)
             await webhooks.delete_webhook(connection, webhook_id)
         _log_change("a webhook was removed", actor, webhook_id)
         return webhook
@@ -132,8 +133,8 @@ class WebhookKeeper:
 
     async def ping_webhook(self, actor: Actor, webhook_id: WebhookId) -> Delivery:
         """Send a message that says nothing, and return what became of it. Raises UnknownWebhook."""
-        async with self._lock_webhook(actor, webhook_id) as (_, webhook):
-            pass
+        async with begin_for_keys(self._engine) as connection:
+            webhook = await _lock_webhook(connection, actor, webhook_id)
         now, ping_id = datetime.now(UTC), uuid7()
         message_id = f"{PING}_{ping_id}"
         body = build_message(PING, now, {"webhook_id": str(webhook_id)})
@@ -147,16 +148,10 @@ class WebhookKeeper:
             at=now,
             answer=answer,
         )
-        async with self._lock_webhook(actor, webhook_id) as (connection, _):
+        async with begin_for_keys(self._engine) as connection:
+            await _lock_webhook(connection, actor, webhook_id)
             await webhooks.remember_delivery(connection, webhook_id, delivery)
         return delivery
-
-    @asynccontextmanager
-    async def _lock_webhook(
-        self, actor: Actor, webhook_id: WebhookId
-    ) -> AsyncIterator[tuple[AsyncConnection, Webhook]]:
-        async with begin_for_keys(self._engine) as connection:
-            yield connection, await _lock_webhook(connection, actor, webhook_id)
 
 
 async def _lock_webhook(
@@ -179,14 +174,6 @@ async def _lock_key(connection: AsyncConnection, actor: Actor) -> Actor:
     if key is None or not key.is_valid(await read_clock(connection)):
         raise KeyEnded(actor.key_id)
     return key.actor
-
-
-async def _check_count(connection: AsyncConnection, actor: Actor) -> None:
-    """Raise TooManyWebhooks if the actor has as many as a key may have."""
-    if actor in (ROOT, ANONYMOUS):
-        return
-    if await webhooks.count_webhooks(connection, actor) >= MOST_WEBHOOKS:
-        raise TooManyWebhooks(MOST_WEBHOOKS)
 
 
 def build_message(kind: str, at: datetime, data: dict[str, object]) -> str:

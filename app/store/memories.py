@@ -203,7 +203,7 @@ def list_conditions(filters: Filters, point: Point) -> tuple[list[str], dict[str
 
 
 # The version held at some time of the window that a question asks about.
-HELD_IN_WINDOW = """(
+IN_WINDOW = """(
     NOT b.void
     AND b.valid_from < coalesce(CAST(:window_end AS timestamptz), 'infinity')
     AND coalesce(b.valid_until, 'infinity')
@@ -220,7 +220,7 @@ def where_searchable(
     """
     conditions, parameters = list_conditions(filters, point)
     if has_window and HOLDS in conditions:
-        conditions[conditions.index(HOLDS)] = f"({HOLDS} OR {HELD_IN_WINDOW})"
+        conditions[conditions.index(HOLDS)] = f"({HOLDS} OR {IN_WINDOW})"
         conditions = [condition for condition in conditions if condition != WARM]
     if _NOT_ERASED not in conditions:
         conditions.append(_NOT_ERASED)

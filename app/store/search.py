@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.dates.window import Window
+from app.domain.errors import EmbeddingsChanged
 from app.domain.version import Moment
 from app.store.bounded import bound_page, is_cut
 from app.store.captures.search import FoundTurn
@@ -30,13 +31,14 @@ from app.store.index_scope import (
     rank_found,
 )
 from app.store.memories import (
-    HELD_IN_WINDOW,
+    IN_WINDOW,
     MEMORY_BYTES,
     Condition,
     Point,
+    fetch_at_point,
     memories_from,
     memory_columns,
-    run_read,
+    moment_from_row,
     where_searchable,
 )
 from app.store.odds import COMPETING, ODDS, build_chance
@@ -216,16 +218,16 @@ def _rank_alike_sql(point: Point) -> str:
 
 # How much nearer something counts that held in the window of the question, and that began or ended
 # in it. Ranks by words are about so many times as large as cosines.
-_HELD, _CHANGED = 0.06, 0.08
+_HOLDING, _CHANGING = 0.06, 0.08
 _RANKS_PER_COSINE = 12
 
 _BONUS_OF_WINDOW = f"""
     CASE
-        WHEN NOT {HELD_IN_WINDOW} THEN 0
+        WHEN NOT {IN_WINDOW} THEN 0
         WHEN b.valid_from >= coalesce(CAST(:window_start AS timestamptz), '-infinity')
             OR b.valid_until <= coalesce(CAST(:window_end AS timestamptz), 'infinity')
-        THEN {_HELD + _CHANGED}
-        ELSE {_HELD}
+        THEN {_HOLDING + _CHANGING}
+        ELSE {_HOLDING}
     END
 """
 
@@ -340,8 +342,7 @@ async def search_memories(
         few=few,
     )
     values = parameters | list_choice_values()
-    moment, rows = await _run_search(connection, agent, query, point, statement, values)
-    return _build_hits(moment, rows)
+    return _build_hits(await _run_search(connection, agent, query, point, statement, values))
 
 
 async def _search_index(
@@ -355,24 +356,25 @@ async def _search_index(
     reach: int | None = index.choose_reach(needed)
     while reach is not None:
         values = parameters | list_index_values(reach)
-        moment, rows = await _run_search(connection, index.agent, query, point, statement, values)
-        if not rows:
-            return None
+        rows = await _run_search(connection, index.agent, query, point, statement, values)
         wider = choose_next_reach(rows[0], query.mode, reach, needed)
         if wider == reach:
-            return replace(_build_hits(moment, rows), is_approximate=True)
+            return replace(_build_hits(rows), is_approximate=True)
         reach = wider
     return None
 
 
-def _build_hits(moment: Moment, rows: Sequence[Any]) -> Hits:
+def _build_hits(rows: Sequence[Any]) -> Hits:
+    """Return the hits in the rows of a search. The only row of a search without hits has no id."""
     hits: list[Hit] = []
     highest = 1.0
-    for row in rows:
+    matching_rows = [row for row in rows if row["id"] is not None]
+    for row in matching_rows:
         # Of memories that rank alike the newest comes first. No score is above the one before it.
         highest = min(highest, row["chance"])
         hits.append(replace(hit_from_row(row), score=highest))
-    return Hits(moment, hits, is_cut(rows), has_waiting=bool(rows) and rows[0]["has_waiting"])
+    moment = moment_from_row(rows[0])
+    return Hits(moment, hits, is_cut(matching_rows), has_waiting=rows[0]["has_waiting"])
 
 
 async def _run_search(
@@ -382,7 +384,7 @@ async def _run_search(
     point: Point,
     statement: str,
     parameters: Mapping[str, Any],
-) -> tuple[Moment, list[Any]]:
+) -> list[dict[str, Any]]:
     values: dict[str, Any] = {
         "query": query.text,
         "vector": query.vector,
@@ -394,6 +396,8 @@ async def _run_search(
     }
     if query.window is not None:
         values |= {"window_start": query.window.start, "window_end": query.window.end}
-    return await run_read(
-        connection, statement, agent, point, {**values, **parameters}, encoder=query.encoder_needed
-    )
+    rows = await fetch_at_point(connection, statement, agent, point, {**values, **parameters})
+    stored = rows[0]["encoder"]
+    if query.encoder_needed not in (None, stored):
+        raise EmbeddingsChanged(stored, query.encoder)
+    return rows

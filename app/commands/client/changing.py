@@ -1,18 +1,43 @@
-"""`palimpsest store`, `supersede` and `retract`."""
+"""Commands that write memories, undo writes and erase."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from app.commands.client.calling import Failure, Service, takes_service
-from app.commands.client.printing import make_console, print_change, print_json
+from app.commands.client.calling import (
+    DryRun,
+    Failure,
+    MemoryId,
+    Reason,
+    Service,
+    drop_unset,
+    prints_answer,
+    takes_service,
+)
+from app.commands.client.printing import (
+    Answer,
+    format_minute,
+    make_console,
+    print_change,
+    print_ended,
+    print_erasure,
+    print_json,
+    print_mode,
+    print_reverts,
+    print_store,
+)
+from app.domain.relationship import LinkType
 
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
+_TYPES = list(LinkType)
+_WAYS_TO_REVERT = (
+    "name either an operation's LOG_ID, with --store if you like, or --sweep ID, or --actor NAME, "
+    "with --since TIME if you like."
+)
+
+EndedAt = Annotated[str | None, typer.Option(help="When it ended. Default: now.")]
 
 
-@takes_service
+@prints_answer(print_store)
 def store(
     content: Annotated[str, typer.Argument(help="The fact, in a sentence.")],
     kind: Annotated[
@@ -36,13 +61,13 @@ def store(
         str | None,
         typer.Option(help="auto: store each fact of a sentence of several; off: store it whole."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
+    dry_run: DryRun = False,
     *,
     service: Service,
-) -> None:
+) -> Answer:
     """Store a fact."""
     with service.connect() as client:
-        answer = client.store(
+        return client.store(
             content,
             kind=kind,
             entity=entity,
@@ -56,26 +81,13 @@ def store(
             split=split,
             dry_run=dry_run,
         )
-    if service.as_json:
-        return print_json(answer)
-    parts = [part["answer"] for part in answer["parts"]]
-    for change in parts or [answer]:
-        _print_store(change)
 
 
-def _print_store(answer: Mapping[str, Any]) -> None:
-    """Print what a store did. A part of a text may be answered with a problem."""
-    if "operation" in answer:
-        print_change(answer)
-    else:
-        make_console().print(escape(answer["detail"]))
-
-
-@takes_service
+@prints_answer(print_change)
 def supersede(
     memory_id: MemoryId,
     content: Annotated[
-        str | None, typer.Argument(help="What is true instead, in a sentence.", show_default=False)
+        str | None, typer.Argument(help="What is true instead, in a sentence.")
     ] = None,
     by: Annotated[
         str | None,
@@ -87,33 +99,195 @@ def supersede(
     valid_from: Annotated[str | None, typer.Option(help="Since when. Default: now.")] = None,
     *,
     service: Service,
-) -> None:
+) -> Answer:
     """Put new content, or a stored memory, in a memory's place."""
     if (content is None) == (by is None):
         raise Failure(
             "say what is true instead, or name the stored memory that takes its place with --by ID."
         )
     with service.connect() as client:
-        answer = client.supersede(
+        return client.supersede(
             memory_id, content=content, by=by, value=value, valid_from=valid_from
         )
-    print_json(answer) if service.as_json else print_change(answer)
 
 
-@takes_service
+@prints_answer(print_change)
 def retract(
     memory_id: MemoryId,
     at: Annotated[
         str | None, typer.Option(help="When it stopped being true. Default: now.")
     ] = None,
-    reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+    reason: Reason = None,
     never_true: Annotated[
         bool, typer.Option("--never-true", help="It was never true; what it replaced holds again.")
     ] = False,
     *,
     service: Service,
-) -> None:
+) -> Answer:
     """End a memory without a successor. Its history stays."""
     with service.connect() as client:
-        answer = client.retract(memory_id, at=at, reason=reason, never_true=never_true)
-    print_json(answer) if service.as_json else print_change(answer)
+        return client.retract(memory_id, at=at, reason=reason, never_true=never_true)
+
+
+@takes_service
+def link(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A memory's id.")],
+    kind: Annotated[
+        str, typer.Argument(metavar="TYPE", help=f"{', '.join(_TYPES[:-1])} or {_TYPES[-1]}.")
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="The id of the memory that it is linked to.")
+    ],
+    *,
+    service: Service,
+) -> None:
+    """Say what a memory is to another. Nothing ends by it."""
+    with service.connect() as client:
+        answer = client.link(source, kind, target)
+    if service.as_json:
+        return print_json(answer)
+    known_at = format_minute(answer["known_at"])
+    make_console().print(
+        f"{source} {kind} {target}, known since {known_at} (operation {answer['log_id']})"
+    )
+
+
+@prints_answer(print_ended)
+def end_session(
+    session_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The session, as its memories name it.")
+    ],
+    at: EndedAt = None,
+    reason: Reason = None,
+    *,
+    service: Service,
+) -> Answer:
+    """End a session: what was stored with lifespan `session` ends with it."""
+    with service.connect() as client:
+        return client.end_session(session_id, at=at, reason=reason)
+
+
+@prints_answer(print_ended)
+def end_project(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The project, as its memories name it.")
+    ],
+    at: EndedAt = None,
+    reason: Reason = None,
+    *,
+    service: Service,
+) -> Answer:
+    """End a project: what was stored with lifespan `project` ends with it."""
+    with service.connect() as client:
+        return client.end_project(name, at=at, reason=reason)
+
+
+@takes_service
+def revert(
+    log_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LOG_ID]", help="The operation to undo: an id of `palimpsest log`."
+        ),
+    ] = None,
+    sweep: Annotated[
+        str | None, typer.Option(metavar="ID", help="Undo all that this sweep did.")
+    ] = None,
+    actor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Undo all that this actor wrote, as `palimpsest log` names it."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With an actor: from that time on.")
+    ] = None,
+    cascade: Annotated[
+        bool, typer.Option("--cascade", help="Undo first what was built on it.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Of a sweep or an actor: show what would be undone."),
+    ] = False,
+    store: Annotated[
+        bool,
+        typer.Option("--store", help="Of a duplicate or a retraction: store what was said too."),
+    ] = False,
+    *,
+    service: Service,
+) -> None:
+    """Undo an operation of the log, a whole sweep, or all that an actor wrote."""
+    chosen = [name for name in (log_id, sweep, actor) if name is not None]
+    if len(chosen) != 1 or (since is not None and actor is None):
+        raise Failure(_WAYS_TO_REVERT)
+    if (store and log_id is None) or (dry_run and log_id is not None):
+        raise Failure(_WAYS_TO_REVERT)
+    answer: Answer
+    with service.connect() as client:
+        if log_id is not None:
+            answer = client.revert(log_id, cascade=cascade, store=store)
+        else:
+            selection = drop_unset(sweep_id=sweep, actor=actor, since=since)
+            answer = client.revert_many(**selection, cascade=cascade, dry_run=dry_run)
+    if service.as_json:
+        print_json(answer)
+    elif log_id is not None:
+        print_change(answer)
+    else:
+        print_reverts(answer)
+
+
+@prints_answer(print_erasure)
+def forget(
+    memory_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The memory to erase.")
+    ] = None,
+    chain: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Erase a fact with all its versions, by the id of any."),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(help="Erase all that was said in a session.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Erase all that the agent knows.")
+    ] = False,
+    cascade: Annotated[
+        bool, typer.Option("--cascade", help="Erase also what the texts were merged into.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    *,
+    service: Service,
+) -> Answer:
+    """Erase for good: texts, vectors and hashes go, and cannot be brought back."""
+    scopes = (memory_id is not None, chain is not None, session is not None, everything)
+    if sum(scopes) != 1:
+        raise Failure("name exactly one of a memory's ID, --chain, --session and --everything.")
+    if not yes and not typer.confirm("Erased texts cannot be brought back. Go on?"):
+        raise Failure("nothing was erased.")
+    with service.connect() as client:
+        if memory_id:
+            return client.delete(memory_id, erase=True, cascade=cascade)
+        whole_agent = service.agent if everything else None
+        return client.erase(
+            chain_id=chain, session_id=session, agent_id=whole_agent, cascade=cascade
+        )
+
+
+@prints_answer(print_mode)
+def mode(
+    chosen: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODE", help="live, shadow, frozen; or default, for that of the settings."
+        ),
+    ],
+    *,
+    service: Service,
+) -> Answer:
+    """Choose what becomes of changes to the agent's memories.
+
+    They are made, proposed as reviews, or held back.
+    """
+    with service.connect() as client:
+        return client.patch_agent(service.agent, mode=None if chosen == "default" else chosen)

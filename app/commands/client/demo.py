@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -26,21 +26,22 @@ if TYPE_CHECKING:
 START_PATIENCE = 120  # seconds
 STOP_PATIENCE = 60  # seconds
 
-OptionalUrl = Annotated[
-    str | None,
-    typer.Option(
-        envvar="PALIMPSEST_URL",
-        help=f"Address of a running service. Default: {DEFAULT_URL} if it answers, else a "
-        "service of the demo's own.",
-        show_default=False,
-    ),
-]
-Yes = Annotated[
-    bool, typer.Option("--yes", help="Wait for nobody, and erase the demo's agent at the end.")
-]
 
-
-def demo(url: OptionalUrl = None, api_key: ApiKey = None, yes: Yes = False) -> None:
+def demo(
+    url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="PALIMPSEST_URL",
+            help=f"Address of a running service. Default: {DEFAULT_URL} if it answers, else a "
+            "service of the demo's own.",
+        ),
+    ] = None,
+    api_key: ApiKey = None,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Wait for nobody, and erase the demo's agent at the end."),
+    ] = False,
+) -> None:
     """Tell a story of changing facts, step by step, with an agent of its own."""
     waits = not yes and sys.stdin.isatty()
     with _find_service(url) as address:
@@ -48,8 +49,8 @@ def demo(url: OptionalUrl = None, api_key: ApiKey = None, yes: Yes = False) -> N
         with Service(address, agent, api_key).connect() as client:
             story = Story(client, waits=waits)
             story.say(f"The service answers at {address}. This story uses the agent {agent}.")
-            for chapter in CHAPTERS:
-                chapter(story)
+            _tell_of_writing(story)
+            _tell_of_reading(story)
             _offer_to_erase(story, agent, yes=yes)
 
 
@@ -79,7 +80,7 @@ def _answers(url: str) -> bool:
 @contextmanager
 def _serve_for_a_while() -> Iterator[str]:
     """Run a service over a Postgres of its own, in a folder that goes with the demo."""
-    port = _find_free_port()
+    port = find_free_port()
     address = f"http://127.0.0.1:{port}"
     make_console().print("No service is running: the demo starts one of its own (about 10 s) …")
     with tempfile.TemporaryDirectory(prefix="palimpsest-demo-") as folder:
@@ -96,7 +97,8 @@ def _serve_for_a_while() -> Iterator[str]:
                 process.wait(STOP_PATIENCE)
 
 
-def _find_free_port() -> int:
+def find_free_port() -> int:
+    """Return a port of this machine on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -123,7 +125,7 @@ class Story:
 
     def open_chapter(self, title: str) -> None:
         if self.waits:
-            typer.prompt("\n[Enter]", default="", show_default=False, prompt_suffix=" ")
+            typer.prompt("\n[Enter]", default="", prompt_suffix=" ")
         make_console().print(f"\n[bold]{title}[/bold]")
 
     def say(self, text: str) -> None:
@@ -152,7 +154,7 @@ class Story:
         return self.call("POST /v1/memories", self.client.store, **fact)
 
 
-def _tell_of_a_change(story: Story) -> None:
+def _tell_of_writing(story: Story) -> None:
     story.open_chapter("1. A fact changes")
     first = story.store(content="I live in Porto", valid_from="2025-01-01")
     story.show(f"{first['operation']}: it is new.")
@@ -161,14 +163,10 @@ def _tell_of_a_change(story: Story) -> None:
     story.show(f"{answer['operation']}: {answer['decision']['reasoning']}")
     story.show(f"The words were read: Lisbon holds since {since}, and Porto until then.")
 
-
-def _ask_at_two_times(story: Story) -> None:
     story.open_chapter("2. What is true now, and what was true then")
     story.show_hit()
     story.show_hit(as_of="2025-06-01")
 
-
-def _take_in_a_talk(story: Story) -> None:
     story.open_chapter("3. An agent sends what was said; what lasts is stored")
     words = [
         ("user", "Hi! I work at the town library. What goes well with leek?"),
@@ -176,52 +174,35 @@ def _take_in_a_talk(story: Story) -> None:
         ("user", "Yes, exactly. I would love to live in Rome one day."),
     ]
     messages = [{"role": role, "content": content} for role, content in words]
-    sent = {"session_id": "demo", "messages": messages}
-    answer = story.call("POST /v1/messages", story.client.capture, **sent)
-    for message in answer["messages"]:
+    captured = story.call(
+        "POST /v1/messages", story.client.capture, session_id="demo", messages=messages
+    )
+    for message in captured["messages"]:
         for fact in message["facts"]:
             story.show(f"a fact: {fact['content']}")
         for part in message["skipped"]:
             story.show(f"no fact: {part['text']} ({part['reason']})")
 
 
-def _cover_for_a_while(story: Story) -> None:
+def _tell_of_reading(story: Story) -> None:
     story.open_chapter("4. A fact for a while covers another and does not end it")
     today = datetime.now(UTC).date()
     end = today + timedelta(days=3)
-    stay = story.store(content=f"I'm staying at the Ibis until {_write_date(end)}")
+    stay = story.store(content=f"I'm staying at the Ibis until {end.day} {end:%B %Y}")
     story.show(stay["operation"])
     story.show_what_holds()
     story.show_what_holds(as_of=(end + timedelta(days=1)).isoformat())
 
-
-def _write_date(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"
-
-
-def _compose_context(story: Story) -> None:
     story.open_chapter("5. What the agent puts into its prompt")
     for line in story.call("GET /v1/context", story.client.context)["text"].splitlines():
         story.show(line)
 
-
-def _ask_why(story: Story) -> None:
     story.open_chapter("6. Why? Every step is in the log")
     results = story.client.search(query="Lisbon", mode="text", include_superseded=True)["results"]
     memory_id = results[0]["memory"]["id"]
     answer = story.call("GET /v1/memories/ID/why", story.client.why_memory, memory_id=memory_id)
     for event in answer["events"]:
         story.show(event["sentence"])
-
-
-CHAPTERS: tuple[Callable[[Story], None], ...] = (
-    _tell_of_a_change,
-    _ask_at_two_times,
-    _take_in_a_talk,
-    _cover_for_a_while,
-    _compose_context,
-    _ask_why,
-)
 
 
 def _offer_to_erase(story: Story, agent: str, *, yes: bool) -> None:

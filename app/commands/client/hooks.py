@@ -11,26 +11,17 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
-from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    Failure,
-    Service,
-    Url,
-)
+from app.commands.client.calling import DEFAULT_URL, Agent, ApiKey, Failure, Service, Url
 from app.commands.client.transcripts import Turn, make_turn, read_turns
-
-if TYPE_CHECKING:
-    from palimpsest_client import Client
 
 Event = Mapping[str, Any]
 
 PATIENCE: Final = 2.0  # seconds, in all
+EVENTS: Final = ("session-start", "user-prompt", "stop")
 START_TOKENS: Final = 800
 PROMPT_TOKENS: Final = 400
 MOST_INPUT: Final = 4_000_000  # characters
@@ -87,12 +78,27 @@ def _run_within(patience: float, work: Callable[[], str]) -> tuple[str, str]:
 
 
 def _answer_hook(name: str, service: Service, budget: int | None) -> str:
-    answers = {"session-start": _start_session, "user-prompt": _read_prompt, "stop": _capture_turns}
-    if name not in answers:
-        raise Failure(f"there is no such event; there are {', '.join(answers)}.")
+    if name not in EVENTS:
+        raise Failure(f"there is no such event; there are {', '.join(EVENTS)}.")
     event = _read_event()
     with service.connect() as client:
-        return answers[name](client, event, budget)
+        if name == "stop":
+            session = _get_text(event, "session_id")
+            if not session:
+                raise Failure("the host names no session_id, so nothing was captured.")
+            if turns := _find_turns(event, session):
+                client.capture(session, turns)  # type: ignore[arg-type]
+            return ""
+        if name == "session-start":
+            context = client.context(budget_tokens=budget or START_TOKENS, view="brief")
+            return _hand_out(context, event, "SessionStart")
+        prompt = _get_text(event, "prompt")
+        if not prompt:
+            return ""
+        context = client.context(
+            query=prompt[:2000], budget_tokens=budget or PROMPT_TOKENS, view="brief"
+        )
+        return _hand_out(context, event, "UserPromptSubmit")
 
 
 def _read_event() -> Event:
@@ -105,47 +111,18 @@ def _read_event() -> Event:
     return event
 
 
-def _start_session(client: "Client", event: Event, budget: int | None) -> str:
-    context = client.context(budget_tokens=budget or START_TOKENS, view="brief")
-    return _hand_out(context, event, "SessionStart")
-
-
-def _read_prompt(client: "Client", event: Event, budget: int | None) -> str:
-    prompt = _get_text(event, "prompt")
-    if not prompt:
-        return ""
-    context = client.context(
-        query=prompt[:2000], budget_tokens=budget or PROMPT_TOKENS, view="brief"
-    )
-    return _hand_out(context, event, "UserPromptSubmit")
-
-
 def _hand_out(context: Mapping[str, Any], event: Event, name: str) -> str:
     """Return what hosts put before the model: Claude Code, Codex and Gemini CLI read the same."""
     text = context["text"]
     if not text.strip():
         return ""
     if context.get("questions"):
-        text += _HOW_TO_ANSWER.format(command=_get_own_command())
+        # What starts this program in a shell: another one may be called `palimpsest` there.
+        program = os.path.abspath(sys.argv[0])
+        words = [sys.executable, "-m", "app.cli"] if program.endswith(".py") else [program]
+        text += _HOW_TO_ANSWER.format(command=shlex.join(words))
     output = {"hookEventName": _get_text(event, "hook_event_name") or name}
     return json.dumps({"hookSpecificOutput": output | {"additionalContext": text}})
-
-
-def _get_own_command() -> str:
-    """Return what starts this program in a shell. Another one may be called `palimpsest` there."""
-    program = os.path.abspath(sys.argv[0])
-    words = [sys.executable, "-m", "app.cli"] if program.endswith(".py") else [program]
-    return shlex.join(words)
-
-
-def _capture_turns(client: "Client", event: Event, _budget: int | None) -> str:
-    session = _get_text(event, "session_id")
-    if not session:
-        raise Failure("the host names no session_id, so nothing was captured.")
-    turns = _find_turns(event, session)
-    if turns:
-        client.capture(session, turns)  # type: ignore[arg-type]
-    return ""
 
 
 def _find_turns(event: Event, session: str) -> list[Turn]:

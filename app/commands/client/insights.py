@@ -1,21 +1,37 @@
 """`palimpsest insights`."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
 
 from app.commands.client.calling import Service, takes_service
-from app.commands.client.printing import format_minute, make_console, print_json, print_table
+from app.commands.client.printing import (
+    Answer,
+    format_minute,
+    make_console,
+    print_json,
+    print_table,
+)
 from app.domain.insights import Section
 
 Entry = Mapping[str, Any]
+
+_SIGNAL_COUNTS = (
+    "stand",
+    "reverted",
+    "accepted",
+    "rejected",
+    "expired",
+    "pending",
+    "overruled",
+)
 
 
 @takes_service
 def insights(
     section: Annotated[
-        list[Section] | None, typer.Option(help="Only this; may be repeated.", show_default=False)
+        list[Section] | None, typer.Option(help="Only this; may be repeated.")
     ] = None,
     since: Annotated[
         str | None, typer.Option(help="Count what became known at that time or later.")
@@ -41,7 +57,7 @@ def insights(
     It changes nothing.
     """
     with service.connect() as client:
-        answer: Mapping[str, Any] = client.get_insights(
+        answer: Answer = client.get_insights(
             section=section,
             since=since,
             until=until,
@@ -52,7 +68,7 @@ def insights(
     if service.as_json:
         return print_json(answer)
     for name in section or Section:
-        _PRINTED[name](answer[name])
+        _PRINTERS[name](answer[name])
     if answer["counted_since"]:
         since_when = format_minute(answer["counted_since"])
         make_console().print(
@@ -60,23 +76,22 @@ def insights(
         )
 
 
-def _describe_subject(entry: Entry) -> str:
-    """Return the words of the slot; without a slot, the text or a word for erased text."""
-    if entry["slot"]:
-        return " / ".join(filter(None, entry["slot"].values()))
-    return entry["content"] or "(erased)"
-
-
-def _print_section(title: str, headings: list[str], rows: Iterable[list[str]]) -> None:
+def _print_section(title: str, headings: list[str], rows: list[list[str]]) -> None:
     """Print a title and a table, or the word "nothing" if there are no rows."""
     console = make_console()
     console.print(f"[bold]{title}[/bold]")
-    rows = list(rows)
     if rows:
         print_table(headings, rows)
     else:
         console.print("nothing")
     console.print()
+
+
+def _describe_subject(entry: Entry) -> str:
+    """Return the words of the slot; without a slot, the text or a word for erased text."""
+    if entry["slot"]:
+        return " / ".join(filter(None, entry["slot"].values()))
+    return entry["content"] or "(erased)"
 
 
 def _format_number(value: float | None) -> str:
@@ -87,123 +102,76 @@ def _get_first(ids: list[str]) -> str:
     return ids[0] if ids else ""
 
 
-def _format_counts(entry: Entry, names: Iterable[str]) -> list[str]:
-    return [str(entry[name]) for name in names]
-
-
 def _print_churn(entries: list[Entry]) -> None:
-    headings = ["changes", "kind", "about", "last", "id"]
-    _print_section("What keeps changing", headings, map(_format_churn, entries))
-
-
-def _format_churn(entry: Entry) -> list[str]:
-    return [
-        str(entry["changes"]),
-        entry["kind"],
-        _describe_subject(entry),
-        format_minute(entry["last_changed_at"]),
-        _get_first(entry["memory_ids"]),
-    ]
+    rows = []
+    for entry in entries:
+        last = format_minute(entry["last_changed_at"])
+        about = _describe_subject(entry)
+        ids = entry["memory_ids"]
+        rows.append([str(entry["changes"]), entry["kind"], about, last, _get_first(ids)])
+    _print_section("What keeps changing", ["changes", "kind", "about", "last", "id"], rows)
 
 
 def _print_flip_flops(entries: list[Entry]) -> None:
+    rows = []
+    for entry in entries:
+        starts = [format_minute(value["valid_from"]) for value in entry["latest"]]
+        last_id = entry["latest"][-1]["memory_id"]
+        rows.append([str(entry["returns"]), _describe_subject(entry), *starts, last_id])
     headings = ["times", "about", "A", "B", "A again", "id"]
-    _print_section("What went back (A, B, A)", headings, map(_format_flip_flop, entries))
-
-
-def _format_flip_flop(entry: Entry) -> list[str]:
-    first, second, again = entry["latest"]
-    return [
-        str(entry["returns"]),
-        _describe_subject(entry),
-        format_minute(first["valid_from"]),
-        format_minute(second["valid_from"]),
-        format_minute(again["valid_from"]),
-        again["memory_id"],
-    ]
+    _print_section("What went back (A, B, A)", headings, rows)
 
 
 def _print_lifetimes(lifetimes: Mapping[str, list[Entry]]) -> None:
     rows = []
-    for entry in lifetimes["by_kind"]:
-        rows.append(_format_lifetime(entry["kind"], entry))
-    for entry in lifetimes["by_slot"]:
-        rows.append(_format_lifetime(_describe_subject(entry), entry))
+    for entry in (*lifetimes["by_kind"], *lifetimes["by_slot"]):
+        name = entry["kind"] if "kind" in entry else _describe_subject(entry)
+        days = [_format_number(entry["mean_days"]), _format_number(entry["median_days"])]
+        rows.append([name, *days, str(entry["ended"]), str(entry["open"])])
     headings = ["of", "mean", "median", "ended", "open"]
     _print_section("How long values hold, in days", headings, rows)
 
 
-def _format_lifetime(name: str, entry: Entry) -> list[str]:
-    mean, median = _format_number(entry["mean_days"]), _format_number(entry["median_days"])
-    return [name, mean, median, *_format_counts(entry, ("ended", "open"))]
-
-
 def _print_retire_rates(entries: list[Entry]) -> None:
+    rows = []
+    for entry in entries:
+        confidence = f"{entry['confidence_from']} to {entry['confidence_to']}"
+        counts = [str(entry[name]) for name in ("decided", "retired", "reverted")]
+        rows.append([entry["decided_by"], confidence, *counts, _get_first(entry["log_ids"])])
     headings = ["by", "confidence", "decided", "retired", "undone", "id"]
-    _print_section("What judges retired", headings, map(_format_retire_rate, entries))
-
-
-def _format_retire_rate(entry: Entry) -> list[str]:
-    return [
-        entry["decided_by"],
-        f"{entry['confidence_from']} to {entry['confidence_to']}",
-        *_format_counts(entry, ("decided", "retired", "reverted")),
-        _get_first(entry["log_ids"]),
-    ]
-
-
-_SIGNAL_COUNTS = (
-    "stand",
-    "reverted",
-    "accepted",
-    "rejected",
-    "expired",
-    "pending",
-    "overruled",
-)
+    _print_section("What judges retired", headings, rows)
 
 
 def _print_signals(entries: list[Entry]) -> None:
+    rows = []
+    for entry in entries:
+        rates = [entry["error_rate"], entry["confidence"], entry["confidence_here"]]
+        counts = [str(entry[name]) for name in _SIGNAL_COUNTS]
+        rows.append([entry["name"], *map(_format_number, rates), *counts])
     headings = ["signal", "errs", "confidence", "here", *_SIGNAL_COUNTS]
-    _print_section("Which signals err", headings, map(_format_signal, entries))
-
-
-def _format_signal(entry: Entry) -> list[str]:
-    return [
-        entry["name"],
-        _format_number(entry["error_rate"]),
-        _format_number(entry["confidence"]),
-        _format_number(entry["confidence_here"]),
-        *_format_counts(entry, _SIGNAL_COUNTS),
-    ]
+    _print_section("Which signals err", headings, rows)
 
 
 def _print_stale_constraints(entries: list[Entry]) -> None:
+    rows = []
+    for entry in entries:
+        text, reasons = entry["content"] or "(erased)", "; ".join(entry["reasons"])
+        affirmed = format_minute(entry["last_affirmed_at"])
+        rows.append([text, reasons, affirmed, entry["memory_id"]])
     headings = ["constraint", "why", "last affirmed", "id"]
-    _print_section("Constraints in doubt", headings, map(_format_stale_constraint, entries))
-
-
-def _format_stale_constraint(entry: Entry) -> list[str]:
-    return [
-        entry["content"] or "(erased)",
-        "; ".join(entry["reasons"]),
-        format_minute(entry["last_affirmed_at"]),
-        entry["memory_id"],
-    ]
+    _print_section("Constraints in doubt", headings, rows)
 
 
 def _print_chain_lengths(lengths: Mapping[str, list[Entry]]) -> None:
-    histogram = [_format_counts(entry, ("length", "chains")) for entry in lengths["histogram"]]
-    _print_section("How many versions chains have", ["versions", "chains"], histogram)
-    longest = map(_format_long_chain, lengths["longest"])
-    _print_section("The longest chains", ["versions", "about", "id"], longest)
+    rows = [[str(entry["length"]), str(entry["chains"])] for entry in lengths["histogram"]]
+    _print_section("How many versions chains have", ["versions", "chains"], rows)
+    rows = []
+    for entry in lengths["longest"]:
+        rows.append([str(entry["length"]), _describe_subject(entry), entry["chain_id"]])
+    _print_section("The longest chains", ["versions", "about", "id"], rows)
 
 
-def _format_long_chain(entry: Entry) -> list[str]:
-    return [str(entry["length"]), _describe_subject(entry), entry["chain_id"]]
-
-
-_PRINTED: dict[Section, Callable[[Any], None]] = {
+_PRINTERS: dict[Section, Callable[[Any], None]] = {
     Section.CHURN: _print_churn,
     Section.FLIP_FLOPS: _print_flip_flops,
     Section.LIFETIMES: _print_lifetimes,

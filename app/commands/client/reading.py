@@ -1,7 +1,6 @@
-"""`palimpsest search`, `history`, `context`, `log` and `agents`."""
+"""Commands that read: memories, the log, links and agents."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -9,26 +8,33 @@ from app.commands.client.calling import (
     DEFAULT_URL,
     ApiKey,
     AsJson,
+    AsOf,
+    KnownAt,
+    Limit,
+    MemoryId,
     Service,
     Url,
+    prints_answer,
     takes_service,
 )
 from app.commands.client.printing import (
-    format_minute,
+    Answer,
+    print_agents,
     print_history,
     print_hits,
     print_json,
-    print_page,
+    print_links,
+    print_log,
+    print_stats,
+    print_story,
 )
 
-Limit = Annotated[int, typer.Option(min=1, max=1000)]
 
-
-@takes_service
+@prints_answer(print_hits)
 def search(
     query: Annotated[str, typer.Argument(help="What to search for.")],
-    as_of: Annotated[str | None, typer.Option(help="What was true at that time.")] = None,
-    known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     include_superseded: Annotated[
         bool, typer.Option("--include-superseded", help="Every version, not only what holds.")
     ] = False,
@@ -36,10 +42,10 @@ def search(
     mode: Annotated[str, typer.Option(help="hybrid, vector or text.")] = "hybrid",
     *,
     service: Service,
-) -> None:
+) -> Answer:
     """Search memories."""
     with service.connect() as client:
-        answer = client.search(
+        return client.search(
             query,
             as_of=as_of,
             known_at=known_at,
@@ -47,17 +53,14 @@ def search(
             limit=limit,
             mode=mode,
         )
-    if service.as_json:
-        return print_json(answer)
-    print_hits(answer["results"])
 
 
-@takes_service
+@prints_answer(print_history)
 def history(
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="Any version's id.")],
     *,
     service: Service,
-) -> None:
+) -> Answer:
     """Show the whole line of a memory, oldest first, and where it goes on in another chain."""
     with service.connect() as client:
         answer, *others = client.history(memory_id).pages()
@@ -66,19 +69,17 @@ def history(
         answer["joints"] += page["joints"]
         answer["operations"] += page["operations"]
         answer["next_cursor"] = page["next_cursor"]
-    print_json(answer) if service.as_json else print_history(answer)
+    return answer
 
 
 @takes_service
 def context(
-    query: Annotated[
-        str | None, typer.Argument(help="What the prompt is about.", show_default=False)
-    ] = None,
+    query: Annotated[str | None, typer.Argument(help="What the prompt is about.")] = None,
     budget_tokens: Annotated[
         int, typer.Option("--budget", min=1, max=32_000, help="Tokens that the text may take.")
     ] = 1000,
-    as_of: Annotated[str | None, typer.Option(help="What was true at that time.")] = None,
-    known_at: Annotated[str | None, typer.Option(help="As far as was known at that time.")] = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     *,
     service: Service,
 ) -> None:
@@ -87,10 +88,13 @@ def context(
         answer = client.context(
             query=query, budget_tokens=budget_tokens, as_of=as_of, known_at=known_at
         )
-    print_json(answer) if service.as_json else print(answer["text"], end="")
+    if service.as_json:
+        print_json(answer)
+    else:
+        print(answer["text"], end="")
 
 
-@takes_service
+@prints_answer(print_log)
 def log(
     memory_id: Annotated[
         str | None, typer.Option("--memory", metavar="ID", help="Operations on this memory alone.")
@@ -105,28 +109,54 @@ def log(
     limit: Limit = 20,
     *,
     service: Service,
-) -> None:
+) -> Answer:
     """Show what was done, newest first, by whom and why."""
     with service.connect() as client:
-        answer = client.list_log(
+        return client.list_log(
             memory_id=memory_id, operation=operation, actor=actor, since=since, limit=limit
         ).page()
-    print_json(answer) if service.as_json else print_page(
-        answer, ["known at", "operation", "by", "actor", "why", "text", "id"], _format_operation
-    )
 
 
-def _format_operation(entry: Mapping[str, Any]) -> list[str]:
-    incoming = entry["incoming"] or {}
-    return [
-        format_minute(entry["created_at"]),
-        entry["operation"],
-        entry["decided_by"],
-        entry["actor"] or "",
-        entry["reasoning"],
-        incoming.get("content") or "",
-        entry["id"],
-    ]
+@prints_answer(print_links)
+def links(
+    memory_id: MemoryId,
+    known_at: KnownAt = None,
+    limit: Limit = 50,
+    *,
+    service: Service,
+) -> Answer:
+    """List what a memory is linked to, and what is linked to it, latest first."""
+    with service.connect() as client:
+        return client.relationships(memory_id, known_at=known_at, limit=limit).page()
+
+
+@prints_answer(print_story)
+def why(
+    memory_id: MemoryId,
+    as_of: Annotated[str | None, typer.Option(help="How it stood at that time.")] = None,
+    known_at: KnownAt = None,
+    *,
+    service: Service,
+) -> Answer:
+    """Tell the story of a memory.
+
+    It says what the memory replaced, who decided and why, what was kept apart, reviews and reverts.
+    """
+    with service.connect() as client:
+        return client.why_memory(memory_id, as_of=as_of, known_at=known_at)
+
+
+@prints_answer(print_stats)
+def stats(
+    whose: Annotated[
+        str | None, typer.Argument(metavar="[AGENT]", help="Default: that of --agent.")
+    ] = None,
+    *,
+    service: Service,
+) -> Answer:
+    """Show an agent in numbers."""
+    with service.connect() as client:
+        return client.get_stats(whose or service.agent)
 
 
 def agents(
@@ -135,10 +165,7 @@ def agents(
     """List who has memories here."""
     with Service(url=url, api_key=api_key).connect() as client:
         answer = client.list_agents(limit=limit).page()
-    print_json(answer) if as_json else print_page(
-        answer, ["id", "memories", "last known at"], _format_agent
-    )
-
-
-def _format_agent(agent: Mapping[str, Any]) -> list[str]:
-    return [agent["agent_id"], str(agent["memories"]), format_minute(agent["last_known_at"])]
+    if as_json:
+        print_json(answer)
+    else:
+        print_agents(answer)

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.client.calling import Failure, Service, takes_service
-from app.commands.client.printing import make_console, print_json, print_table
+from app.commands.client.calling import DryRun, Failure, Service, takes_service
+from app.commands.client.printing import Answer, make_console, print_json, print_table
 
 if TYPE_CHECKING:
     from palimpsest_client import Client
@@ -20,20 +20,14 @@ PATIENCE = 60  # seconds without a worker that takes the sweep up
 
 @takes_service
 def sweep(
-    key: Annotated[
-        str | None, typer.Option(help="Only the slot with this key.", show_default=False)
-    ] = None,
-    entity: Annotated[str | None, typer.Option(help="With --key.", show_default=False)] = None,
-    category: Annotated[str | None, typer.Option(help="With --key.", show_default=False)] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Only what became known since then.", show_default=False)
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")] = False,
+    key: Annotated[str | None, typer.Option(help="Only the slot with this key.")] = None,
+    entity: Annotated[str | None, typer.Option(help="With --key.")] = None,
+    category: Annotated[str | None, typer.Option(help="With --key.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only what became known since then.")] = None,
+    dry_run: DryRun = False,
     cancel: Annotated[
         str | None,
-        typer.Option(
-            metavar="ID", help="Cancel this sweep; what it did stays.", show_default=False
-        ),
+        typer.Option(metavar="ID", help="Cancel this sweep; what it did stays."),
     ] = None,
     detach: Annotated[
         bool, typer.Option("--detach", help="Start it and do not wait for its end.")
@@ -78,12 +72,8 @@ def _follow_sweep(client: "Client", sweep: "SweepOut") -> "SweepOut":
         TimeElapsedColumn,
     )
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    description = TextColumn("{task.description}")
+    columns = (description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     waiting = _WaitingSweep(client)
     with Progress(*columns, console=make_console(), transient=True) as progress:
         task = progress.add_task("sweeping", total=None)
@@ -108,7 +98,8 @@ class _WaitingSweep:
         """Raise Failure if no running sweep of the agent has progressed for PATIENCE seconds."""
         if time.monotonic() - self._checked_at <= PATIENCE:
             return
-        progress = _read_progress(self._client)
+        sweeps = self._client.list_sweeps().page()["items"]
+        progress = {one["id"]: one["examined"] for one in sweeps if one["status"] == "running"}
         if progress == self._progress:
             raise Failure(
                 f"no worker has taken up sweep {sweep_id}. Is one running "
@@ -118,15 +109,11 @@ class _WaitingSweep:
         self._progress = progress
 
 
-def _read_progress(client: "Client") -> dict[str, int]:
-    """Return the number of examined memories of each running sweep of the agent."""
-    sweeps = client.list_sweeps().page()["items"]
-    return {sweep["id"]: sweep["examined"] for sweep in sweeps if sweep["status"] == "running"}
-
-
-def _read_texts(client: "Client", findings: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _read_texts(client: "Client", findings: Sequence[Answer]) -> dict[str, str]:
     """Return the texts of the memories in the findings by their ids; those of erased ones lack."""
-    named = [memory_id for one in findings for memory_id in (one["memory_id"], *one["others"])]
+    named: list[str | None] = []
+    for finding in findings:
+        named += [finding["memory_id"], *finding["others"]]
     ids = list(dict.fromkeys(filter(None, named)))
     texts: dict[str, str] = {}
     for first in range(0, len(ids), _AT_ONCE):
@@ -136,26 +123,21 @@ def _read_texts(client: "Client", findings: Sequence[Mapping[str, Any]]) -> dict
     return texts
 
 
-def _print_sweep(sweep: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+def _print_sweep(sweep: Answer, texts: Mapping[str, str]) -> None:
     dry_run = " (dry run)" if sweep["dry_run"] else ""
     counts = ", ".join(f"{number} {name}" for name, number in sweep["counts"].items())
     make_console().print(
         f"[bold]{sweep['status']}[/bold]{dry_run} sweep {sweep['id']}: "
         f"{sweep['examined']} examined; {counts}"
     )
-    rows = [_format_finding(finding, texts) for finding in sweep["findings"]]
+    rows = []
+    for finding in sweep["findings"]:
+        operation = "asks" if finding["review"] else finding["operation"]
+        favoured = _quote(finding["memory_id"], texts) if finding["memory_id"] else ""
+        others = ", ".join(_quote(memory_id, texts) for memory_id in finding["others"])
+        rows.append([operation, f"{finding['confidence']:.2f}", favoured, others])
     if rows:
         print_table(["operation", "confidence", "in favour of", "ends"], rows)
-
-
-def _format_finding(finding: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
-    others = [_quote(memory_id, texts) for memory_id in finding["others"]]
-    return [
-        "asks" if finding["review"] else finding["operation"],
-        f"{finding['confidence']:.2f}",
-        _quote(finding["memory_id"], texts) if finding["memory_id"] else "",
-        ", ".join(others),
-    ]
 
 
 def _quote(memory_id: str, texts: Mapping[str, str]) -> str:

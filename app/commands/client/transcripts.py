@@ -30,8 +30,18 @@ def read_turns(path: Path, session: str) -> list[Turn]:
 
     Raises OSError if there is no such file.
     """
-    turns = [turn for line in _read_lines(path) if (turn := _read_turn(line, session))]
-    return _cut_turns(turns)
+    turns = []
+    for line in _read_lines(path):
+        if turn := _read_turn(line, session):
+            turns.append(turn)
+    # The last turns that one call may hold.
+    first, characters = len(turns), 0
+    while first and len(turns) - first < MOST_TURNS:
+        characters += len(turns[first - 1]["content"])
+        if characters > MOST_CHARACTERS:
+            break
+        first -= 1
+    return turns[first:]
 
 
 def make_turn(session: str, role: str, text: str, at: str | None) -> Turn:
@@ -76,14 +86,3 @@ def _join_texts(content: object) -> str:
     blocks = [block for block in content if isinstance(block, dict)]
     texts = [block.get("text") for block in blocks if block.get("type") in _TEXT_BLOCKS]
     return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def _cut_turns(turns: list[Turn]) -> list[Turn]:
-    """Return the last turns that one call may hold."""
-    first, characters = len(turns), 0
-    while first and len(turns) - first < MOST_TURNS:
-        characters += len(turns[first - 1]["content"])
-        if characters > MOST_CHARACTERS:
-            break
-        first -= 1
-    return turns[first:]

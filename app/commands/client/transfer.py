@@ -6,18 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    Failure,
-    Service,
-    Url,
-)
+from app.commands.client.calling import DEFAULT_URL, Agent, ApiKey, Failure, Service, Url
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -58,7 +51,10 @@ def export_agent(
     service = Service(url=url, agent=agent, api_key=api_key)
     with service.connect() as client, _open_output(file) as output:
         export = client.export(vectors=vectors)
-        _write_blocks(export.blocks(), output)
+        with _show_progress("exporting", None) as progress:
+            for block in export.blocks():
+                output.write(block)
+                _advance_progress(progress, block)
     assert export.end, "an export without its last line is an error"
     _print_counts("exported", export.end["counts"])
 
@@ -88,27 +84,25 @@ def import_file(
     """
     service = Service(url=url, agent=agent, api_key=api_key)
     if product is not Product.PALIMPSEST:
-        _import_from(service, product, file, owner=owner, dry_run=dry_run)
+        from app.commands.client.imports import import_from
+
+        with _open_input(file) as source:
+            content = source.read()
+        import_from(service, product.value, content, file=file, owner=owner, dry_run=dry_run)
         return
     if dry_run or owner is not None:
         raise Failure("--dry-run and --of are for files of other products: add --from.")
-    with (
-        service.connect() as client,
-        _open_input(file) as source,
-        _show_progress("importing", _file_size(source)) as progress,
-    ):
-        lines = client.import_history(_read_blocks(source, progress))
-    _print_counts("imported", _count_imported(lines))
-
-
-def _import_from(
-    service: Service, product: Product, file: str, *, owner: str | None, dry_run: bool
-) -> None:
-    from app.commands.client.imports import import_from
-
-    with _open_input(file) as source:
-        content = source.read()
-    import_from(service, product.value, content, file=file, owner=owner, dry_run=dry_run)
+    with service.connect() as client, _open_input(file) as source:
+        # Only a regular file has a size.
+        size = os.fstat(source.fileno()).st_size or None
+        with _show_progress("importing", size) as progress:
+            lines = client.import_history(_read_blocks(source, progress))
+    # A native export is answered by one line with its counts, and versions by a line each.
+    if lines and lines[0].get("type") == "imported":
+        counts = dict(lines[0]["counts"])
+    else:
+        counts = {"memory": len(lines)}
+    _print_counts("imported", counts)
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -160,19 +154,7 @@ def _open_input(file: str) -> Iterator[IO[bytes]]:
         yield source
 
 
-def _file_size(file: IO[bytes]) -> int | None:
-    """Return the bytes of a regular file; None for an input without a known end."""
-    return os.fstat(file.fileno()).st_size or None
-
-
 # --- streams -------------------------------------------------------------------------------------
-
-
-def _write_blocks(blocks: Iterator[bytes], output: IO[bytes]) -> None:
-    with _show_progress("exporting", None) as progress:
-        for block in blocks:
-            output.write(block)
-            _advance_progress(progress, block)
 
 
 def _read_blocks(file: IO[bytes], progress: "Progress") -> Iterator[bytes]:
@@ -180,16 +162,6 @@ def _read_blocks(file: IO[bytes], progress: "Progress") -> Iterator[bytes]:
         yield block
         _advance_progress(progress, block)
     progress.update(progress.task_ids[0], description="the service checks and writes it")
-
-
-def _count_imported(lines: list[dict[str, Any]]) -> dict[str, int]:
-    """Return the counts of an import.
-
-    A native export is answered by one line with its counts, and versions by a line each.
-    """
-    if lines and lines[0].get("type") == "imported":
-        return dict(lines[0]["counts"])
-    return {"memory": len(lines)}
 
 
 @contextmanager
@@ -205,15 +177,12 @@ def _show_progress(doing: str, total: int | None) -> Iterator["Progress"]:
         TransferSpeedColumn,
     )
 
-    columns = (
+    console = Console(stderr=True)
+    shown = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         DownloadColumn(),
         TextColumn("{task.fields[lines]:,} lines"),
-    )
-    console = Console(stderr=True)
-    shown = Progress(
-        *columns,
         TransferSpeedColumn(),
         TimeElapsedColumn(),
         console=console,

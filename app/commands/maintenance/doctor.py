@@ -1,6 +1,5 @@
 """`palimpsest doctor`: examine the agents of a database, and repair them on request."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -48,20 +47,13 @@ class Report:
     unread: list[str] = field(default_factory=list)
 
 
-def doctor_database(settings: Settings, *, agent: str | None, repair: bool, as_json: bool) -> bool:
+async def doctor_database(
+    settings: Settings, *, agent: str | None, repair: bool, as_json: bool
+) -> bool:
     """Examine every agent of the database, or one, and print the problems.
 
     Return whether no problem is left. Raises UnknownAgent.
     """
-    report = asyncio.run(_examine_database(settings, agent, repair=repair))
-    if as_json:
-        _print_report_as_json(report)
-    else:
-        _print_report(report)
-    return not report.problems
-
-
-async def _examine_database(settings: Settings, agent: str | None, *, repair: bool) -> Report:
     report = Report()
     async with open_services(settings, Process.MAINTENANCE) as services:
         examine = partial(
@@ -79,7 +71,13 @@ async def _examine_database(settings: Settings, agent: str | None, *, repair: bo
             await _examine_every_agent(services.doctor, examine)
             if services.model_checker:
                 report.model_trouble = advise_on_model(await services.model_checker.check())
-    return report
+    if as_json:
+        problems = [problem.model_dump() for problem in report.problems]
+        repaired = [problem.model_dump() for problem in report.repaired]
+        print_json(vars(report) | {"problems": problems, "repaired": repaired})
+    else:
+        _print_report(report)
+    return not report.problems
 
 
 def _choose_reader(settings: Settings) -> Callable[[str], bool] | None:
@@ -140,20 +138,6 @@ async def _examine_agent(
 async def _list_problems(doctor: Doctor, agent: AgentId) -> list[HealthProblem]:
     async with aclosing(doctor.examine_agent(agent)) as faults:
         return [HealthProblem.from_fault(agent, fault) async for fault in faults]
-
-
-def _print_report_as_json(report: Report) -> None:
-    problems = [problem.model_dump() for problem in report.problems]
-    repaired = [problem.model_dump() for problem in report.repaired]
-    print_json(
-        {
-            "agents": report.agents,
-            "problems": problems,
-            "repaired": repaired,
-            "model_trouble": report.model_trouble,
-            "unread": report.unread,
-        }
-    )
 
 
 def _print_report(report: Report) -> None:

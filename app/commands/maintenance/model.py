@@ -45,14 +45,9 @@ def _print_report(report: ModelReport) -> None:
     )
     rows = []
     for each in report.pairs:
-        rows.append(
-            [
-                "right" if each.is_right else "WRONG",
-                "ended" if each.is_ended else "holds",
-                each.pair.stored,
-                each.pair.incoming,
-            ]
-        )
+        verdict = "right" if each.is_right else "WRONG"
+        by_model = "ended" if each.is_ended else "holds"
+        rows.append([verdict, by_model, each.pair.stored, each.pair.incoming])
     if rows:
         print_table(["verdict", "by it", "stored", "told later"], rows)
         print(f"{report.right} of {len(rows)} right; ended what holds: {report.ended_wrongly}.")

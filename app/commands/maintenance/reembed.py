@@ -1,7 +1,5 @@
 """`palimpsest reembed`: replace every vector of a database, with a progress bar."""
 
-import asyncio
-
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -25,18 +23,8 @@ class _RateColumn(TextColumn):
         return Text(f"{task.speed or 0:.0f}/s")
 
 
-def reembed_database(settings: Settings) -> None:
+async def reembed_database(settings: Settings) -> None:
     """Make every vector of the database anew with the encoder of the settings; print the result."""
-    name, dimensions = encoder_of(settings)
-    encoder = f"The vectors are made by {name} ({dimensions} dimensions)"
-    if asyncio.run(_reembed_memories(settings)):
-        print(f"{encoder} now. Restart running services with these settings.")
-    else:
-        print(f"{encoder} already.")
-
-
-async def _reembed_memories(settings: Settings) -> bool:
-    """Return whether there was anything to do."""
     progress_bar = make_progress_bar(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -52,4 +40,10 @@ async def _reembed_memories(settings: Settings) -> bool:
             def report_progress(done: int, total: int) -> None:
                 progress_bar.update(task, completed=done, total=total)
 
-            return await services.reembed.run(report_progress)
+            was_needed = await services.reembed.run(report_progress)
+    name, dimensions = encoder_of(settings)
+    encoder = f"The vectors are made by {name} ({dimensions} dimensions)"
+    if was_needed:
+        print(f"{encoder} now. Restart running services with these settings.")
+    else:
+        print(f"{encoder} already.")

@@ -1,6 +1,5 @@
 """`palimpsest retain`: apply retention to the agents of a database, with a progress bar."""
 
-import asyncio
 from contextlib import aclosing
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -10,12 +9,12 @@ from app.commands.maintenance.choice import get_existing_agent
 from app.commands.maintenance.progress import make_progress_bar
 from app.domain.agent import AgentId
 from app.domain.errors import LogDamaged
-from app.services.retention import Retention, RetentionReport
+from app.services.retention import Retention
 from app.settings import Settings
 from app.wiring import Process, Services, open_services
 
 
-def retain_database(
+async def retain_database(
     settings: Settings, *, agent: str | None, dry_run: bool, forget: str | None
 ) -> bool:
     """Apply retention to every agent of the database, or to one, and print the results.
@@ -24,12 +23,6 @@ def retain_database(
     whether every log could be read; a log that cannot be read is printed and stays as it is.
     Raises UnknownAgent, ArchivesUnavailable and InvalidFact.
     """
-    return asyncio.run(_retain_database(settings, agent, dry_run=dry_run, forget=forget))
-
-
-async def _retain_database(
-    settings: Settings, agent: str | None, *, dry_run: bool, forget: str | None
-) -> bool:
     async with open_services(settings, Process.MAINTENANCE) as services:
         if agent is None:
             return await _retain_every_agent(services, dry_run=dry_run)
@@ -68,12 +61,6 @@ async def _retain_agent(retention: Retention, agent: AgentId, *, dry_run: bool) 
     except LogDamaged as problem:
         print(f"{agent}: {advise_operator(problem)}")
         return False
-    introduction = "would be done: " if dry_run else ""
-    print(f"{agent}: {introduction}{_describe_report(report)}")
-    return True
-
-
-def _describe_report(report: RetentionReport) -> str:
     counts = {
         "memories cooled": report.cooled,
         "operations archived": report.archived,
@@ -83,4 +70,6 @@ def _describe_report(report: RetentionReport) -> str:
         "messages emptied": report.emptied_turns,
     }
     parts = [f"{count} {what}" for what, count in counts.items() if count]
-    return ", ".join(parts) or "nothing to do"
+    introduction = "would be done: " if dry_run else ""
+    print(f"{agent}: {introduction}{', '.join(parts) or 'nothing to do'}")
+    return True

@@ -89,13 +89,13 @@ async def show_capture(call: PageCall) -> Response:
     """Show the messages of a capture, and what was read from each."""
     capture = await call.client.get_capture(call.request.path_params["capture_id"])
     messages: list[Message] = list(capture["messages"])
-    first = _read_number(call.parameters.get("first"))
-    end = find_end(messages, first)
+    end = find_end(messages, call.first)
     numbers = number_facts(messages)
-    shown = [
-        (message, split_message(message, messages, numbers), numbers.get(message["position"], 0))
-        for message in messages[first:end]
-    ]
+    shown = []
+    for message in messages[call.first : end]:
+        parts = split_message(message, messages, numbers)
+        shown.append((message, parts, numbers.get(message["position"], 0)))
+    has_stored = any(fact["log_id"] for message in messages for fact in message["facts"])
     return call.render(
         "capture.html",
         capture=capture,
@@ -105,7 +105,7 @@ async def show_capture(call: PageCall) -> Response:
         reasons=REASONS,
         outcomes=OUTCOMES,
         states=STATES,
-        may_undo=call.may("review") and _has_stored(messages),
+        may_undo=call.may("review") and has_stored,
     )
 
 
@@ -136,9 +136,11 @@ def split_message(
     content = message["content"] or ""
     spans = [Span(part["start"], part["end"], None) for part in message["skipped"]]
     spans += _list_quotes(message, messages, numbers)
-    edges = sorted({0, len(content), *(s.start for s in spans), *(s.end for s in spans)})
-    edges = [edge for edge in edges if edge <= len(content)]
-    return [_build_part(content, start, end, spans) for start, end in pairwise(edges)]
+    edges = {0, len(content)}
+    for span in spans:
+        edges |= {span.start, span.end}
+    places = sorted(edge for edge in edges if edge <= len(content))
+    return [_build_part(content, start, end, spans) for start, end in pairwise(places)]
 
 
 def _list_quotes(
@@ -149,8 +151,9 @@ def _list_quotes(
     for other in messages:
         first = numbers[other["position"]] + 1
         for number, fact in enumerate(other["facts"], first):
-            quotes = [quote for quote in fact["quotes"] if _is_of(quote, message, other)]
-            spans += [Span(quote["start"], quote["end"], number) for quote in quotes]
+            for quote in fact["quotes"]:
+                if _is_of(quote, message, other):
+                    spans.append(Span(quote["start"], quote["end"], number))
     return spans
 
 
@@ -170,15 +173,10 @@ def _is_of(quote: Mapping[str, Any], message: Message, other: Message) -> bool:
 
 def _build_part(content: str, start: int, end: int, spans: Iterable[Span]) -> Part:
     covering = [span for span in spans if span.start <= start and end <= span.end]
-    quotes = [span for span in covering if span.number is not None]
-    notes = sorted({span.number for span in quotes if span.end == end and span.number})
-    look = "quoted" if quotes else "skipped" if covering else ""
+    notes = sorted({span.number for span in covering if span.end == end and span.number})
+    look = ""
+    if any(span.number for span in covering):
+        look = "quoted"
+    elif covering:
+        look = "skipped"
     return Part(content[start:end], look, tuple(notes))
-
-
-def _has_stored(messages: Iterable[Message]) -> bool:
-    return any(fact["log_id"] for message in messages for fact in message["facts"])
-
-
-def _read_number(text: str | None) -> int:
-    return int(text[:6]) if text and text.isascii() and text.isdecimal() else 0

@@ -33,7 +33,9 @@ async def show(call: PageCall) -> Response:
         client.relationships(memory_id, limit=_LISTED).page(),
     )
     contents = {version["id"]: version["content"] for version in beliefs["versions"]}
-    ends = {end for tie in ties["items"] for end in (tie["source_id"], tie["target_id"])}
+    ends = set()
+    for tie in ties["items"]:
+        ends |= {tie["source_id"], tie["target_id"]}
     tied = await find_memories(call, sorted(ends - contents.keys()))
     contents |= {memory_id: memory["content"] for memory_id, memory in tied.items()}
     return call.render(
@@ -63,8 +65,9 @@ async def _find(answer: Awaitable[Answer]) -> Answer | None:
 def list_fields(memory: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what is set of a memory beside its text, each with the name that people read."""
     dated = memory["dated_by"]
+    slot = (memory["entity"], memory["category"], memory["key"])
     values = [
-        ("about", " / ".join(filter(None, (memory["entity"], memory["category"], memory["key"])))),
+        ("about", " / ".join(filter(None, slot))),
         ("value", memory["value"]),
         ("dated by the words", f"“{dated['text']}”" if dated else None),
         ("importance", f"{memory['importance']:.2f}, strength {memory['strength']:.2f}"),

@@ -89,11 +89,12 @@ async def show_entry(call: PageCall) -> Response:
     """Show one operation: what came in, what it changed, and who decided on what grounds."""
     entry = await call.client.get_log_entry(call.request.path_params["log_id"])
     states = list_states(entry)
+    before = {state["id"] for state in entry["before_state"] if "id" in state}
     return call.render(
         "log_entry.html",
         entry=entry,
         states=states,
-        written=_list_written(entry),
+        written=states.keys() - before,
         memories=await find_memories(call, [*_list_ids([entry]), *states]),
         beyond=[state for state in entry["after_state"] if "id" not in state],
         words=WORDS,
@@ -123,10 +124,8 @@ def _list_ids(entries: Iterable[Entry]) -> list[str | None]:
 
 def list_states(entry: Entry) -> dict[str, list[Difference]]:
     """Return the fields of each memory before and after the operation, by its id."""
-    before, after = (
-        {state["id"]: _flatten(state) for state in entry[side] if "id" in state}
-        for side in ("before_state", "after_state")
-    )
+    before = _flatten_states(entry["before_state"])
+    after = _flatten_states(entry["after_state"])
     for one in before.keys() & after.keys():
         # Only the state before an end has the text, which no operation changes.
         if "content" in before[one]:
@@ -135,27 +134,27 @@ def list_states(entry: Entry) -> dict[str, list[Difference]]:
     return {one: _compare(before.get(one, {}), after.get(one, {})) for one in ids}
 
 
-def _list_written(entry: Entry) -> set[str]:
-    """Return the memories that were not there before the operation."""
-    before, after = (
-        {state["id"] for state in entry[side] if "id" in state}
-        for side in ("before_state", "after_state")
-    )
-    return after - before
-
-
-def _flatten(state: Memory) -> dict[str, Any]:
-    """Return the fields of a memory, and those of what was believed of it among them."""
-    fields = {name: value for name, value in state.items() if name not in ("id", "belief")}
-    return fields | dict(state.get("belief") or {})
+def _flatten_states(states: Iterable[Memory]) -> dict[str, dict[str, Any]]:
+    """Return the fields of each memory by its id, and those of what was believed of it."""
+    memories = {}
+    for state in states:
+        if "id" in state:
+            fields = dict(state)
+            memory_id = fields.pop("id")
+            belief = fields.pop("belief", None) or {}
+            memories[memory_id] = fields | belief
+    return memories
 
 
 def _compare(before: Memory, after: Memory) -> list[Difference]:
     """Return the fields that either side has, those that differ first."""
     names = sorted({*before, *after})
-    fields = [Difference(name, before.get(name), after.get(name)) for name in names]
-    known = [field for field in fields if (field.before, field.after) != (None, None)]
-    return sorted(known, key=lambda field: not field.is_one)
+    fields = []
+    for name in names:
+        field = Difference(name, before.get(name), after.get(name))
+        if (field.before, field.after) != (None, None):
+            fields.append(field)
+    return sorted(fields, key=lambda field: not field.is_one)
 
 
 def _write_json(value: Any) -> str:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from app.console.page_call import PageCall
 from app.console.pages.story import name_story_agent
 from app.console.times import read_moved_sliders
-from palimpsest_client import AsyncClient, NotFound
+from palimpsest_client import AsyncClient
 
 PAGE = 50
 _FILTERS = ("q", "entity", "category", "key", "kind")
@@ -36,11 +36,10 @@ async def show(call: PageCall) -> Response:
     (facts, more), today = await asyncio.gather(
         _read_facts(call, filters), _read_today(call, filters)
     )
-    if not facts and not filters and not await _is_known(call):
+    if not facts and not filters and await call.find_agent() is None:
         address = str(call.request.base_url).rstrip("/")
-        return call.render(
-            "welcome.html", story_agent=name_story_agent(call.viewer), address=address
-        )
+        story_agent = name_story_agent(call.viewer)
+        return call.render("welcome.html", story_agent=story_agent, address=address)
     marks, since_then = await _compare_with_today(call, facts, today)
     return call.render(
         "now.html",
@@ -51,16 +50,6 @@ async def show(call: PageCall) -> Response:
         marks=marks,
         since_then=since_then,
     )
-
-
-async def _is_known(call: PageCall) -> bool:
-    """Return False if nothing was ever written to the agent of the page."""
-    assert call.agent is not None
-    try:
-        await call.client.get_agent(call.agent)
-    except NotFound:
-        return False
-    return True
 
 
 async def _read_today(call: PageCall, filters: Mapping[str, str]) -> Sequence[Memory]:
@@ -80,7 +69,11 @@ async def _compare_with_today(
     same, then = await asyncio.gather(
         _read_by_ids(call.client, facts), _read_by_ids(call.reader, today)
     )
-    return mark_differences(facts, same), [one for one in today if not _holds(then, one)]
+    since_then = []
+    for fact in today:
+        if fact["id"] not in then or then[fact["id"]]["status"] != "current":
+            since_then.append(fact)
+    return mark_differences(facts, same), since_then
 
 
 async def _read_by_ids(client: AsyncClient, facts: Sequence[Memory]) -> dict[str, Memory]:
@@ -90,10 +83,6 @@ async def _read_by_ids(client: AsyncClient, facts: Sequence[Memory]) -> dict[str
     ids = [fact["id"] for fact in facts]
     page = await client.list_memories(ids=ids, include_superseded=True, limit=len(ids)).page()
     return {memory["id"]: memory for memory in page["items"]}
-
-
-def _holds(memories: Mapping[str, Memory], fact: Memory) -> bool:
-    return fact["id"] in memories and memories[fact["id"]]["status"] == "current"
 
 
 def mark_differences(facts: Iterable[Memory], today: Mapping[str, Memory]) -> dict[str, Mark]:

@@ -65,12 +65,14 @@ async def show(call: PageCall) -> Response:
     page = await call.client.list_reviews(
         status=status, source=source, limit=PAGE, cursor=call.parameters.get("cursor")
     ).page()
+    newest = await call.client.list_reviews(status=status, limit=_MOST_COUNTED).page()
+    counts = Counter[str](review["source"] for review in newest["items"])
     return call.render(
         "reviews.html",
         status=status,
         statuses=_STATUSES,
         source=source,
-        sources=await _count_sources(call, status),
+        sources=[(name, REASONS[name][0], counts[name]) for name in REASONS if counts[name]],
         cards=[build_card(review, _WORDS_IN_LIST) for review in _group(page["items"])],
         more=page["next_cursor"],
         undoable=call.request.query_params.getlist("log_id"),
@@ -81,13 +83,6 @@ def _read_source(call: PageCall) -> str | None:
     """Return what the reviews are narrowed to; an unknown value narrows nothing."""
     source = call.parameters.get("source", "")
     return source if source in REASONS else None
-
-
-async def _count_sources(call: PageCall, status: str) -> list[tuple[str, str, int]]:
-    """Return the sources of the newest reviews, each in words and with their number."""
-    page = await call.client.list_reviews(status=status, limit=_MOST_COUNTED).page()
-    counts = Counter[str](review["source"] for review in page["items"])
-    return [(source, REASONS[source][0], counts[source]) for source in REASONS if counts[source]]
 
 
 def _group(reviews: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -105,16 +100,20 @@ def build_card(review: Mapping[str, Any], most_words: int) -> Card:
     olds = [each["content"] for each in review["candidates"]]
     pairs = [mark_difference(old, review["content"], most_words) for old in olds]
     [new, _] = mark_difference(review["content"], review["content"], most_words)
+    yes, no = "Yes", "No"
+    if review["relation"] in _ENDS:
+        yes, no = "Yes, it ended", "No, both are true"
     is_choice = _is_choice(review)
-    ends = review["relation"] in _ENDS
+    if is_choice:
+        no = "None of these"
     return Card(
         review=review,
         old=[old for old, _ in pairs],
         new=pairs[0][1] if len(pairs) == 1 else new,
         reason=REASONS[review["source"]][1],
         is_choice=is_choice,
-        yes="Yes, it ended" if ends else "Yes",
-        no="None of these" if is_choice else "No, both are true" if ends else "No",
+        yes=yes,
+        no=no,
     )
 
 
@@ -125,21 +124,21 @@ def _is_choice(review: Mapping[str, Any]) -> bool:
 async def show_one(call: PageCall) -> Response:
     """Show a review, and what accepting it now would do."""
     review = await call.client.get_review(call.request.path_params["review_id"])
+    before = {memory["id"]: memory for memory in review["before"]}
+    # Each memory that accepting changes, as it stands before and after.
+    changes = []
+    for memory in review["after"]:
+        old = before.get(memory["id"], memory)
+        if old != memory:
+            changes.append((old, memory))
     return call.render(
         "review.html",
         review=review,
         card=build_card(review, MOST_WORDS),
-        changes=_list_changes(review),
+        changes=changes,
         new_text=_find_editable_text(review),
         idempotency_key=uuid4().hex,
     )
-
-
-def _list_changes(review: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Return each memory that accepting changes, as it stands before and after."""
-    before = {memory["id"]: memory for memory in review["before"]}
-    pairs = [(before.get(memory["id"], memory), memory) for memory in review["after"]]
-    return [pair for pair in pairs if pair[0]["status"] != pair[1]["status"] or pair[0] != pair[1]]
 
 
 def _find_editable_text(review: Mapping[str, Any]) -> str | None:
@@ -149,12 +148,11 @@ def _find_editable_text(review: Mapping[str, Any]) -> str | None:
     """
     if _is_choice(review):
         return None
-    texts = [
-        memory["content"]
-        for memory in review["after"]
-        if memory["id"] == review["memory_id"] and memory["status"] in _HOLDING
-    ]
-    return texts[0] if texts else None
+    for memory in review["after"]:
+        if memory["id"] == review["memory_id"] and memory["status"] in _HOLDING:
+            content: str | None = memory["content"]
+            return content
+    return None
 
 
 async def decide(call: PageCall) -> Response:
@@ -210,7 +208,14 @@ async def edit(call: PageCall) -> Response:
     key = call.form.get("idempotency_key", "")
     accepted = await call.client.accept(review["id"], idempotency_key=f"{key}-accept")
     try:
-        edited = await _replace_text(call, review["memory_id"] or "", content, f"{key}-edit")
+        memory_id = review["memory_id"] or ""
+        memory = await call.client.get_memory(memory_id)
+        edited = await call.client.supersede(
+            memory_id,
+            content=content,
+            valid_from=memory["valid_from"],
+            idempotency_key=f"{key}-edit",
+        )
     except PalimpsestError as problem:
         title = "Accepted, but with the text it had"
         return call.render_problem(problem.status or 503, title, problem.detail)
@@ -227,15 +232,3 @@ def _find_obstacle_to_edit(review: Mapping[str, Any], content: str) -> str | Non
     if review["status"] == "pending" and _find_editable_text(review) is None:
         return "Accepting this review leaves no new fact whose text could be changed."
     return None
-
-
-async def _replace_text(
-    call: PageCall, memory_id: str, content: str, idempotency_key: str
-) -> Mapping[str, Any]:
-    memory = await call.client.get_memory(memory_id)
-    return await call.client.supersede(
-        memory_id,
-        content=content,
-        valid_from=memory["valid_from"],
-        idempotency_key=idempotency_key,
-    )

@@ -7,7 +7,6 @@ from uuid import uuid4
 from starlette.responses import Response
 
 from app.console.page_call import PageCall
-from palimpsest_client import NotFound
 
 # What becomes of changes, in words, by the name of the mode; none: as the service is set.
 MODES = {
@@ -36,7 +35,7 @@ ERASABLE = {
 
 async def show(call: PageCall) -> Response:
     """Show how changes are made to this agent, and what the agent holds."""
-    agent = await _find_agent(call)
+    agent = await call.find_agent()
     figures = None
     if agent and call.parameters.get("figures") == "1":
         figures = await call.client.get_stats(agent["agent_id"])
@@ -58,10 +57,10 @@ async def erase(call: PageCall) -> Response:
     scope = call.form.get("scope", "")
     if call.form.get("confirmation", "").strip() != call.agent:
         detail = "Type the id of the agent exactly, to confirm. Nothing was erased."
-        return await _render(call, await _find_agent(call), status=422, problem=detail)
+        return await _render(call, await call.find_agent(), status=422, problem=detail)
     if scope not in ERASABLE:
         detail = "Choose what to erase. Nothing was erased."
-        return await _render(call, await _find_agent(call), status=422, problem=detail)
+        return await _render(call, await call.find_agent(), status=422, problem=detail)
     what = call.agent if scope == "agent_id" else call.form.get("what", "").strip()
     named: dict[str, Any] = {scope: what}
     answer = await call.client.erase(
@@ -70,14 +69,6 @@ async def erase(call: PageCall) -> Response:
         idempotency_key=call.form.get("idempotency_key") or None,
     )
     return call.render("erased.html", answer=answer, scope=ERASABLE[scope])
-
-
-async def _find_agent(call: PageCall) -> Mapping[str, Any] | None:
-    assert call.agent is not None
-    try:
-        return await call.client.get_agent(call.agent)
-    except NotFound:
-        return None
 
 
 async def _render(

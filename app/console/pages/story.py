@@ -1,14 +1,13 @@
 """A story for a first visit: three homes and two editors, learnt over three years."""
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 from starlette.responses import Response
 
 from app.console.page_call import PageCall
-from palimpsest_client import NotFound
 
 _HOME = {"entity": "user", "key": "city"}
 _EDITOR = {"entity": "user", "category": "tooling", "key": "editor", "kind": "preference"}
@@ -36,9 +35,18 @@ def name_story_agent(viewer: Mapping[str, Any]) -> str | None:
 
 async def store(call: PageCall) -> Response:
     """Store the story into the agent of the address, unless it has memories of its own."""
-    if await _has_memories(call):
+    agent = await call.find_agent()
+    if agent and agent["memories"] > 0:
         return call.lead_to("/ui")
-    imported = await call.client.import_history(_list_lines(call.now))
+    midnight = call.now.replace(hour=0, minute=0, second=0, microsecond=0)
+    lines = []
+    for content, slot, true_for, learnt_before in _HISTORY:
+        times = {
+            "valid_from": (midnight - timedelta(days=true_for)).isoformat(),
+            "created_at": (midnight - timedelta(days=learnt_before)).isoformat(),
+        }
+        lines.append({**slot, "content": content, **times})
+    imported = await call.client.import_history(lines)
     stay = (call.now + timedelta(days=4)).date()
     await call.client.store("Never book flights before nine", kind="constraint", tier="core")
     await call.client.store(
@@ -47,22 +55,3 @@ async def store(call: PageCall) -> Response:
         key="city",
     )
     return call.lead_to(f"/ui/facts/{imported[0]['id']}")
-
-
-async def _has_memories(call: PageCall) -> bool:
-    assert call.agent is not None
-    try:
-        return (await call.client.get_agent(call.agent))["memories"] > 0
-    except NotFound:
-        return False
-
-
-def _list_lines(now: datetime) -> Iterator[dict[str, Any]]:
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    for content, slot, true_for, learnt_before in _HISTORY:
-        yield {
-            **slot,
-            "content": content,
-            "valid_from": (midnight - timedelta(days=true_for)).isoformat(),
-            "created_at": (midnight - timedelta(days=learnt_before)).isoformat(),
-        }

@@ -1,7 +1,6 @@
 """Sweeps: starting one, and how far each is."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 from uuid import uuid4
 
 from starlette.responses import Response
@@ -53,15 +52,18 @@ async def start(call: PageCall) -> Response:
 async def show_sweep(call: PageCall) -> Response:
     """Show how far a sweep is, and what it found."""
     sweep = await call.client.get_sweep(call.request.path_params["sweep_id"])
-    first = _read_number(call.parameters.get("first"))
-    findings = sweep["findings"][first : first + FINDINGS]
+    end = call.first + FINDINGS
+    findings = sweep["findings"][call.first : end]
+    ids: list[str | None] = []
+    for finding in findings:
+        ids += [finding["memory_id"], *finding["others"][:3]]
     return call.render(
         "sweep.html",
         sweep=sweep,
         runs=sweep["status"] in ("queued", "running"),
         findings=findings,
-        memories=await find_memories(call, _list_ids(findings)),
-        next_first=first + FINDINGS if first + FINDINGS < len(sweep["findings"]) else None,
+        memories=await find_memories(call, ids),
+        next_first=end if end < len(sweep["findings"]) else None,
         counts=COUNTS,
         statuses=STATUSES,
         origins=ORIGINS,
@@ -101,14 +103,3 @@ def _read_slot(form: Mapping[str, str]) -> SlotRequest | None:
     if category := form.get("category", "").strip():
         slot["category"] = category
     return slot
-
-
-def _read_number(text: str | None) -> int:
-    return int(text[:6]) if text and text.isascii() and text.isdecimal() else 0
-
-
-def _list_ids(findings: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    ids: list[str | None] = []
-    for finding in findings:
-        ids += [finding["memory_id"], *finding["others"][:3]]
-    return ids

@@ -117,13 +117,18 @@ def _read_choice(fields: ImmutableMultiDict[str, str]) -> dict[str, Any]:
     for name in ("capture_id", "sweep_id"):
         if value := fields.get(name):
             chosen[name] = value
-    return chosen | {"cascade": fields.get("cascade") == "1"} if chosen else {}
+    if chosen:
+        chosen["cascade"] = fields.get("cascade") == "1"
+    return chosen
 
 
 def _list_fields(fields: ImmutableMultiDict[str, str]) -> list[tuple[str, str]]:
     """Return the choice as fields of a form."""
-    names = ("log_id", "capture_id", "sweep_id", "cascade")
-    return [(name, value) for name in names for value in fields.getlist(name)[:MOST]]
+    chosen = []
+    for name in ("log_id", "capture_id", "sweep_id", "cascade"):
+        for value in fields.getlist(name)[:MOST]:
+            chosen.append((name, value))
+    return chosen
 
 
 def read_way_back(call: PageCall) -> str:
