@@ -147,7 +147,7 @@ client-typescript: ## Write the types of the TypeScript client and check them; n
 golden: .venv/.dev ## Write the SQL of every route, for people to read
 	PALIMPSEST_WRITE_GOLDEN=1 $(BIN)/pytest tests/store/test_statements.py
 
-settings-docs: .venv/.dev ## Write docs/settings.md from the settings
+settings-docs: .venv/.dev ## Write docs/operate/settings.md from the settings
 	$(BIN)/python scripts/export_settings.py
 
 lock: .venv/.dev ## Pin what is installed
@@ -158,7 +158,7 @@ lock: .venv/.dev ## Pin what is installed
 	echo cyclonedx-bom | $(COMPILE) - -o requirements-sbom.lock
 	$(COMPILE) pyproject.toml bench/public/rivals.txt -o requirements-rivals.lock
 
-sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/container.md)
+sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/operate/container.md)
 	mkdir -p build
 	.venv-sbom/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
 	$(PYTHON) scripts/add_networks_to_sbom.py build/palimpsest.cdx.json

@@ -30,7 +30,7 @@ ENGLISH_ENCODER: Final = "all-MiniLM-L6-v2-memory1"
 DIMENSIONS: Final = 384
 WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end included
 # The longest English texts have 16. In others, a text may have four times as many, and a sample of
-# them has nearly the mean of all (docs/embeddings.md).
+# them has nearly the mean of all (docs/operate/embeddings.md).
 MOST_WINDOWS: Final = 16
 # The tokenizer keeps all other threads waiting, and takes about 3 ms for so many characters.
 PIECE_CHARACTERS: Final = 2_000
