@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure-judge
+.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -115,6 +115,10 @@ english: .venv-training/.ready languages ## Learn to tell English from other lan
 languages: .venv/.serve .venv-languages/.ready ## Build and install the networks of many languages (a minute)
 	.venv-languages/bin/python training/export_languages.py
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall ./training/languages
+
+measure: .venv/.dev ## Measure what the code asks of its reader, and what one call runs of it
+	$(BIN)/python scripts/measure_code.py
+	PYTHONPATH=. $(BIN)/python scripts/trace_calls.py
 
 measure-judge: .venv/.dev ## Measure the local judge
 	$(BIN)/python training/measure.py --curve
