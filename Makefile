@@ -155,51 +155,51 @@ settings-docs: .venv/.dev ## Write docs/operate/settings.md from the settings
 	$(BIN)/python scripts/export_settings.py
 
 lock: .venv/.dev ## Pin what is installed
-	$(COMPILE) pyproject.toml -o requirements.lock
-	echo "hatchling editables" | tr " " "\n" | $(COMPILE) - -o requirements-build.lock
-	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.lock
-	$(COMPILE) --extra dev --extra adapters pyproject.toml -o requirements-adapters.lock
-	echo cyclonedx-bom | $(COMPILE) - -o requirements-sbom.lock
-	$(COMPILE) pyproject.toml bench/public/rivals.txt -o requirements-rivals.lock
+	$(COMPILE) pyproject.toml -o requirements/service.lock
+	echo "hatchling editables" | tr " " "\n" | $(COMPILE) - -o requirements/build.lock
+	$(COMPILE) --extra dev pyproject.toml -o requirements/dev.lock
+	$(COMPILE) --extra dev --extra adapters pyproject.toml -o requirements/adapters.lock
+	echo cyclonedx-bom | $(COMPILE) - -o requirements/sbom.lock
+	$(COMPILE) pyproject.toml bench/public/rivals.txt -o requirements/rivals.lock
 
 sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/operate/container.md)
 	mkdir -p build
-	.venv-sbom/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
+	.venv-sbom/bin/cyclonedx-py requirements requirements/service.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
 	$(PYTHON) scripts/add_networks_to_sbom.py build/palimpsest.cdx.json
 
 # Stamps: an install runs again only when its lock changes.
-.venv/.serve: requirements.lock requirements-build.lock pyproject.toml
+.venv/.serve: requirements/service.lock requirements/build.lock pyproject.toml
 	$(CHECK_PYTHON)
 	@echo "Installing into .venv; this takes about a minute, once."
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock -r requirements-build.lock
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/service.lock -r requirements/build.lock
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-.venv/.dev: requirements-dev.lock pyproject.toml
+.venv/.dev: requirements/dev.lock pyproject.toml
 	$(CHECK_PYTHON)
 	@echo "Installing into .venv; this takes about a minute, once."
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/dev.lock
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@ .venv/.serve
 
-.venv-sbom/.ready: requirements-sbom.lock
+.venv-sbom/.ready: requirements/sbom.lock
 	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-sbom
-	.venv-sbom/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-sbom.lock
+	.venv-sbom/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/sbom.lock
 	touch $@
 
-.venv-rivals/.ready: requirements-rivals.lock
+.venv-rivals/.ready: requirements/rivals.lock
 	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-rivals
-	.venv-rivals/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-rivals.lock
+	.venv-rivals/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/rivals.lock
 	touch $@
 
-.venv-adapters/.ready: requirements-adapters.lock pyproject.toml
+.venv-adapters/.ready: requirements/adapters.lock pyproject.toml
 	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-adapters
-	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-adapters.lock
+	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/adapters.lock
 	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 

@@ -89,7 +89,7 @@ def test_what_the_wheel_is_made_of_is_let_into_the_build() -> None:
         *wheel["force-include"],
         project["project"]["readme"],
         "pyproject.toml",
-        "requirements.lock",
+        "requirements/service.lock",
     }
     let_in = [
         line[1:]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LOCKS = sorted(ROOT.glob("requirements*.lock"))
+LOCKS = sorted(ROOT.glob("requirements/*.lock"))
 # What tokenizers would download models with, and uvicorn's reloading, WebSockets and YAML.
 NEVER_USED = set("filelock fsspec hf-xet huggingface-hub pyyaml tqdm watchfiles websockets".split())
 
@@ -17,16 +17,16 @@ def list_packages(lock: str) -> set[str]:
 
 
 def test_the_service_is_installed_without_what_it_never_uses() -> None:
-    packages = list_packages((ROOT / "requirements.lock").read_text())
+    packages = list_packages((ROOT / "requirements/service.lock").read_text())
     assert packages & NEVER_USED == set()
     assert {"tokenizers", "uvicorn", "uvloop", "httptools"} <= packages
 
 
 # The locks from which the service itself is installed, each with what else they are for.
 SERVICE_LOCKS = {
-    "requirements.lock": (),
-    "requirements-dev.lock": ("dev",),
-    "requirements-adapters.lock": ("dev", "adapters"),
+    "requirements/service.lock": (),
+    "requirements/dev.lock": ("dev",),
+    "requirements/adapters.lock": ("dev", "adapters"),
 }
 
 

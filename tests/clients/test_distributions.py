@@ -183,5 +183,5 @@ def test_what_the_adapters_are_for_is_in_their_lock() -> None:
     named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extra = {one.split(">")[0] for one in named["optional-dependencies"]["adapters"]}
     assert {framework for _, framework in ADAPTERS.values()} <= extra
-    lock = (ROOT / "requirements-adapters.lock").read_text()
+    lock = (ROOT / "requirements/adapters.lock").read_text()
     assert [one for one in extra if f"\n{one}==" not in f"\n{lock}"] == []
