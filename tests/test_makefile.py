@@ -20,8 +20,9 @@ WITHOUT_VENV = "import sys; sys.modules['venv'] = sys.modules['ensurepip'] = Non
 def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "check out"
     folder.mkdir()
-    for file in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
+    for file in (ROOT / "Makefile", ROOT / "pyproject.toml"):
         shutil.copy(file, folder)
+    shutil.copytree(ROOT / "requirements", folder / "requirements")
     return folder
 
 
