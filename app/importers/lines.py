@@ -94,7 +94,7 @@ class Earlier:
         if datetime.fromisoformat(memory["valid_until"]) != fact.valid_until:
             raise UnreadableRecord(
                 f"it ends {fact.valid_until.isoformat()}, but as {memory['id']} it ends "
-                f"{memory['valid_until']}: `palimpsest amend` changes that"
+                f"{memory['valid_until']}: PATCH /v1/memories/{memory['id']} changes `valid_until`"
             )
         return None
 

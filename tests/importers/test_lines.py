@@ -160,7 +160,7 @@ def test_an_end_that_is_there_already_is_a_duplicate(
         (
             memory("mem0:a", valid_until="2024-01-01T00:00:00Z"),
             fact(valid_until=day(2023)),
-            "palimpsest amend",
+            "changes `valid_until`",
         ),
     ],
 )

@@ -266,7 +266,7 @@ def forget(
     if not yes and not typer.confirm("Erased texts cannot be brought back. Go on?"):
         raise Failure("nothing was erased.")
     with service.connect() as client:
-        if memory_id:
+        if memory_id is not None:
             return client.delete(memory_id, erase=True, cascade=cascade)
         whole_agent = service.agent if everything else None
         return client.erase(
