@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -14,7 +15,9 @@ from support.builders import list_ended
 from support.service_process import await_ready, free_port
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+[LOOP] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_first_block_is_the_one_command() -> None:
@@ -44,6 +47,7 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
                 run(block.replace("localhost:8000", f"127.0.0.1:{port}"), port, environment)
                 for block in BLOCKS[1:]
             ]
+            prompts = run_loop(port, "I play the cello.", "Which instrument do I play?")
         finally:
             for service in make.children() if make.is_running() else []:
                 service.terminate()
@@ -73,8 +77,26 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     assert all(words in context for words in ("Porto", "town library", "vegetarian"))
     assert "- I live in Braga" not in context
     assert printed[2].splitlines()[-1] == "18 of 23 questions are answered rightly."
+    assert "cello" not in prompts[0]
+    assert "I play the cello" in prompts[1]
     assert "Allergic to peanuts" in printed[3]
     assert "I live in Porto" in printed[3]
+
+
+def run_loop(port: int, *messages: str) -> list[str]:
+    """Return what the agent of the README puts to its model for each message."""
+    prompts: list[str] = []
+
+    def ask_model(prompt: str) -> str:
+        prompts.append(prompt)
+        return "I see."
+
+    names: dict[str, Any] = {}
+    exec(LOOP.replace("localhost:8000", f"127.0.0.1:{port}").replace("mira", "loop"), names)
+    for message in messages:
+        assert names["answer"](message, ask_model) == "I see."
+    names["memory"].close()
+    return [prompt.removesuffix(message) for prompt, message in zip(prompts, messages, strict=True)]
 
 
 def run(block: str, port: int, environment: dict[str, str]) -> str:
@@ -99,6 +121,6 @@ def run(block: str, port: int, environment: dict[str, str]) -> str:
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:
-    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    links = re.findall(r"\]\(([^)]+)\)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
