@@ -1,5 +1,5 @@
-# The service with its encoder and, for when it runs alone, its own Postgres: docs/container.md.
-# Pinned by digest, so that a tag that moves changes nothing unseen: docs/container.md says how to look up a newer one.
+# The service with its encoder and, for when it runs alone, its own Postgres: docs/operate/container.md.
+# Pinned by digest, so that a tag that moves changes nothing unseen: docs/operate/container.md says how to look up a newer one.
 ARG PYTHON_IMAGE=python:3.13-slim-trixie@sha256:9d2e5553305c7c7b0097999bb17187c69b921ccd6bc9d40e4bb5ebe652c00285
 
 FROM ${PYTHON_IMAGE} AS build

@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure-judge
+.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -116,6 +116,10 @@ languages: .venv/.serve .venv-languages/.ready ## Build and install the networks
 	.venv-languages/bin/python training/export_languages.py
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall ./training/languages
 
+measure: .venv/.dev ## Measure what the code asks of its reader, and what one call runs of it
+	$(BIN)/python scripts/measure_code.py
+	PYTHONPATH=. $(BIN)/python scripts/trace_calls.py
+
 measure-judge: .venv/.dev ## Measure the local judge
 	$(BIN)/python training/measure.py --curve
 
@@ -147,7 +151,7 @@ client-typescript: ## Write the types of the TypeScript client and check them; n
 golden: .venv/.dev ## Write the SQL of every route, for people to read
 	PALIMPSEST_WRITE_GOLDEN=1 $(BIN)/pytest tests/store/test_statements.py
 
-settings-docs: .venv/.dev ## Write docs/settings.md from the settings
+settings-docs: .venv/.dev ## Write docs/operate/settings.md from the settings
 	$(BIN)/python scripts/export_settings.py
 
 lock: .venv/.dev ## Pin what is installed
@@ -158,7 +162,7 @@ lock: .venv/.dev ## Pin what is installed
 	echo cyclonedx-bom | $(COMPILE) - -o requirements-sbom.lock
 	$(COMPILE) pyproject.toml bench/public/rivals.txt -o requirements-rivals.lock
 
-sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/container.md)
+sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/operate/container.md)
 	mkdir -p build
 	.venv-sbom/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
 	$(PYTHON) scripts/add_networks_to_sbom.py build/palimpsest.cdx.json

@@ -88,7 +88,7 @@ _ADVICE: Mapping[type[Exception], str] = {
     unfit.OldExtension: (
         "{fact} Install it, run `ALTER EXTENSION vector UPDATE`, `palimpsest migrate`."
     ),
-    unfit.ClusterRefused: "{fact} docs/citus.md says what every node needs.",
+    unfit.ClusterRefused: "{fact} docs/operate/citus.md says what every node needs.",
     unfit.PastInUse: (
         "{fact} End it (see pg_stat_activity, pg_prepared_xacts and pg_replication_slots), "
         "then run `palimpsest vacuum` again."

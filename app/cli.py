@@ -343,7 +343,7 @@ def distribute(
         int, typer.Option(min=1, max=1_000, help="Parts of each table; later it cannot change.")
     ] = 32,
 ) -> None:
-    """Spread the tables of agents over the nodes of a Citus cluster (docs/citus.md).
+    """Spread the tables of agents over the nodes of a Citus cluster (docs/operate/citus.md).
 
     Writes wait until it is done. What is spread already stays as it is.
     """
@@ -516,7 +516,7 @@ cli.add_typer(model_cli, name="model")
 def check_model() -> None:
     """Ask the model about ten pairs whose answers are known: whether it answers, and how well.
 
-    The exit status is 1 if it is of no use, or if it ends what holds (docs/models.md).
+    The exit status is 1 if it is of no use, or if it ends what holds (docs/operate/models.md).
     """
     from app.commands.maintenance.model import check_model as check
 

@@ -1,6 +1,6 @@
 """The only reader of the environment. Every setting is a variable `PALIMPSEST_<NAME>`.
 
-`docs/settings.md` is generated from this module.
+`docs/operate/settings.md` is generated from this module.
 """
 
 import difflib
@@ -103,7 +103,7 @@ class Settings(BaseSettings):
         min_length=1,
         description=(
             "Read replicas of the database, as postgresql:// addresses with commas between them "
-            "(docs/replicas.md), each of one server. Unset: the primary answers every read."
+            "(docs/operate/replicas.md), each of one server. Unset: the primary answers every read."
         ),
     )
     replica_max_lag: float = Field(
@@ -191,8 +191,8 @@ class Settings(BaseSettings):
     token_secret: str | None = Field(
         None,
         description=(
-            "Secret that signs short-lived tokens for one agent (docs/keys.md). Unset: none are "
-            "taken. It needs PALIMPSEST_API_KEY."
+            "Secret that signs short-lived tokens for one agent (docs/operate/keys.md). Unset: "
+            "none are taken. It needs PALIMPSEST_API_KEY."
         ),
     )
     metrics_need_key: bool = Field(
@@ -201,7 +201,7 @@ class Settings(BaseSettings):
     )
     console: bool = Field(
         True,
-        description="Serve the console, pages for people, at /ui (docs/console.md).",
+        description="Serve the console, pages for people, at /ui (docs/guide/console.md).",
     )
     secrets_dir: Path | None = Field(
         None,
@@ -354,7 +354,7 @@ class Settings(BaseSettings):
         None,
         description=(
             "OpenAI-compatible endpoint of the model that judges facts and reads messages, up to "
-            "/v1 (docs/models.md). Unset: none is asked."
+            "/v1 (docs/operate/models.md). Unset: none is asked."
         ),
     )
     llm_model: str = Field(
@@ -508,8 +508,8 @@ class Settings(BaseSettings):
         gt=0,
         le=36_500,
         allow_inf_nan=False,
-        description="Days that the texts of messages stay (docs/messages.md). The facts that were "
-        "read from them stay. Unset: for ever.",
+        description="Days that the texts of messages stay (docs/guide/messages.md). The facts that "
+        "were read from them stay. Unset: for ever.",
     )
     message_vectors: bool = Field(
         default=True,
@@ -525,10 +525,10 @@ class Settings(BaseSettings):
     )
     secrets: Literal["redact", "refuse", "keep"] = Field(
         "redact",
-        description="Secrets in what callers write (docs/secrets.md). `redact`: a mark takes their "
-        "place in texts before anything is stored; names, ids and exports that hold keys or tokens "
-        "are refused. `refuse`: texts that hold secrets are refused too. `keep`: stored as they "
-        "come.",
+        description="Secrets in what callers write (docs/guide/secrets.md). `redact`: a mark takes "
+        "their place in texts before anything is stored; names, ids and exports that hold keys "
+        "or tokens are refused. `refuse`: texts that hold secrets are refused too. `keep`: "
+        "stored as they come.",
     )
     archive_dir: _Folder | None = Field(
         None,
@@ -919,7 +919,7 @@ def load_settings(**overrides: object) -> Settings:
     if settings.classify is Classify.MODEL and not settings.has_model_judge:
         raise InvalidSettings(
             "PALIMPSEST_CLASSIFY: model needs a model that may judge. Set PALIMPSEST_LLM_BASE_URL "
-            "(docs/models.md), or PALIMPSEST_CLASSIFY=cascade."
+            "(docs/operate/models.md), or PALIMPSEST_CLASSIFY=cascade."
         )
     for name in ("metrics_need_key", "token_secret"):
         if getattr(settings, name) and not settings.api_key:
@@ -1008,7 +1008,7 @@ def describe_unknown_variables() -> list[str]:
     for name in unknown:
         word = name.upper().removeprefix("PALIMPSEST_")
         similar = difflib.get_close_matches(word, words, n=1, cutoff=0.75)
-        advice = "docs/settings.md lists those there are."
+        advice = "docs/operate/settings.md lists those there are."
         if similar:
             advice = f"Did you mean PALIMPSEST_{similar[0]}?"
         sentences.append(f"{name} is no setting, so it changes nothing. {advice}")

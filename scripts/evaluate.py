@@ -2,7 +2,7 @@
 
     evaluate.py relations|asof|search|replay|sweep FILE…
 
-`relations` writes its table to docs/evaluation.md, with the commit and the date.
+`relations` writes its table to docs/lab/evaluation.md, with the commit and the date.
 """
 
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 
 BEGIN, END = "<!-- relations -->", "<!-- end -->"
-PAGE = Path(__file__).parent.parent / "docs" / "evaluation.md"
+PAGE = Path(__file__).parent.parent / "docs" / "lab" / "evaluation.md"
 OURS = {
     "replay": Path(__file__).parent / "replay_asof.py",
     "sweep": Path(__file__).parent / "replay_sweep.py",

@@ -1,10 +1,10 @@
-"""Writes the table of docs/settings.md from the code."""
+"""Writes the table of docs/operate/settings.md from the code."""
 
 from pathlib import Path
 
 from app.settings import settings_table
 
-TARGET = Path(__file__).parent.parent / "docs" / "settings.md"
+TARGET = Path(__file__).parent.parent / "docs" / "operate" / "settings.md"
 
 
 def document() -> str:

@@ -1,4 +1,4 @@
-"""Measure how much the code asks of its reader; docs/architecture.md says what the figures mean.
+"""Measure how much the code asks of its reader; docs/design/architecture.md says what the figures mean.
 
 python scripts/measure_code.py            the figures of app/
 python scripts/measure_code.py --worst    and where the worst lines and functions stand
@@ -6,6 +6,7 @@ python scripts/measure_code.py --worst    and where the worst lines and function
 
 import argparse
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,33 +18,6 @@ MANY_PARAMETERS = 6
 COMPLEX = 15
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-# What somebody reads who changes how a fact is stored, from the route to the rows.
-STORE_PATH = (
-    "api.memories",
-    "services.remember",
-    "services.agent_write",
-    "services.classify",
-    "services.idempotency",
-    "classification.cascade",
-    "classification.rules",
-    "planning.store",
-    "planning.cases",
-    "planning.slots",
-    "planning.repetitions",
-    "planning.classified",
-    "planning.merges",
-    "planning.questions",
-    "planning.building_blocks",
-    "planning.plan",
-    "domain.relation",
-    "domain.fact",
-    "domain.version",
-    "domain.chains",
-    "domain.timeline",
-    "store.chains",
-    "store.apply",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,29 +70,20 @@ def find_complex_functions(source: Source) -> Iterator[tuple[int, str]]:
             yield block.complexity, f"{source.path}:{block.lineno} {block.name}"
 
 
-def find_names_of_store_path(sources: list[Source]) -> set[tuple[str, str]]:
-    """Return the names, with their modules, that modules of the store path take from one another."""
-    path = {f"app.{module}" for module in STORE_PATH}
-    names = set()
+def find_single_uses(sources: list[Source]) -> Iterator[str]:
+    """Yield the private functions whose name is used once in all sources, with their places."""
+    uses: Counter[str] = Counter()
     for source in sources:
-        if source.module in STORE_PATH:
-            names |= set(_find_crossing_names(source, path))
-    return names
-
-
-def _find_crossing_names(source: Source, path: set[str]) -> Iterator[tuple[str, str]]:
-    modules = {}
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            for imported in node.names:
-                if node.module in path:
-                    yield node.module, imported.name
-                elif f"{node.module}.{imported.name}" in path:
-                    modules[imported.asname or imported.name] = f"{node.module}.{imported.name}"
-    for node in ast.walk(source.tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id=name)) if name in modules:
-                yield modules[name], node.attr
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                uses[node.id] += 1
+            elif isinstance(node, ast.Attribute):
+                uses[node.attr] += 1
+    for source in sources:
+        for function in source.functions:
+            is_private = function.name.startswith("_") and not function.name.startswith("__")
+            if is_private and not function.decorator_list and uses[function.name] == 1:
+                yield f"{source.path}:{function.lineno} {function.name}"
 
 
 def print_figures(sources: list[Source]) -> None:
@@ -132,7 +97,7 @@ def print_figures(sources: list[Source]) -> None:
     comprehensions = sum(isinstance(node, COMPREHENSIONS) for node in every_node)
     many = sum(count_parameters(function) > MANY_PARAMETERS for function in functions)
     complexities = [found[0] for source in sources for found in find_complex_functions(source)]
-    on_path = [source for source in sources if source.module in STORE_PATH]
+    single = len(list(find_single_uses(sources)))
     print(f"files {len(sources)}, lines of code {lines}, functions {len(functions)}")
     print(f"syntax nodes per line of code      {len(every_node) / lines:.2f}  (aim: 6.5 at most)")
     print(f"lines over {COLUMNS} columns             {long_lines}  (aim: 0)")
@@ -144,9 +109,7 @@ def print_figures(sources: list[Source]) -> None:
     print(
         f"cyclomatic complexity over {COMPLEX}      {sum(c > COMPLEX for c in complexities)}  (aim: 5 at most)"
     )
-    print(
-        f"modules and names of the store path  {len(on_path)} and {len(find_names_of_store_path(sources))}"
-    )
+    print(f"private functions used once        {single / len(functions):.1%}  (aim: 15 % at most)")
 
 
 def _lines(source: Source) -> list[str]:
@@ -172,6 +135,9 @@ def print_worst(sources: list[Source]) -> None:
         for complexity, place in find_complex_functions(source):
             if complexity > COMPLEX:
                 print(f"{complexity:6}  {place} (complexity)")
+    print("\nprivate functions used once")
+    for place in find_single_uses(sources):
+        print(f"        {place}")
     print("\nlines too long")
     for source in sources:
         for number, line in enumerate(_lines(source), 1):

@@ -5,7 +5,7 @@
 Without files: the evaluation files beside the checkout and the hand-written sets. Prints (a) the figures per file and kind, (b) how often
 each signal was right where it decided, with its confidence, (c) the figures with every source left out in turn when confidences are learnt.
 
-`--write` stores the confidences of (b) where the code reads them; `--markdown` prints (b) and (c) as the tables of docs/classification.md;
+`--write` stores the confidences of (b) where the code reads them; `--markdown` prints (b) and (c) as the tables of docs/design/signals.md;
 `--all` judges the whole scope instead of the ten candidates that cache_candidates.py wrote; `--errors` lists the wrong firings of a signal
 ("missed": targets that nothing hit; "retired", "lost": what must not happen).
 """
@@ -310,7 +310,7 @@ def print_markdown(
     confidences: Mapping[str, float],
     decided: Mapping[Path, list[Outcome]],
 ) -> None:
-    """Tables (b) and (c) as they stand in docs/classification.md."""
+    """Tables (b) and (c) as they stand in docs/design/signals.md."""
     meanings = signal_meanings()
     print("| signal | what it sees | right / wrong | confidence | |\n|---|---|---|---|---|")
     for name, (right, wrong) in _strongest_first(measured):

@@ -159,7 +159,7 @@ def test_under_nohup_a_hangup_changes_nothing(tmp_path: Path) -> None:
     [
         ("PALIMPSEST_CLASIFY", "Did you mean PALIMPSEST_CLASSIFY?"),
         ("PALIMPSEST_DATABASE_URI", "Did you mean PALIMPSEST_DATABASE_URL?"),
-        ("PALIMPSEST_ZEBRA", "docs/settings.md lists those there are."),
+        ("PALIMPSEST_ZEBRA", "docs/operate/settings.md lists those there are."),
         ("PALIMPSEST_CLASSIFY", None),
         ("PALIMPSEST_AGENT", None),
     ],

@@ -11,7 +11,7 @@ from app.settings import (
     settings_table,
 )
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parent.parent / "docs" / "operate"
 KEY_OF_A_FILE = "key-of-a-file-0123456789abcdef0123"
 
 

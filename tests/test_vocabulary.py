@@ -1,4 +1,4 @@
-"""The words of docs/vocabulary.md are the words of the code."""
+"""The words of docs/design/vocabulary.md are the words of the code."""
 
 import ast
 import json
@@ -35,7 +35,7 @@ STORED_OR_WIRE = {
 def list_terms() -> list[tuple[str, str, str, str]]:
     """Return term, type, table and route of each row of the table of terms."""
     rows = []
-    for line in (ROOT / "docs" / "vocabulary.md").read_text("utf-8").splitlines():
+    for line in (ROOT / "docs" / "design" / "vocabulary.md").read_text("utf-8").splitlines():
         cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
         if line.startswith("| ") and len(cells) == 6 and cells[0] not in {"term", "---"}:
             rows.append((cells[0], cells[2], cells[3], cells[4]))

@@ -11,6 +11,7 @@ from app.api.deps import AgentDep, ServicesDep
 from app.api.position import PURE_READ
 from app.api.responses import respond_with_answer
 from app.api.schemas.reads import ContextQuery
+from app.services.context import ContextRequest
 
 router = APIRouter(prefix="/v1", tags=["recall"])
 
@@ -43,9 +44,8 @@ async def context(
     query: Annotated[ContextQuery, Query()],
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
-    composed = await services.context.compose(
-        agent,
-        query.query,
+    request = ContextRequest(
+        query=query.query,
         budget=query.budget_tokens,
         filters=query.to_filters(),
         point=query.to_point(),
@@ -53,6 +53,7 @@ async def context(
         with_talk=query.talk,
         focus=query.focus,
     )
+    composed = await services.context.compose(agent, request)
     if "text/plain" in accept and "application/json" not in accept:
         return PlainTextResponse(composed.context.text)
     answer = ContextAnswer.from_context(composed, services.half_lives)

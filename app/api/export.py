@@ -30,7 +30,7 @@ _EXPORT: Responses = {
         "content": {
             NDJSON: {
                 "schema": build_line_schema(
-                    {"type": "object", "description": "See docs/transfer.md."}
+                    {"type": "object", "description": "See docs/guide/transfer.md."}
                 )
             }
         },

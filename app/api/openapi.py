@@ -73,7 +73,8 @@ _WORDS = {
         "until its project ends, or for good."
     ),
     "LinkType": (
-        "What the source is to the target (docs/relationships.md). A link of any type ends nothing."
+        "What the source is to the target (docs/guide/relationships.md). A link of any "
+        "type ends nothing."
     ),
     "Mode": (
         "What becomes of changes: they are made; they become reviews; nothing is written at all."
@@ -89,7 +90,7 @@ _WORDS = {
     "Role": "Who speaks. Only what a user says becomes a fact.",
     "Scope": "A kind of call that a key allows; none contains another.",
     "Section": "What can be asked of a history.",
-    "SkipReason": "Why a part of a message becomes no fact (docs/messages.md).",
+    "SkipReason": "Why a part of a message becomes no fact (docs/guide/messages.md).",
     "Status": "How a version stands at a moment on both axes.",
     "SweepStatus": "How a sweep stands.",
     "Tier": "Core memories keep a floor under their strength.",
@@ -156,7 +157,7 @@ def _document_headers_as_text(document: dict[str, Any]) -> None:
 _POSITION: dict[str, Any] = {
     "description": (
         "Where the service reads from replicas: a position of the database that covers this write. "
-        "A read that sends it back sees the write, on a replica too (docs/replicas.md)."
+        "A read that sends it back sees the write, on a replica too (docs/operate/replicas.md)."
     ),
     "required": False,
     "schema": {"type": "string", "pattern": POSITION_PATTERN},

@@ -64,7 +64,7 @@ class _Claims(BaseModel):
 def read_token(text: str, secret: str) -> Actor | None:
     """Return who calls with this token; None if it was not signed with the secret.
 
-    Raises BadToken. The claims are described in docs/keys.md.
+    Raises BadToken. The claims are described in docs/operate/keys.md.
     """
     if not _is_signed(text, secret):
         return None

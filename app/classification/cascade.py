@@ -4,7 +4,7 @@ Nothing is locked while it runs.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.classification.local.judge import LocalJudge
@@ -87,13 +87,20 @@ class Cascade:
         places = [place for place, each in enumerate(read) if each.question]
         if self._model is None or not places:
             return verdicts
-        groups = list(_split_groups(places))
+        starts = range(0, len(places), MOST_ASKED_AT_ONCE)
+        groups = [places[start : start + MOST_ASKED_AT_ONCE] for start in starts]
         answers = await asyncio.gather(
             *(self._ask(self._model, payer, [read[place] for place in group]) for group in groups)
         )
         for group, answered in zip(groups, answers, strict=True):
             for place, by_model in zip(group, answered, strict=True):
-                verdicts[place] = await self._hear(read[place], by_model)
+                each = read[place]
+                judgments = by_model.judgments
+                changed = [j.memory_id for j in judgments if j.relation.effect.changes_stored]
+                readings = await self._local.read_more(each.fact, each.local, changed)
+                verdicts[place] = hear_model(
+                    each.fact, each.candidates, each.local, readings, by_model, self._trust
+                )
         return verdicts
 
     async def _ask(
@@ -109,13 +116,3 @@ class Cascade:
         if not any(question.again for question in doubted):
             return verdicts
         return await model.ask_again(payer, doubted, verdicts)
-
-    async def _hear(self, read: ReadFact, by_model: ModelVerdict) -> Verdict:
-        changed = [j.memory_id for j in by_model.judgments if j.relation.effect.changes_stored]
-        readings = await self._local.read_more(read.fact, read.local, changed)
-        return hear_model(read.fact, read.candidates, read.local, readings, by_model, self._trust)
-
-
-def _split_groups(places: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(places), MOST_ASKED_AT_ONCE):
-        yield places[start : start + MOST_ASKED_AT_ONCE]

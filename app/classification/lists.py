@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from app.classification.signals.token import count_common
+
 # So many other facts of the form, each about another subject, make it a list.
 LEAST_ROWS = 3
 # So many words of a form are the same in all rows. "My dog is Rex" has two.
@@ -39,8 +41,8 @@ def _find_row(incoming: list[str], stored: list[str]) -> tuple[list[str], list[s
     """Return the words before and after the value, if the texts differ in nothing else."""
     if max(len(incoming), len(stored)) > LONGEST_ROW:
         return None
-    start = _count_common(incoming, stored)
-    end = _count_common(incoming[start:][::-1], stored[start:][::-1])
+    start = count_common(incoming, stored)
+    end = count_common(incoming[start:][::-1], stored[start:][::-1])
     has_values = min(len(incoming), len(stored)) > start + end
     return (incoming[:start], incoming[len(incoming) - end :]) if has_values else None
 
@@ -52,7 +54,7 @@ def _find_subject(words: list[str], before: list[str], after: list[str]) -> str 
     """
     if len(words) > LONGEST_ROW:
         return None
-    start = _count_common(words, before)
+    start = count_common(words, before)
     for end in range(start + 1, len(before)):
         same = [*before[:start], *before[end:]]
         if len(same) < max(LEAST_WORDS, end - start):
@@ -62,13 +64,3 @@ def _find_subject(words: list[str], before: list[str], after: list[str]) -> str 
         if row:
             return row[1]
     return None
-
-
-def _count_common(one: list[str], other: list[str]) -> int:
-    """Return how many words both begin with."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count

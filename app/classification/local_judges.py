@@ -58,9 +58,11 @@ class LocalJudges:
             replace(each, memory=replace(each.memory, fact=_write_as_holding(each.memory.fact)))
             for each in candidates
         ]
-        holding = await self._judge_words(
-            present, present_candidates, is_temporary=_lasts_for_days(fact)
+        # A stated end that is a time of the day makes no stay.
+        lasts_for_days = fact.valid_until is not None and (
+            fact.dated_by is None or fact.dated_by.precision is not Precision.INSTANT
         )
+        holding = await self._judge_words(present, present_candidates, is_temporary=lasts_for_days)
         return _join_readings(whole, holding, fact, candidates)
 
     async def read_more(
@@ -93,7 +95,11 @@ class LocalJudges:
         if states_nothing(fact.content):
             return LocalVerdict(verdict, texts)
         verdict, readings = await self._read_candidates(fact, candidates, verdict, texts)
-        verdict = _drop_false_repetitions(verdict, fact, texts)
+        judgments = [
+            _drop_false_repetition(each, fact.content, texts[each.memory_id])
+            for each in verdict.judgments
+        ]
+        verdict = replace(verdict, judgments=tuple(judgments))
         return LocalVerdict(verdict, texts, readings, can_read=self.can_read(fact.content))
 
     async def _read_candidates(
@@ -108,17 +114,22 @@ class LocalJudges:
             return verdict, {}
         judgments = {judgment.memory_id: judgment for judgment in verdict.judgments}
         stored = {memory_id: text.text for memory_id, text in texts.items()}
-        read = [
-            ReadCandidate(
-                text=stored[each.memory.id],
-                judgment=judgments[each.memory.id],
+        read = []
+        for each in candidates:
+            memory_id, key = each.memory.id, each.memory.fact.slot.key
+            # No reading outranks that callers gave both facts a key, and not the same.
+            has_both = fact.key is not None and each.memory.fact.key is not None
+            if memory_id not in judgments or (has_both and fact.slot.key != key):
+                continue
+            others = (text for other, text in stored.items() if other != memory_id)
+            candidate = ReadCandidate(
+                text=stored[memory_id],
+                judgment=judgments[memory_id],
                 similarity=each.similarity,
                 is_decision_of_category=is_another_decision(fact, each.memory.fact),
-                is_in_list=_is_in_list(fact.content, each.memory.id, stored),
+                is_in_list=is_in_list(fact.content, stored[memory_id], others),
             )
-            for each in candidates
-            if each.memory.id in judgments and not _has_other_key(fact, each.memory.fact)
-        ]
+            read.append(candidate)
         worth = [read[place] for place in find_worth_reading(fact.content, read)]
         readings = await self._judge.read(fact.content, [each.text for each in worth])
         weighed = weigh_readings(
@@ -135,11 +146,6 @@ class LocalJudges:
         return replace(verdict, judgments=tuple(judgments.values())), by_id
 
 
-def _is_in_list(incoming: str, memory_id: UUID, stored: Mapping[UUID, str]) -> bool:
-    others = (text for each, text in stored.items() if each != memory_id)
-    return is_in_list(incoming, stored[memory_id], others)
-
-
 def states_nothing(text: str) -> bool:
     """Return True for a question or quoted speech: it ends nothing, and nothing ends it."""
     return len(text) <= MAX_READ and signals.find_speech(text) is not None
@@ -149,13 +155,6 @@ def is_another_decision(fact: Fact, stored: StoredFact) -> bool:
     are_decisions = fact.kind is Kind.DECISION and stored.kind is Kind.DECISION
     is_in_category = bool(fact.slot.category) and fact.slot.category == stored.slot.category
     return are_decisions and is_in_category
-
-
-def _has_other_key(fact: BaseFact, stored: BaseFact) -> bool:
-    """Return True if callers gave both facts a key, and not the same: no reading outranks that."""
-    if fact.key is None or stored.key is None:
-        return False
-    return fact.slot.key != stored.slot.key
 
 
 def find_worth_reading(incoming: str, candidates: Sequence[ReadCandidate]) -> list[int]:
@@ -188,22 +187,17 @@ def should_consider(
     return is_important and is_near
 
 
-def _rename_alike(fact: Fact, memories: Sequence[Memory]) -> dict[UUID, RenamedText]:
-    """Return the texts that are short enough to be one fact, with the names that the fact uses."""
-    short = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
-    stored = [spell_alike(fact.content, memory.fact.content) for memory in short]
-    texts = rename_alike(fact.content, stored)
-    return {memory.id: text for memory, text in zip(short, texts, strict=True)}
-
-
 def _judge_by_signals(
     fact: Fact, memories: Sequence[Memory], *, is_temporary: bool
 ) -> tuple[Verdict, dict[UUID, RenamedText]]:
     """Judge the candidates that are short enough, if the fact itself is. Return their texts too."""
     if len(fact.content) > MAX_READ:
         return Verdict(), {}
-    texts = _rename_alike(fact, memories)
-    read = [memory for memory in memories if memory.id in texts]
+    read = [memory for memory in memories if len(memory.fact.content) <= MAX_READ]
+    # The texts with the names and the spelling that the fact uses.
+    spelled = [spell_alike(fact.content, memory.fact.content) for memory in read]
+    renamed = rename_alike(fact.content, spelled)
+    texts = {memory.id: text for memory, text in zip(read, renamed, strict=True)}
     statements = [_build_statement(memory.fact, texts[memory.id].text) for memory in read]
     judgments = []
     incoming = replace(_build_statement(fact, fact.content), is_temporary=is_temporary)
@@ -216,15 +210,8 @@ def _judge_by_signals(
     return Verdict(judgments=tuple(judgments), retracts=bool(retracts)), texts
 
 
-def _drop_false_repetitions(
-    verdict: Verdict, fact: Fact, texts: Mapping[UUID, RenamedText]
-) -> Verdict:
-    """Return the verdict without repetitions of texts that do not say all that the fact says."""
-    judgments = [_check_words(j, fact.content, texts[j.memory_id]) for j in verdict.judgments]
-    return replace(verdict, judgments=tuple(judgments))
-
-
-def _check_words(judgment: Judgment, incoming: str, stored: RenamedText) -> Judgment:
+def _drop_false_repetition(judgment: Judgment, incoming: str, stored: RenamedText) -> Judgment:
+    """Return a mere overlap in place of a repetition of a text that says less."""
     if judgment.relation is not Relation.DUPLICATE:
         return judgment
     reasoning = find_other_words(incoming, stored)
@@ -299,15 +286,12 @@ def _is_plain_ending(judgment: Judgment, fact: Fact, memory: Memory) -> bool:
     return not (is_undated and fact.valid_from and fact.valid_from < memory.told_at)
 
 
-def _lasts_for_days(fact: Fact) -> bool:
-    """Return True if the fact has a stated end that is no time of the day."""
-    if fact.valid_until is None:
-        return False
-    return fact.dated_by is None or fact.dated_by.precision is not Precision.INSTANT
-
-
 def _judgment_from_signal(judgment: signals.SignalJudgment, memory: Memory, fact: Fact) -> Judgment:
-    completes = judgment.relation is Relation.COMPLEMENT
+    new_text = None
+    if judgment.relation is Relation.COMPLEMENT:
+        # The text under its new name and the fact, if the fact gives another name.
+        renamed = signals.rename_text(memory.fact.content, fact.content)
+        new_text = renamed and join_texts(renamed, fact.content)
     return Judgment(
         memory_id=memory.id,
         relation=judgment.relation,
@@ -318,11 +302,5 @@ def _judgment_from_signal(judgment: signals.SignalJudgment, memory: Memory, fact
         vetoes=judgment.vetoes,
         flag=judgment.flag,
         akin=judgment.akin,
-        new_text=_rename_completed(fact, memory) if completes else None,
+        new_text=new_text,
     )
-
-
-def _rename_completed(fact: Fact, memory: Memory) -> str | None:
-    """Return the text under its new name and the fact, if the fact gives another name."""
-    renamed = signals.rename_text(memory.fact.content, fact.content)
-    return renamed and join_texts(renamed, fact.content)

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, product
 from math import ceil
 
 from app.classification.signals.lemma import reduce_to_lemma
+from app.classification.signals.values import NUMBER_WORDS
+from app.domain.dates.names import MONTH_NAMES, WEEKDAY_NAMES
 from app.domain.language import is_english
 from app.domain.text import fold, fold_loosely
 
@@ -39,28 +41,11 @@ _COMMON_WORDS = """
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 _COMMON_LEMMAS = frozenset(map(reduce_to_lemma, [*_COMMON, "name", "titled", "entitled"]))
-_TWO_TO_NINETEEN = """
-    two three four five six seven eight nine ten
-    eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
-"""
-_TENS = {
-    "twenty": "20",
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "sixty": "60",
-    "seventy": "70",
-    "eighty": "80",
-    "ninety": "90",
-}
 _NUMBER_WORDS = {
-    word: str(number) for number, word in enumerate(_TWO_TO_NINETEEN.split(), 2)
-} | _TENS
+    word: digits for word, digits in NUMBER_WORDS.items() if word not in ("zero", "one", "dozen")
+}
 _LARGE = {"dozen", "hundred", "thousand", "million", "billion"}
-_MONTHS = """
-    january february march april may june july august september october november december
-""".split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTH_STARTS = [name[:3] for name in MONTH_NAMES]
 _DAYS_SAID = {"today", "yesterday", "tomorrow", "tonight"}
 _NEGATIONS = {
     "not",
@@ -75,7 +60,7 @@ _NEGATIONS = {
     "cannot",
 }
 
-_MONTH = "(" + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS) + r")\.?"
+_MONTH = "(" + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTH_NAMES) + r")\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _DATES = (
     re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?!\d)"),
@@ -165,12 +150,12 @@ def find_rewriting_fault(text: str, stored: str, incoming: str) -> str | None:
 
 def _drop_forms(words: set[str], others: set[str]) -> set[str]:
     """Return the words that are no form of one of the others. Forms of a word begin alike."""
-    return {word for word in words if not any(_begin_alike(word, other) for other in others)}
-
-
-def _begin_alike(one: str, other: str) -> bool:
-    stem = max(_SHORTEST_STEM, ceil(_LEAST_ALIKE * max(len(one), len(other))))
-    return one[:stem] == other[:stem]
+    left = set(words)
+    for word, other in product(words, others):
+        stem = max(_SHORTEST_STEM, ceil(_LEAST_ALIKE * max(len(word), len(other))))
+        if word[:stem] == other[:stem]:
+            left.discard(word)
+    return left
 
 
 def join_texts(one: str, other: str) -> str:
@@ -200,30 +185,31 @@ def _extract_dates(text: str) -> set[str]:
     """Full dates in one form, months and weekdays by their names, and the days said as today or
     tomorrow.
     """
-    full = {
-        f"{match['y']}-{_month_number(match['m'])}-{_day_number(match['d'])}"
-        for match in _date_matches(text)
-    }
-    words = re.findall(r"[^\W\d_]+", _without_dates(text))
-    return (
-        full
-        | {name for word in words if (name := _calendar_name(word))}
-        | {w for word in words if (w := word.casefold()) in _DAYS_SAID}
-    )
+    dates: set[str] = set()
+    for form in _DATES:
+        for match in form.finditer(text):
+            month, day = match["m"], re.sub("[^0-9]", "", match["d"])
+            if not month.isdigit():
+                month = f"{_MONTH_STARTS.index(month[:3].casefold()) + 1:02}"
+            dates.add(f"{match['y']}-{month}-{int(day):02}")
+    for word in re.findall(r"[^\W\d_]+", _without_dates(text)):
+        if name := _calendar_name(word):
+            dates.add(name)
+        if word.casefold() in _DAYS_SAID:
+            dates.add(word.casefold())
+    return dates
 
 
 def _extract_numbers(text: str) -> set[str]:
     """Numbers outside full dates: digits with their sign and percent mark, thousands joined, and
     those written as words.
     """
-    digits = {
-        re.sub(r",(?=\d{3}\b)", "", number) for number in _NUMBER.findall(_without_dates(text))
-    }
+    written = _NUMBER.findall(_without_dates(text))
+    numbers = {re.sub(r",(?=\d{3}\b)", "", number) for number in written}
     # "Ten" is a number in English, and "this" in Polish.
-    words = re.findall(r"[a-z]+", text.casefold()) if is_english(text) else []
-    return digits | {
-        _NUMBER_WORDS.get(word, word) for word in words if word in _NUMBER_WORDS or word in _LARGE
-    }
+    words = set(re.findall(r"[a-z]+", text.casefold())) if is_english(text) else set[str]()
+    numbers |= {_NUMBER_WORDS[word] for word in words & _NUMBER_WORDS.keys()}
+    return numbers | (words & _LARGE)
 
 
 def _extract_negations(text: str) -> set[str]:
@@ -238,8 +224,10 @@ def _extract_names(text: str) -> Iterator[str]:
     """
     for sentence in _SENTENCE.split(text):
         words = _WORD.findall(sentence)
-        if words and _looks_named(words[0]) and not _is_common_word(words[0]):
-            yield _fold_word(words[0])
+        if words and _looks_named(words[0]):
+            first = _fold_word(words[0])
+            if first not in _COMMON and not first.endswith("n't"):
+                yield first
         for named, run in groupby(words[1:], _looks_named):
             if named and (name := " ".join(_fold_word(word) for word in run)):
                 yield name
@@ -270,10 +258,6 @@ def _looks_named(word: str) -> bool:
     )
 
 
-def _is_common_word(word: str) -> bool:
-    return _fold_word(word) in _COMMON or _fold_word(word).endswith("n't")
-
-
 def _folded_words(text: str) -> list[str]:
     return [_fold_word(word) for word in _WORD.findall(text)]
 
@@ -283,24 +267,10 @@ def _fold_word(word: str) -> str:
     return fold(word).replace("’", "'").removesuffix("'s").removesuffix("'")
 
 
-def _date_matches(text: str) -> Iterator[re.Match[str]]:
-    return (match for form in _DATES for match in form.finditer(text))
-
-
 def _without_dates(text: str) -> str:
     for form in _DATES:
         text = form.sub(" ", text)
     return text
-
-
-def _month_number(word: str) -> str:
-    if word.isdigit():
-        return word
-    return f"{[month[:3] for month in _MONTHS].index(word[:3].casefold()) + 1:02}"
-
-
-def _day_number(word: str) -> str:
-    return f"{int(re.sub('[^0-9]', '', word)):02}"
 
 
 def _calendar_name(word: str) -> str | None:
@@ -308,9 +278,9 @@ def _calendar_name(word: str) -> str | None:
     capital, as they are words too.
     """
     folded = word.casefold()
-    if folded.removesuffix("s") in _WEEKDAYS:
+    if folded.removesuffix("s") in WEEKDAY_NAMES:
         return folded[:3]
-    names = [*_MONTHS, *_WEEKDAYS]
+    names = [*MONTH_NAMES, *WEEKDAY_NAMES]
     if folded in names and (word[0].isupper() or folded not in ("may", "march")):
         return folded[:3]
     return folded if word[0].isupper() and folded in {name[:3] for name in names} else None

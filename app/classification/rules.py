@@ -4,10 +4,8 @@ The rules are pure and are applied under the agent's lock, to the chains as they
 """
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from datetime import datetime
 from itertools import islice
-from uuid import UUID
 
 from app.domain.chains import Chains
 from app.domain.fact import Fact, Kind
@@ -32,20 +30,12 @@ def judge_fact(
     if not classify or fact.key is None:
         return judgments
     judged = {judgment.memory_id for judgment in judgments}
-    in_slot = _judge_slot(fact, chains, start, judged)
-    return [*judgments, *islice(in_slot, MAX_JUDGED_IN_SLOT)]
-
-
-def _judge_slot(
-    fact: Fact, chains: Chains, start: datetime, judged: AbstractSet[UUID]
-) -> Iterator[Judgment]:
-    """Yield judgments on what holds in the fact's slot and is not judged yet."""
-    for version in chains.find_in_slot(fact.slot):
-        if version.id in judged or not version.belief.holds_at(start):
-            continue
-        judgment = _judge_in_slot(fact, version)
-        if judgment:
-            yield judgment
+    in_slot = (
+        _judge_in_slot(fact, version)
+        for version in chains.find_in_slot(fact.slot)
+        if version.id not in judged and version.belief.holds_at(start)
+    )
+    return [*judgments, *islice(filter(None, in_slot), MAX_JUDGED_IN_SLOT)]
 
 
 def _find_duplicates(fact: Fact, chains: Chains, *, fuzzy: bool) -> Iterator[Judgment]:

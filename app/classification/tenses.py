@@ -64,7 +64,7 @@ class VerbGroup:
 def find_verb(words: Sequence[Word]) -> VerbGroup | None:
     """Return the first finite verb, None if there is none."""
     groups = (_read_verb_group(words, place) for place in range(len(words)))
-    return next((group for group in groups if group is not None), None)
+    return next(filter(None, groups), None)
 
 
 _PRESENT_BE: Final = frozenset("am is are 'm 're im youre theyre ain isn aren".split())

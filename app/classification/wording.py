@@ -79,21 +79,9 @@ def spell_alike(incoming: str, stored: str) -> str:
     Times of equal value are written alike: "9.30" as "09:30 am". And if the incoming text has "my
     current phone", the stored "my phone" becomes that too: it was the current one when it was told.
     """
-    return _name_present_things(incoming, _write_times_alike(incoming, stored))
-
-
-def _write_times_alike(incoming: str, stored: str) -> str:
     times = {token.norm: token.text for token in _list_times(incoming)}
     for token in _list_times(stored) if times else ():
         stored = stored.replace(token.text, times.get(token.norm, token.text))
-    return stored
-
-
-def _list_times(text: str) -> list[Token]:
-    return [token for token in parse_text(text).tokens if token.kind == "time"]
-
-
-def _name_present_things(incoming: str, stored: str) -> str:
     for thing in _PRESENT_THING.finditer(incoming):
         noun = reduce_to_lemma(thing["noun"].lower())
         same_owner = rf"{re.escape(thing['owner'])} (?=([^\W\d_]{{1,40}}))"
@@ -102,3 +90,7 @@ def _name_present_things(incoming: str, stored: str) -> str:
                 stored = f"{stored[: match.end()]}{thing['adjective']} {stored[match.end() :]}"
                 break
     return stored
+
+
+def _list_times(text: str) -> list[Token]:
+    return [token for token in parse_text(text).tokens if token.kind == "time"]

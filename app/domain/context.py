@@ -21,7 +21,7 @@ SECTIONS = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.FACT)
 
 # Relevance counts three times as much as strength and falls by half at the fourth place of the
 # search, so that a strong memory about something else comes after the first few results.
-# docs/context.md has the figures of other weights.
+# docs/guide/context.md has the figures of other weights.
 _RELEVANCE_WEIGHT = 0.75
 _HALF_RELEVANT_AFTER = 3
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class LinkType(StrEnum):
-    """The role of the source for the target (docs/relationships.md). No link ends anything.
+    """The role of the source for the target (docs/guide/relationships.md). No link ends anything.
 
     A new type is a member here and, if it binds, an entry of `BINDING`; the database needs a
     migration for its CHECK.

@@ -25,12 +25,8 @@ class DeferredEmbedder:
         self._inner: Embedder | None = None
 
     async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        embedder = await self._load_embedder()
-        return await embedder.encode(texts)
-
-    async def _load_embedder(self) -> Embedder:
         async with self._opening:
             if self._inner is None:
                 opening = open_embedder(self._settings, self._threads)
                 self._inner = await self._opened.enter_async_context(opening)
-            return self._inner
+        return await self._inner.encode(texts)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from app.networks import ENGLISH, FairThreads
+from app.networks import ENGLISH, FairThreads, make_encodable
 from app.turns import rest
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ENGLISH_ENCODER: Final = "all-MiniLM-L6-v2-memory1"
 DIMENSIONS: Final = 384
 WINDOW_TOKENS: Final = 254  # the model was trained on 256, start and end included
 # The longest English texts have 16. In others, a text may have four times as many, and a sample of
-# them has nearly the mean of all (docs/embeddings.md).
+# them has nearly the mean of all (docs/operate/embeddings.md).
 MOST_WINDOWS: Final = 16
 # The tokenizer keeps all other threads waiting, and takes about 3 ms for so many characters.
 PIECE_CHARACTERS: Final = 2_000
@@ -109,7 +109,7 @@ class LocalEmbedder:
         """Return the vectors of the texts, encoded one after the other."""
         vectors: list[NDArray[np.float32]] = []
         for text in texts:
-            windows = cut_windows(self.tokenize(_make_encodable(text)))
+            windows = cut_windows(self.tokenize(make_encodable(text)))
             vectors.append(_average([self.encode_window(window) for window in windows]))
         return vectors
 
@@ -151,12 +151,8 @@ def _average(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     return total / np.linalg.norm(total)
 
 
-def _make_encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def split_pieces(text: str) -> list[str]:
-    return _PIECE.findall(_make_encodable(text)) or [""]
+    return _PIECE.findall(make_encodable(text)) or [""]
 
 
 def group_texts(texts: Sequence[str]) -> Iterator[range]:

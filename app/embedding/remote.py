@@ -1,7 +1,7 @@
 """An encoder behind HTTP: any OpenAI-compatible `/v1/embeddings`."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,19 +61,15 @@ class RemoteEmbedder:
         Lone surrogates, which no request can carry, count as question marks.
         """
         sendable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        outcomes = await asyncio.gather(*map(self._encode_batch, self._split(sendable)))
+        size = self._options.batch
+        batches = [sendable[start : start + size] for start in range(0, len(texts), size)]
+        outcomes = await asyncio.gather(*map(self._encode_batch, batches))
         rows = [np.empty((0, self.dimensions), np.float32)]
         for outcome in outcomes:
             if isinstance(outcome, Trouble):
                 raise _build_error(outcome)
             rows.append(outcome.rows)
         return np.concatenate(rows)
-
-    def _split(self, texts: list[str]) -> Iterator[list[str]]:
-        """Yield the texts in batches of the size of one request."""
-        size = self._options.batch
-        for start in range(0, len(texts), size):
-            yield texts[start : start + size]
 
     async def _encode_batch(self, texts: list[str]) -> Vectors | Trouble:
         return await self._endpoint.ask(lambda question: self._request_vectors(question, texts))
@@ -90,7 +86,13 @@ class RemoteEmbedder:
             if len(texts) > 1:
                 return await self._request_halves(question, texts)
             if len(texts[0]) >= 2 * SHORTEST_CUT:
-                return await self._request_mean(question, texts[0])
+                # The mean of the vectors of both halves, of unit length.
+                middle = len(texts[0]) // 2
+                halves = [texts[0][:middle], texts[0][middle:]]
+                vectors = await self._request_vectors(question, halves)
+                if isinstance(vectors, Trouble):
+                    return vectors
+                return normalise_rows(vectors.rows.mean(axis=0, keepdims=True))
         return question.trouble_from_answer(answer)
 
     async def _request_halves(
@@ -105,14 +107,6 @@ class RemoteEmbedder:
         if isinstance(second, Trouble):
             return second
         return Vectors(np.concatenate([first.rows, second.rows]))
-
-    async def _request_mean(self, question: PendingQuestion, text: str) -> Vectors | Trouble:
-        """Return the mean of the vectors of both halves of a text, of unit length."""
-        middle = len(text) // 2
-        halves = await self._request_vectors(question, [text[:middle], text[middle:]])
-        if isinstance(halves, Trouble):
-            return halves
-        return normalise_rows(halves.rows.mean(axis=0, keepdims=True))
 
     async def _post_texts(
         self, question: PendingQuestion, texts: list[str]

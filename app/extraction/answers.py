@@ -13,6 +13,8 @@ from app.extraction.sentences import split_sentences
 
 # Characters. Nobody proposes or answers in so long a sentence.
 _LONGEST_SENTENCE = 1_000
+_DID_NOT = re.compile(r"\bdid(?:\s+not|n['’]t)\b", re.IGNORECASE)
+_DO_NOT = re.compile(r"\bdo(?:es)?n't\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +34,14 @@ def read_answer(before: str, content: str, start: int, end: int) -> Answer | Non
     question = _find_question(before)
     if question is None:
         return None
-    proposed = read_proposal(before[question[0] : question[1]])
-    if proposed is None:
-        return _read_value(before, question, content, start, end)
-    reply = _read_reply(proposed, content[start : min(end, start + _LONGEST_SENTENCE)])
-    return Answer(reply[0], start + reply[1], question) if reply else None
-
-
-def _read_value(
-    before: str, question: tuple[int, int], content: str, start: int, end: int
-) -> Answer | None:
-    """Return what a few words state that answer an open question."""
+    sentence = before[question[0] : question[1]]
+    proposed = read_proposal(sentence)
+    if proposed is not None:
+        reply = _read_reply(proposed, content[start : min(end, start + _LONGEST_SENTENCE)])
+        return Answer(reply[0], start + reply[1], question) if reply else None
     if end - start > _LONGEST_SENTENCE:
         return None
-    text = state_answer(before[question[0] : question[1]], content[start:end])
+    text = state_answer(sentence, content[start:end])  # a few words that answer an open question
     return None if text is None else Answer(text, end, question)
 
 
@@ -75,21 +71,14 @@ def _read_reply(proposed: Answers, answer: str) -> tuple[str, int] | None:
         if corrected:
             return corrected, len(answer)
         denial_end = find_denial_end(answer)
-        if proposed.no and denial_end and not _is_of_past(answer[:denial_end], proposed.no):
-            return proposed.no, denial_end
-        return None
+        if not proposed.no or not denial_end:
+            return None
+        # "I did not" denies nothing of what somebody does.
+        is_of_past = _DID_NOT.search(answer[:denial_end]) and _DO_NOT.search(proposed.no)
+        return None if is_of_past else (proposed.no, denial_end)
     if leaves_open(proposed.yes):
         return None
     addition = answer[answer_end:]
     if is_addition(addition):
         return f"{proposed.yes}, {addition.rstrip(' .!')}", len(answer)
     return proposed.yes, answer_end
-
-
-_DID_NOT = re.compile(r"\bdid(?:\s+not|n['’]t)\b", re.IGNORECASE)
-_DO_NOT = re.compile(r"\bdo(?:es)?n't\b")
-
-
-def _is_of_past(denial: str, denied: str) -> bool:
-    """Return True for "I did not" where the question was what somebody does."""
-    return bool(_DID_NOT.search(denial) and _DO_NOT.search(denied))

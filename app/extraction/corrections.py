@@ -2,6 +2,7 @@
 
 import re
 
+from app.domain.dates.names import MONTH_NAMES
 from app.extraction import words as lists
 from app.extraction.phrases import build_pattern
 
@@ -17,9 +18,7 @@ _TAIL = re.compile(
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _NUMBER = r"(?:\d+(?:[.,:]\d+)?|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)"
 _PERSON = r"(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+[A-Z][\w'-]+"
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-)
+_MONTH = f"(?:{'|'.join(map(str.capitalize, MONTH_NAMES))})"
 _NAME = r"[A-Z][a-z][\w'-]*"
 _BEFORE_NAME = r"(?:(?<=\bin )|(?<=\bat )|(?<=\bis )|(?<=\bfrom )|(?<=\bcalled )|(?<=\bnamed ))"
 # What is corrected must be of the same kind as what replaces it: its pattern there, and here.
@@ -52,10 +51,6 @@ def correct_proposal(proposal: str, answer: str) -> str | None:
         places = [*kind.finditer(proposal)]
         is_value = replacement.fullmatch(bare) and bare.lower() not in lists.POLITE_WORDS
         if is_value and len(places) == 1:
-            return _put_value(proposal, places[0], bare)
+            corrected = proposal[: places[0].start()] + bare + proposal[places[0].end() :]
+            return _NO_LONGER.sub("", corrected)
     return None
-
-
-def _put_value(proposal: str, place: re.Match[str], value: str) -> str:
-    changed = proposal[: place.start()] + value + proposal[place.end() :]
-    return _NO_LONGER.sub("", changed)

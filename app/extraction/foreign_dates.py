@@ -75,7 +75,9 @@ class ForeignDates:
         for tokens in _find_phrases(marks, located):
             if is_cut and tokens[-1] == located[-1]:
                 break  # the rest of the phrase was not read
-            start, end = tokens[0][1][0], _end_word(text, tokens[-1][1][1])
+            start, end = tokens[0][1][0], tokens[-1][1][1]
+            if rest := REST_OF_WORD.match(text, end):
+                end = rest.end()
             if start < done:
                 continue  # the phrase before it has the whole word
             words += _split(text, done, start)
@@ -95,14 +97,7 @@ class ForeignDates:
         return TimedText(text, words, phrases), roles
 
 
-def _end_word(text: str, end: int) -> int:
-    """Return the end of the word that a phrase ends in."""
-    rest = REST_OF_WORD.match(text, end)
-    return rest.end() if rest else end
-
-
 def _find_phrases(marks: Logits, located: Located) -> Iterator[Located]:
-    """Yield the tokens of each phrase."""
     phrase: list[tuple[int, Span]] = []
     for place, span in located:
         mark = int(marks[place].argmax())
@@ -144,6 +139,5 @@ def _read_phrase(
 
 
 def _split(text: str, start: int, end: int) -> Iterator[Word]:
-    """Yield the words of a part of the text."""
     for word in split_words(text[start:end]):
         yield Word(word.text, word.low, start + word.start, start + word.end, word.kind)

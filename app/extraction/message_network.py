@@ -151,7 +151,11 @@ class _Reader:
 
     def read(self, before: str, text: str, sentences: Collection[int]) -> tuple[list[Piece], bool]:
         """Return the pieces that the text begins with, and whether they are all of it."""
-        context = self._encode_end(before)
+        if len(before) > 2 * MAX_LENGTH:
+            before = f"{before[:MAX_LENGTH]} {before[-MAX_LENGTH:]}"
+        context: list[int] = self._network.encode(before).ids
+        if len(context) > 2 * SAID_TOKENS:
+            context = context[:SAID_TOKENS] + context[-SAID_TOKENS:]
         encoding = self._network.encode(text[:MAX_LENGTH])
         is_by_word = self.networks is ENGLISH
         located = locate_words(encoding) if is_by_word else locate_tokens(encoding, text)
@@ -171,24 +175,13 @@ class _Reader:
         spans = [span for _, span in words]
         is_first = likely | [start in sentences for start, _ in spans]
         starts = [place for place in range(1, len(spans)) if is_first[place]]
-        firsts = [
-            start
-            for start, end in pairwise((*starts, len(spans)))
-            if spans[start][0] in sentences or _has_letters(text, spans[start:end])
-        ]
+        firsts = []
+        for start, end in pairwise((*starts, len(spans))):
+            # The "1." of "I own boat 1." begins no piece.
+            has_letters = any(map(str.isalpha, text[spans[start][0] : spans[end - 1][1]]))
+            if has_letters or spans[start][0] in sentences:
+                firsts.append(start)
         return list(_cut(weigh_logits(kinds[places]), firsts, spans)), is_whole
-
-    def _encode_end(self, before: str) -> list[int]:
-        """Return the tokens of the beginning and of the end of what is said before."""
-        if len(before) > 2 * MAX_LENGTH:
-            before = f"{before[:MAX_LENGTH]} {before[-MAX_LENGTH:]}"
-        ids: list[int] = self._network.encode(before).ids
-        return ids if len(ids) <= 2 * SAID_TOKENS else ids[:SAID_TOKENS] + ids[-SAID_TOKENS:]
-
-
-def _has_letters(text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Return False for the "1." of "I own boat 1.", which begins no piece."""
-    return any(map(str.isalpha, text[spans[0][0] : spans[-1][1]]))
 
 
 def _cut(

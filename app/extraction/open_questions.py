@@ -2,6 +2,7 @@
 
 import re
 
+from app.domain.dates.names import ONE_TO_TWENTY
 from app.extraction import words as lists
 from app.extraction.phrases import build_pattern
 from app.extraction.polar_questions import state_answers
@@ -14,6 +15,7 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_ANSWER = 8
+_LONGEST_SUBJECT = 4
 _NO_VALUE = re.compile(
     build_pattern(
         """
@@ -38,10 +40,8 @@ _LEAD = re.compile(r"(?:oh|ah|well|um+|uh|so|just|hm+)[,\s]+", re.IGNORECASE)
 # "What are your thoughts on it?" is answered by an opinion, and "A or B?" leaves open which.
 _OPINION = re.compile(r"\b(?:your\s+(?:\w+\s+)?(?:thou\w+|opinions?|views?|take|guess)|or)\b", re.I)
 _CLAUSE = re.compile(r"(?:i|you|he|she|it|that|they|we)['’](?:s|re|m|ve|ll|d)\b", re.I)
-_NUMBER_WORDS = frozenset("one two three four five six seven eight nine ten".split())
-_COUNT = re.compile(
-    r"(?:just\s+|only\s+)?(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\Z"
-)
+_NUMBER_WORDS = ONE_TO_TWENTY[:10]
+_COUNT = re.compile(rf"(?:just\s+|only\s+)?(?:\d+|{'|'.join(_NUMBER_WORDS)})\Z")
 
 
 def state_answer(question: str, answer: str) -> str | None:
@@ -57,7 +57,11 @@ def state_answer(question: str, answer: str) -> str | None:
     rest = f"is {match['rest']}" if match["is"] else match["rest"]
     if "you" not in question.lower() or _OPINION.search(question) or value.endswith(" one"):
         return None
-    stated = _put_value(rest, _complete_value(wh_words, value))
+    if wh_words == ["where"] and value.split(maxsplit=1)[0].lower() not in _PREPOSITIONS:
+        value = f"in {value}"
+    if wh_words[:2] == ["how", "many"] and len(wh_words) > 2 and _COUNT.match(value.lower()):
+        value = f"{value} {' '.join(wh_words[2:])}"
+    stated = _put_value(rest, value)
     if stated is None:
         return None
     text = state_in_first_person(stated)
@@ -80,16 +84,6 @@ def _read_value(answer: str) -> str | None:
     return None if is_polite else value
 
 
-def _complete_value(wh_words: list[str], value: str) -> str:
-    """Return the value with "in" for a place, and with what was counted for a number."""
-    if wh_words == ["where"] and value.split(maxsplit=1)[0].lower() not in _PREPOSITIONS:
-        return f"in {value}"
-    is_counted = wh_words[:2] == ["how", "many"] and len(wh_words) > 2
-    return (
-        f"{value} {' '.join(wh_words[2:])}" if is_counted and _COUNT.match(value.lower()) else value
-    )
-
-
 _NOUN_IS = re.compile(
     r"(?P<verb>is|are|was|were)\s+(?P<subject>you|(?:your|the)\s+.+?)(?P<called>\s+called|\s+named)?\Z",
     re.IGNORECASE,
@@ -109,6 +103,3 @@ def _put_value(rest: str, value: str) -> str | None:
         return None
     is_double = answers.yes.split()[-1] in _PREPOSITIONS
     return f"{answers.yes} {value.removeprefix('in ') if is_double else value}"
-
-
-_LONGEST_SUBJECT = 4

@@ -167,14 +167,12 @@ def _inflect(predicate: str, subject: str) -> str:
     verb, _, rest = predicate.partition(" ")
     if subject.lower() == _SPEAKER:
         verb = _OF_SPEAKERS.get(verb, verb)
-    elif not _is_plural(subject):
-        verb = _SINGULARS.get(verb) or add_s(verb)
+    else:
+        last = subject.rsplit(maxsplit=1)[-1]
+        is_plural = last.lower() in _PLURALS or (last.islower() and _ends_in_s(last))
+        if not is_plural:
+            verb = _SINGULARS.get(verb) or add_s(verb)
     return f"{verb} {rest}".rstrip()
-
-
-def _is_plural(subject: str) -> bool:
-    last = subject.rsplit(maxsplit=1)[-1]
-    return last.lower() in _PLURALS or (last.islower() and _ends_in_s(last))
 
 
 def _ends_in_s(word: str) -> bool:

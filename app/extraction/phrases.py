@@ -10,9 +10,6 @@ def build_pattern(phrases: str) -> str:
     is tried first.
     """
     names = sorted({" ".join(phrase.split()) for phrase in phrases.split("/")}, key=len)
-    patterns = [_build_phrase(name) for name in reversed(names) if name]
-    return f"(?:{'|'.join(patterns)})(?!\\w)"
-
-
-def _build_phrase(phrase: str) -> str:
-    return re.escape(phrase).replace("'", "['’]?").replace(r"\ ", r"\s+")
+    escaped = [re.escape(name) for name in reversed(names) if name]
+    pattern = "|".join(escaped).replace("'", "['’]?").replace(r"\ ", r"\s+")
+    return f"(?:{pattern})(?!\\w)"

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.extraction import words as lists
-from app.extraction.verbs import BASES, PASTS, add_s
+from app.extraction.verbs import PASTS, add_s
 
-_PAST_FORMS = {base: past for past, base in PASTS.items()}
 _AUXILIARIES = frozenset("do does did is are was were have has can will".split())
 _PRONOUNS = frozenset("you he she they".split())
 _GROUPS = frozenset("two both all guys".split())
@@ -64,7 +63,7 @@ def _inflect(verb: str, plain: str) -> str:
         return add_s(plain)
     if verb == "did":
         is_regular = plain.endswith("e")
-        return _PAST_FORMS.get(plain, plain + ("d" if is_regular else "ed"))
+        return PASTS.get(plain, plain + ("d" if is_regular else "ed"))
     return plain
 
 
@@ -114,7 +113,7 @@ def _measure_to_verb(words: list[str]) -> int:
     start = 2 if first in _DETERMINERS else 1
     for place in range(start, min(len(words), start + _LONGEST_NOUN)):
         word = words[place].lower()
-        if word in _ADVERBS or (word in BASES and not _NAME.match(words[place])):
+        if word in _ADVERBS or (word in PASTS and not _NAME.match(words[place])):
             return place
     return 0
 
@@ -132,7 +131,8 @@ def _measure_noun(words: list[str]) -> int:
         word = words[end].lower()
         if word in _PREPOSITIONS | _ADVERBS | lists.ADVERBS or word.endswith(("ed", "ing")):
             return end
-    return place + 1 + _count_second_nouns(words[place + 1 :])
+    has_second = len(words) > place + 2 and words[place + 1].lower() in _SECOND_NOUNS
+    return place + 1 + has_second
 
 
 _SECOND_NOUNS = frozenset(
@@ -141,10 +141,6 @@ _SECOND_NOUNS = frozenset(
     room appointment meeting class lesson shift rent budget
     """.split()
 )
-
-
-def _count_second_nouns(words: list[str]) -> int:
-    return 1 if len(words) > 1 and words[0].lower() in _SECOND_NOUNS else 0
 
 
 def _measure_name(words: list[str]) -> int:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.domain.dates.names import MONTHS, WEEKDAY_NAMES
 from app.extraction import words as lists
 
 
@@ -36,6 +37,7 @@ _FITS = {
     "that": {Sex.FEMALE, Sex.MALE, Sex.PERSON},
     "its": {Sex.THING},
 }
+_OWNERS = ("his", "her", "their", "its")
 _PRONOUN = re.compile(
     r"(?!it\s+takes\s+(?:me|us)\b|it['’]s\s+(?:my|our|just\s+(?:me|us|the\s+\w+\s+of\s+us))\b)"
     r"(he|she|they|it|his|her|their|its|that(?=['’]s\s+(?:my|our)\s))"
@@ -74,22 +76,17 @@ def resolve_pronoun(text: str, *antecedents: list[list[Antecedent]]) -> str | No
 
 
 def _put_name(match: re.Match[str], name: str) -> str:
-    pronoun = match[1].lower()
+    rest = match.string[match.end() :]
     if match[1][0].isupper():
         name = name[0].upper() + name[1:]
-    rest = match.string[match.end() :]
-    if pronoun in lists.PRONOUN_OWNERS:
+    if match[1].lower() in _OWNERS:
         name = f"{name}'" if name.endswith("s") else f"{name}'s"
-    return name + _write_out_short_verb(match[2], rest) + rest
-
-
-def _write_out_short_verb(short: str | None, rest: str) -> str:
-    if short is None:
-        return ""
-    ending = short.strip("'’").lower()
-    if ending == "s":
-        return " has" if _PERFECT.match(rest) else " is"
-    return {"re": " are", "ve": " have", "ll": " will", "d": " would"}[ending]
+    if match[2] is None:
+        return name + rest
+    ending = match[2].strip("'’").lower()
+    verbs = {"re": "are", "ve": "have", "ll": "will", "d": "would", "s": "is"}
+    verb = "has" if ending == "s" and _PERFECT.match(rest) else verbs[ending]
+    return f"{name} {verb}{rest}"
 
 
 _RELATED = re.compile(
@@ -126,10 +123,12 @@ def find_antecedents(text: str) -> list[Antecedent]:
         name = called[1] or called[2] or called[3]
         antecedents = [Antecedent(name, antecedents[0].sex)]
         covered.append(called.span())
-    for match in _NAME.finditer(text, _measure_order(text)):
-        if any(start <= match.start() < end for start, end in covered) or not _names_somebody(
-            text, match
-        ):
+    # The verb before a name is none: that of "Write Anna a card".
+    first = _FIRST_WORD.match(text)
+    is_order = first is not None and first[0].strip().lower() in _FIRST_NO_NAMES
+    for match in _NAME.finditer(text, first.end() if first and is_order else 0):
+        is_covered = any(start <= match.start() < end for start, end in covered)
+        if is_covered or not _names_somebody(text, match):
             continue
         title = match[0].split()[0].rstrip(".").lower()
         antecedents.append(Antecedent(match[0], _TITLES.get(title, Sex.PERSON)))
@@ -145,9 +144,8 @@ _SEEN = re.compile(
     r"(?:it|th(?:at|is)(?:\s+(?:one|movie|film|show|book|game))?)(?=\s*(?:[.,!?]|\Z|yet\b|too\b|but\b))",
     re.IGNORECASE,
 )
-_NO_TITLES = (
-    lists.WEEKDAYS | lists.MONTHS | lists.STARTERS | {"i'm", "i've", "i'll", "i'd", "tv", "lol"}
-)
+_CALENDAR_NAMES = frozenset((*MONTHS, *WEEKDAY_NAMES))
+_NO_TITLES = _CALENDAR_NAMES | lists.STARTERS | {"i'm", "i've", "i'll", "i'd", "tv", "lol"}
 
 
 def find_title(text: str) -> str | None:
@@ -182,7 +180,7 @@ _PLACE_BEFORE = re.compile(
 
 
 _HOLIDAYS = frozenset("easter christmas ramadan eid diwali hanukkah passover halloween".split())
-_NO_NAMES = lists.STARTERS | lists.WEEKDAYS | lists.MONTHS | _HOLIDAYS
+_NO_NAMES = lists.STARTERS | _CALENDAR_NAMES | _HOLIDAYS
 # A lone word at the start of a sentence is a name if somebody is or does something.
 _AFTER_NAME = re.compile(
     r"['’]s\b|\s+(?:[a-z]+(?:s|ed|n['’]?t)|and|who|will|can|had|got|just|also|now)\b|,\s"
@@ -192,23 +190,14 @@ _AFTER_NAME = re.compile(
 _FIRST_WORD = re.compile(r"[A-Z][a-z]+\s+(?=[A-Z])")
 
 
-def _measure_order(text: str) -> int:
-    """Return the length of a verb before a name: that of "Write " in "Write Anna a card"."""
-    match = _FIRST_WORD.match(text)
-    return match.end() if match and match[0].strip().lower() in _FIRST_NO_NAMES else 0
-
-
-def _opens_statement(text: str, match: re.Match[str]) -> bool:
-    return " " in match[0] or _AFTER_NAME.match(text, match.end()) is not None
-
-
 _FIRST_NO_NAMES = lists.IMPERATIVES | lists.COMMON_OPENERS
 
 
 def _names_somebody(text: str, match: re.Match[str]) -> bool:
     """Return True for a name that may be a person's: it stands first, or is met, known or loved."""
     word = re.split(r"[\s.'’]", match[0])[0].lower()
-    if match.start() == 0 and (word in _FIRST_NO_NAMES or not _opens_statement(text, match)):
+    opens_statement = " " in match[0] or _AFTER_NAME.match(text, match.end())
+    if match.start() == 0 and (word in _FIRST_NO_NAMES or not opens_statement):
         return False
     if word in _NO_NAMES:
         return False

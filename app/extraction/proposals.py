@@ -130,7 +130,10 @@ def read_proposal(sentence: str) -> Answers | None:
     text = text.rstrip("?.! ")
     if match := _TAIL.search(text):
         text = text[: match.start()]
-    text = _CONSEQUENCE.sub("", _strip_lead(text))
+    for lead in (_LEAD, _SPEAKERS_LEAD):
+        if match := lead.match(text):
+            text = text[match.end() :]
+    text = _CONSEQUENCE.sub("", text)
     is_open = _ALTERNATIVE.search(text) and not _NEGATION.search(text)
     is_talk = _OF_THE_TALK.match(text) and not _TITLE.search(text)
     if not text or is_open or _OFFER.search(text) or is_talk:
@@ -146,14 +149,6 @@ def leaves_open(stated: str) -> bool:
     return bool(_ANY.search(stated)) and not _NEGATION.search(stated)
 
 
-def _strip_lead(text: str) -> str:
-    if match := _LEAD.match(text):
-        text = text[match.end() :]
-    if match := _SPEAKERS_LEAD.match(text):
-        text = text[match.end() :]
-    return text
-
-
 _FRAGMENT = re.compile(r"(?P<still>still\s+)?(?P<state>[\w-]+)\b", re.IGNORECASE)
 
 
@@ -163,7 +158,7 @@ def _write_out_fragment(text: str) -> str:
     if match is None:
         return text
     state = match["state"].lower()
-    is_state = state in LASTING_ADJECTIVES and not state[0].isdigit()
+    is_state = state in LASTING_ADJECTIVES
     is_place = state in {"at", "in", "with", "on"} or state.endswith("ing")
     text = text[0].lower() + text[1:] if match["still"] or is_state else text
     return f"you are {text}" if is_state or (match["still"] and is_place) else text

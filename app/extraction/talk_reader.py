@@ -165,7 +165,6 @@ class _TalkReader:
         return text
 
     async def _read_prose(self, turn: int, cut: CutTurn, start: int, end: int) -> None:
-        """Read consecutive paragraphs of a turn."""
         content = self.turns[turn].content
         sentences = [first - start for first, _ in cut.sentences if first >= start]
         bulleted = replace_numbers(content)
@@ -192,7 +191,9 @@ class _TalkReader:
         corrects = is_correction(content[lead : piece.end])
         start, end = _trim_marks(content, lead if corrects else piece.start, piece.end)
         text, is_unclear = self._settle_pronoun(content[start:end])
-        reason = self._find_barred(cut, start, end) or _find_form(text)
+        reason = self._find_barred(cut, start, end)
+        if reason is None and not any(map(str.isalpha, text)):
+            reason = SkipReason.NO_STATEMENT
         is_changed = text != content[start:end] or self._is_in_other_language(text)
         if reason is None and (is_changed or self._is_baseless_frame(turn, piece)):
             read = await self._read_best(text)
@@ -299,7 +300,3 @@ def _trim_marks(content: str, start: int, end: int) -> tuple[int, int]:
     first = _FIRST_MARKS.match(words)
     last = _LAST_MARKS.search(words)
     return start + (first.end() if first else 0), start + (last.start() if last else len(words))
-
-
-def _find_form(words: str) -> SkipReason | None:
-    return None if any(map(str.isalpha, words)) else SkipReason.NO_STATEMENT

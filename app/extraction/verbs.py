@@ -1,6 +1,7 @@
-"""The bases of English verbs, and their pasts with the base of each."""
+"""English verbs and their pasts."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 _VOWELS = "aeiou"
@@ -23,41 +24,28 @@ def add_s(base: str) -> str:
     return base + "s"
 
 
-def _double_last(base: str) -> str:
-    if base in _DOUBLED or _SHORT.fullmatch(base):
-        return base + base[-1]
-    return base
-
-
 def _add_ed(base: str) -> str:
     if base.endswith("e"):
         return base + "d"
     if base.endswith("y") and base[-2] not in _VOWELS:
         return base[:-1] + "ied"
-    return _double_last(base) + "ed"
+    if base in _DOUBLED or _SHORT.fullmatch(base):
+        base += base[-1]
+    return base + "ed"
 
 
-BASES: set[str] = set()
-PASTS: dict[str, str] = {}
-
-
-def _add_verb(base: str, past: str) -> None:
-    BASES.add(base)
-    PASTS[past] = base
-
-
-def _load_verbs() -> None:
+def _list_verbs() -> Iterator[tuple[str, str]]:
+    """Yield the base and the past of each verb."""
     path = Path(__file__).parent / "data" / "verbs.txt"
     for line in path.read_text(encoding="utf-8").splitlines():
         words = line.split()
         if line.startswith("#"):
             continue
         if len(words) == 3:
-            base, past, _ = words
-            _add_verb(base, past)
-            continue
-        for base in words:
-            _add_verb(base, _add_ed(base))
+            yield words[0], words[1]
+        else:
+            yield from ((base, _add_ed(base)) for base in words)
 
 
-_load_verbs()
+# By their bases.
+PASTS = dict(_list_verbs())

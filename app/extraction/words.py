@@ -1,18 +1,21 @@
 """Lists of English words by which sentences are told apart. All are in lower case."""
 
+from app.extraction.verbs import add_s
+
 
 def _list(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-BE = _list("am is are was were be been being")
-HAVE = _list("have has had having")
-MODALS = _list("can could will would shall should may might must cannot")
-AUXILIARIES = BE | HAVE | MODALS | _list("do does did")
+AUXILIARIES = _list(
+    """
+    am is are was were be been being have has had having can could will would shall should may might
+    must cannot do does did
+    """
+)
 
 FIRST_PERSON = _list("i we")
 PRONOUNS = _list("he she they it")
-PRONOUN_OWNERS = _list("his her their its")
 
 # Words between a subject and its verb which do not change what the verb is.
 ADVERBS = _list(
@@ -74,24 +77,6 @@ IMPERATIVES = _list(
     extract insert tweak polish condense reword
     """
 )
-WEEKDAYS = _list("monday tuesday wednesday thursday friday saturday sunday")
-MONTHS = _list(
-    """
-    january february march april may june july august september october november december jan feb
-    mar apr jun jul aug sep sept oct nov dec
-    """
-)
-PEOPLE = _list(
-    """
-    wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse mother mum mom
-    father dad sister brother son daughter aunt uncle cousin nephew niece grandmother grandma gran
-    grandfather grandpa granny nan boss manager colleague coworker teammate friend neighbour
-    neighbor landlord landlady roommate flatmate housemate doctor dentist therapist teacher tutor
-    coach mentor client baby child kid toddler stepson stepdaughter stepfather stepmother stepmum
-    stepdad twin ex gp physio accountant lawyer assistant intern cto ceo cat dog puppy kitten horse
-    rabbit hamster parrot hubby nana godmother godfather goddaughter godson
-    """
-)
 FEMALE = _list(
     """
     wife girlfriend fiancée fiancee mother mum mom sister daughter aunt niece grandmother grandma
@@ -104,6 +89,15 @@ MALE = _list(
     stepson stepfather stepdad godfather godson
     """
 )
+PEOPLE = _list(
+    """
+    partner spouse cousin boss manager colleague coworker teammate friend neighbour neighbor
+    roommate flatmate housemate doctor dentist therapist teacher tutor coach mentor client baby
+    child kid toddler twin ex gp physio accountant lawyer assistant intern cto ceo cat dog puppy
+    kitten horse rabbit hamster parrot hubby
+    """
+)
+PEOPLE |= FEMALE | MALE
 PLURAL_PEOPLE = _list(
     """
     parents kids children sons daughters sisters brothers twins grandparents friends colleagues
@@ -130,15 +124,6 @@ STARTERS = _list(
     like unlike than via per etc not-sure ive im dont cant whoever whose
     """
 )
-# Words by which "Anna's …" is short for "Anna is …".
-STATES = _list(
-    """
-    allergic vegan vegetarian married divorced pregnant retired called named born based coeliac
-    celiac diabetic due closed open lactose gluten deaf blind left-handed moving my our 1 2 3 4 5 6
-    7 8 9 10 11 12 13 14 15 16 17 18 down out away back terrified afraid scared really very so
-    """
-)
-
 PLAIN_VERBS = _list(
     """
     live work go like love hate use prefer need want speak play run take start end eat drink sleep
@@ -149,17 +134,13 @@ PLAIN_VERBS = _list(
     commute travel fly land grow
     """
 )
-THIRD_VERBS = _list(
+THIRD_VERBS = frozenset(map(add_s, PLAIN_VERBS)) | _list(
     """
-    lives works goes likes loves hates uses prefers needs wants speaks plays runs takes starts ends
-    eats drinks sleeps comes gets makes studies teaches owns costs meets opens closes happens keeps
-    stays sits stands holds gives brings includes covers contains requires expires belongs deploys
-    ships rents drives walks swims wears knows means says calls visits arrives leaves dies turns
-    rotates depends hosts sells buys pays collects handles manages leads reads writes watches cooks
-    bakes rides sings knits coaches volunteers commutes travels flies lands grows helps thinks
-    answers refuses insists hopes believes suffers snores moves plans bides asks tells
+    answers asks believes bides helps hopes insists moves plans refuses snores suffers tells thinks
     """
 )
+# These are nouns as well.
+THIRD_VERBS -= _list("paints serves shares stores supports trains")
 
 # Nouns that open a sentence with a capital and are nobody's name.
 COMMON_OPENERS = _list(
@@ -170,9 +151,12 @@ COMMON_OPENERS = _list(
     """
 )
 
-
-LASTING_ADJECTIVES = STATES | frozenset(
+# What somebody or something is for long.
+LASTING_ADJECTIVES = _list(
     """
+    allergic vegan vegetarian married divorced pregnant retired called named born based coeliac
+    diabetic due closed open lactose gluten deaf blind left-handed moving my our down out away back
+    terrified afraid scared really very so
     pescatarian pescetarian celiac asthmatic dyslexic autistic epileptic anaemic anemic colourblind
     colorblind mute disabled gay lesbian bisexual bi trans nonbinary straight queer single widowed
     engaged separated unemployed freelance teetotal sober religious atheist agnostic catholic
@@ -180,5 +164,5 @@ LASTING_ADJECTIVES = STATES | frozenset(
     insured vaccinated tall bald ginger blonde blond introverted extroverted adopted homeschooled
     self-employed childless lefthanded righthanded shortsighted longsighted insulin-dependent
     expecting claustrophobic
-    """.split()
+    """
 )

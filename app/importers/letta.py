@@ -46,7 +46,7 @@ def read(document: Document) -> Reading:
     if messages:
         reading.notes.append(
             f"{messages} messages are not imported: facts in them are read by "
-            "`palimpsest capture` (docs/messages.md)."
+            "`palimpsest capture` (docs/guide/messages.md)."
         )
     return reading
 

@@ -62,7 +62,7 @@ def read(document: Document) -> Reading:
     if changed:
         reading.notes.append(
             f"Changed after they were made: {changed} memories. The file does not say what "
-            "they said before: add `history` of each (docs/importing.md)."
+            "they said before: add `history` of each (docs/guide/importing.md)."
         )
     return reading
 

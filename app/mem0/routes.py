@@ -337,5 +337,5 @@ async def _delete_many(call: _Call, parameters: Deletions) -> dict[str, Any]:
 async def _refuse(_call: _Call, _: AnyParameters) -> dict[str, Any]:
     raise Unsupported(
         "This service has no such call of mem0: it adds, searches, lists, reads, updates and "
-        "deletes memories, and lists and deletes entities (docs/mem0.md)."
+        "deletes memories, and lists and deletes entities (docs/guide/mem0.md)."
     )

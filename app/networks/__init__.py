@@ -9,6 +9,7 @@ from app.networks.session import (
     NetworkSet,
     locate_tokens,
     locate_words,
+    make_encodable,
     weigh_logits,
 )
 
@@ -22,6 +23,7 @@ __all__ = [
     "get_requester",
     "locate_tokens",
     "locate_words",
+    "make_encodable",
     "weigh_logits",
     "work_for",
 ]

@@ -73,13 +73,11 @@ class FairThreads:
         """Run steps until none waits that may run now."""
         while step := self._take_next():
             step.run()
-            self._note_end(step.requester.name)
-
-    def _note_end(self, name: str) -> None:
-        with self._lock:
-            self._running[name] -= 1
-            if not self._running[name]:
-                del self._running[name]
+            name = step.requester.name
+            with self._lock:
+                self._running[name] -= 1
+                if not self._running[name]:
+                    del self._running[name]
 
     def _take_next(self) -> _Step | None:
         """Return the next step of the requester whose turn it is, and let the others come first.
@@ -87,7 +85,10 @@ class FairThreads:
         Return None if all that wait have as many threads as they may have.
         """
         with self._lock:
-            name = self._find_next_name()
+            last = self._last_shared
+            is_shared = last is not None and monotonic() - last < SHARED_SECONDS
+            most = max(1, self.count - 1) if is_shared else self.count
+            name = next((name for name in self._waiting if self._running[name] < most), None)
             if name is None:
                 return None
             steps = self._waiting.pop(name)
@@ -98,16 +99,3 @@ class FairThreads:
             if self._running.keys() | self._waiting.keys() != {name}:
                 self._last_shared = monotonic()
             return step
-
-    def _find_next_name(self) -> str | None:
-        most = self._count_threads_of_one()
-        for name in self._waiting:
-            if self._running[name] < most:
-                return name
-        return None
-
-    def _count_threads_of_one(self) -> int:
-        """Return how many threads one requester may have now."""
-        last = self._last_shared
-        is_shared = last is not None and monotonic() - last < SHARED_SECONDS
-        return max(1, self.count - 1) if is_shared else self.count

@@ -64,9 +64,13 @@ class NetworkSet:
 
 
 def encode_text(tokenizer: Tokenizer, text: str) -> Encoding:
-    """Return the tokens of the text. Characters that UTF-8 lacks are question marks."""
-    encodable = text.encode("utf-8", "replace").decode("utf-8")
-    return tokenizer.encode(encodable, add_special_tokens=False)
+    """Return the tokens of the text, without those of a start and an end."""
+    return tokenizer.encode(make_encodable(text), add_special_tokens=False)
+
+
+def make_encodable(text: str) -> str:
+    """Return the text with question marks for the characters that UTF-8 lacks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @cache
@@ -77,7 +81,6 @@ def _read_tokenizer(path: Path) -> Tokenizer:
 
 @cache
 def _open_weights(folder: Path) -> tuple[Tokenizer, NDArray[np.float32]]:
-    """Return the tokenizer, and the weight of each of its pieces for English."""
     tokenizer = _read_tokenizer(check_file(TOKENIZER, folder))
     return tokenizer, np.load(check_file(ENGLISH_WEIGHTS, folder)).astype(np.float32)
 

@@ -14,7 +14,7 @@ from app.planning.building_blocks import Placement, choose_start, choose_told_at
 from app.planning.dating import find_told_later, has_only_dated_end, is_past, move_before
 from app.planning.plan import IncomingFact, Plan, ReviewSource
 
-# The local judge ends .13 % of look-alikes at this confidence (docs/classification.md).
+# The local judge ends .13 % of look-alikes at this confidence (docs/design/classification.md).
 SURE_OF_CAPTURED = 0.97
 
 

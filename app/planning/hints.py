@@ -322,8 +322,8 @@ def find_date_hints(left_open: Sequence[str]) -> list[Hint]:
 def build_language_hint() -> Hint:
     """Return the hint about a fact that nobody who judged it could read."""
     sentence = (
-        "is in a language that is not read here (docs/languages.md): whether it ends, corrects or "
-        "repeats something was not judged; set a model, or give entity and key"
+        "is in a language that is not read here (docs/operate/languages.md): whether it ends, "
+        "corrects or repeats something was not judged; set a model, or give entity and key"
     )
     return Hint(HintName.LANGUAGE_NOT_READ, sentence, ())
 

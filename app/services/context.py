@@ -53,6 +53,37 @@ LEAST_CHANCE = 0.1
 MOST_READ = 10
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest:
+    """What a context is about, at which point, and how many tokens it may take.
+
+    With `focus`, of what hardly answers the query only constraints and core memories stay, unless
+    nothing answers it. If it `asks`, a context of the present has questions about what it shows. It
+    ends `with_talk` that is about the query and became no fact.
+    """
+
+    query: str | None
+    budget: int
+    filters: Filters
+    point: Point
+    asks: bool
+    with_talk: bool
+    focus: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The memories from which a context is composed, and the reviews that concern them.
+
+    `ranks` are the places of those that the query finds; None without a query.
+    """
+
+    memories: Sequence[Memory]
+    in_question: Mapping[UUID, Sequence[UUID]]
+    ranks: Mapping[UUID, int] | None = None
+    talk: Sequence[str] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class ComposedContext:
     """A context as of a moment, and the hints of its items that have any."""
@@ -83,71 +114,67 @@ class ContextComposer:
         self._half_lives = half_lives
         self._max_answer_bytes = max_answer_bytes
 
-    async def compose(
-        self,
-        agent: AgentId,
-        query: str | None,
-        *,
-        budget: int,
-        filters: Filters,
-        point: Point,
-        asks: bool,
-        with_talk: bool,
-        focus: bool,
-    ) -> ComposedContext:
+    async def compose(self, agent: AgentId, request: ContextRequest) -> ComposedContext:
         """Return what holds at the point, most useful first, in at most `budget` tokens.
 
         The strongest memories compete with those nearest to the query. Those in the context count
-        as used. With `focus`, of what hardly answers the query only constraints and core memories
-        stay, unless nothing answers it. If it `asks`, a context of the present has questions about
-        what it shows. It ends `with_talk` that is about the query and became no fact.
+        as used.
         """
+        filters, point, budget = request.filters, request.point, request.budget
         limit = _choose_row_limit(budget)
         ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
 
-        async def read_strongest(
-            connection: AsyncConnection,
-        ) -> tuple[Ranked, Mapping[UUID, Sequence[UUID]]]:
+        async def read_strongest(connection: AsyncConnection) -> tuple[Ranked, _Choice]:
             ranked = await self._list_strongest(connection, agent, filters, point, ranking)
             if point.known_at is not None:
-                return ranked, {}
+                return ranked, _Choice(ranked.memories, {})
             ids = [memory.id for memory in ranked.memories]
-            return ranked, await find_waiting_reviews(connection, agent, ids)
+            waiting = await find_waiting_reviews(connection, agent, ids)
+            return ranked, _Choice(ranked.memories, waiting)
 
-        strong, in_question = await self._reads.run(agent, read_strongest, known_at=point.known_at)
+        strong, choice = await self._reads.run(agent, read_strongest, known_at=point.known_at)
         moment = strong.moment
-        strongest, near = strong.memories, []
-        talk: list[str] = []
-        ranks: dict[UUID, int] | None = None
-        if query:
-            question = await self._searcher.read(agent, Question(query, "hybrid", NEAREST), point)
-            nearest = await self._find_nearest(agent, question, filters, point, moment)
-            hits = nearest.hits
-            if focus and hits and hits[0].score >= ANSWERS:
-                hits = [hit for hit in hits if hit.score >= FOCUS]
-                strongest = list(filter(_stays_in_focus, strongest))
-            near = [hit.memory for hit in hits]
-            in_question = {**in_question, **nearest.in_question}
-            ranks = {memory.id: rank for rank, memory in enumerate(near)}
-            if with_talk:
-                talk = await self._list_said(agent, question, filters, point)
-        memories = {memory.id: memory for memory in (*strongest, *near)}
+        if request.query:
+            choice = await self._add_nearest(agent, request.query, request, choice, moment)
         items = [
-            self._build_item(memory, moment, ranks, in_question.get(memory.id, ()))
-            for memory in memories.values()
+            self._build_item(memory, moment, choice.ranks, choice.in_question.get(memory.id, ()))
+            for memory in choice.memories
         ]
-        context = compose_context(items, budget=budget, holding=strong.live, talk=talk)
-        if asks and point.is_present:
+        context = compose_context(items, budget=budget, holding=strong.live, talk=choice.talk)
+        if request.asks and point.is_present:
             questions = await self._find_questions(agent, context)
             if questions:
                 context = compose_context(
-                    items, budget=budget, holding=strong.live, questions=questions, talk=talk
+                    items, budget=budget, holding=strong.live, questions=questions, talk=choice.talk
                 )
             self._usage.note_shown(agent, [question.review_id for question in context.questions])
         shown = [item.memory for item in context.items]
         self._usage.note_uses(agent, [memory.id for memory in shown])
         hints_by_id = await self._find_hints(agent, shown, point, moment) if shown else {}
         return ComposedContext(moment, context, hints_by_id)
+
+    async def _add_nearest(
+        self, agent: AgentId, query: str, request: ContextRequest, choice: _Choice, moment: Moment
+    ) -> _Choice:
+        """Return the choice with what the query finds; in focus, without what hardly answers."""
+        point = request.point
+        question = await self._searcher.read(agent, Question(query, "hybrid", NEAREST), point)
+        nearest = await self._find_nearest(agent, question, request.filters, point, moment)
+        hits, strongest = nearest.hits, choice.memories
+        if request.focus and hits and hits[0].score >= ANSWERS:
+            hits = [hit for hit in hits if hit.score >= FOCUS]
+            strongest = list(filter(_stays_in_focus, strongest))
+        talk: list[str] = []
+        if request.with_talk:
+            talk = await self._list_said(agent, question, request.filters, point)
+        near = [hit.memory for hit in hits]
+        memories = {memory.id: memory for memory in (*strongest, *near)}
+        return _Choice(
+            list(memories.values()),
+            {**choice.in_question, **nearest.in_question},
+            {memory.id: rank for rank, memory in enumerate(near)},
+            talk,
+        )
 
     async def _list_said(
         self, agent: AgentId, question: Question, filters: Filters, point: Point

@@ -1,4 +1,4 @@
-"""The proxy of docs/network.md: what comes through it, and what it keeps out."""
+"""The proxy of docs/operate/network.md: what comes through it, and what it keeps out."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ from support.service import running
 from support.service_process import free_port
 from support.tls_database import make_certificate
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "network.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "operate" / "network.md"
 HOST = "memory.example.com"
 KEY = "a-key-of-the-tests-0123456789abcdef"
 NGINX = shutil.which("nginx") or "/usr/sbin/nginx"

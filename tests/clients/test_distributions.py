@@ -163,7 +163,9 @@ def list_commands(value: object) -> Iterator[str]:
 
 
 def test_a_host_starts_our_command_by_its_absolute_path() -> None:
-    files = [json.loads(path.read_text()) for path in (ROOT / "docs" / "hooks").glob("*.json")]
+    files = [
+        json.loads(path.read_text()) for path in (ROOT / "docs" / "guide" / "hooks").glob("*.json")
+    ]
     blocks = [
         json.loads(block)
         for path in TEXTS

@@ -1,4 +1,4 @@
-"""The examples of docs/messages.md, executed."""
+"""The examples of docs/guide/talk.md, executed."""
 
 import re
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ import pytest
 from app.domain.talk import Role, SkipReason, Turn
 from support.talk import read_turns
 
-PAGE = (Path(__file__).parents[2] / "docs" / "messages.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "talk.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```talk\n(.*?)```", PAGE, re.DOTALL)
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 Outcome = tuple[str, str]

@@ -16,8 +16,8 @@ class HealthProblem(AnswerBase):
     agent_id: str
     check: str = Field(
         description=(
-            "Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/doctor.md lists "
-            "them."
+            "Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/operate/doctor.md "
+            "lists them."
         )
     )
     ids: list[str] = Field(description="The memories, operations, reviews or keys that break it.")

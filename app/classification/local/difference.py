@@ -1,8 +1,6 @@
 """In which words two texts differ."""
 
-from collections.abc import Sequence
-from itertools import takewhile
-
+from app.classification.signals.token import count_common
 from app.domain.text import fold
 
 _SHOWN = 80  # characters of each text
@@ -17,8 +15,8 @@ def describe_difference(stored: str, incoming: str) -> str:
     old_folded, new_folded = list(map(fold, old)), list(map(fold, new))
     if old_folded == new_folded:
         return f'"{_shorten(stored)}" says the same'
-    start = _count_equal(old_folded, new_folded)
-    end = _count_equal(old_folded[start:][::-1], new_folded[start:][::-1])
+    start = count_common(old_folded, new_folded)
+    end = count_common(old_folded[start:][::-1], new_folded[start:][::-1])
     before = _shorten(" ".join(old[start : len(old) - end]))
     after = _shorten(" ".join(new[start : len(new) - end]))
     if not before:
@@ -26,11 +24,6 @@ def describe_difference(stored: str, incoming: str) -> str:
     if not after:
         return f'leaves out "{before}"'
     return f'"{before}" → "{after}"'
-
-
-def _count_equal(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many words both begin with."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _shorten(text: str) -> str:

@@ -153,7 +153,7 @@ class _Weighing:
             judgments = self._keep_likely_questions(judgments)
         elif max(reading.ends for reading in self.readings) < _LIKELY:
             judgments = self._find_repetition() or judgments
-        if not any(map(_says_something, judgments)):
+        if not any(each.flag or each.relation.effect.changes_stored for each in judgments):
             judgments = self._ask_about_merge(judgments) or self._ask_about_decision(judgments)
         return [
             _note_opinions(candidate.judgment, judgment, reading, self.thresholds)
@@ -169,7 +169,10 @@ class _Weighing:
             return signal
         strongest = max(signal.findings, key=lambda finding: finding.confidence, default=None)
         if strongest and strongest.name in DECIDING:
-            return self._check_value(signal, reading)
+            # "NYC" after "New York City" is the same value, which the network sees.
+            may_be_one = max(reading.duplicate, reading.complement) >= _LIKELY
+            is_asked = _ends(signal) and may_be_one
+            return replace(signal, flag=True, disagree=True) if is_asked else signal
         if signal.relation is Relation.DUPLICATE:
             is_read = reading.duplicate >= _LIKELY
             return signal if is_read else _object(signal, reading.duplicate)
@@ -201,16 +204,6 @@ class _Weighing:
         if relation is Relation.RETRACTION and self.has_end and not is_signalled:
             return Relation.UPDATE
         return relation
-
-    def _check_value(self, signal: Judgment, reading: Reading) -> Judgment:
-        """Return the judgment of signals that decide, or a question if both values may be one.
-
-        "NYC" after "New York City" is the same value, which the network sees.
-        """
-        may_be_one = max(reading.duplicate, reading.complement) >= _LIKELY
-        if _ends(signal) and may_be_one:
-            return replace(signal, flag=True, disagree=True)
-        return signal
 
     def _keep_likely_questions(self, judgments: Sequence[Judgment]) -> list[Judgment]:
         """Return the judgments without questions about what the text has likely left alone.
@@ -293,10 +286,6 @@ class _Weighing:
 
 def _ends(judgment: Judgment) -> bool:
     return judgment.relation.effect.ends_stored and not judgment.flag
-
-
-def _says_something(judgment: Judgment) -> bool:
-    return judgment.relation.effect.changes_stored or judgment.flag
 
 
 def _object(signal: Judgment, agreement: float) -> Judgment:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.classification.local.reading import Reading
-from app.networks import ENGLISH, FairThreads, NetworkSet, weigh_logits
+from app.networks import ENGLISH, FairThreads, NetworkSet, make_encodable, weigh_logits
 
 # Of each text. A fact is shorter; of a longer text the beginning is read.
 MAX_TOKENS: Final = 96
@@ -60,7 +60,12 @@ class LocalNetwork:
 
     def _read_first(self, stored: Sequence[str], incoming: str) -> tuple[list[Reading], list[Pass]]:
         """Return what the first pass reads, and the passes that are left: mostly none."""
-        [tokens, *others] = self._tokenize_all([incoming, *stored])
+        texts = [incoming, *stored]
+        if self._networks is not ENGLISH:
+            texts = list(map(end_text, texts))
+        encodable = list(map(make_encodable, texts))
+        encoded = self._tokenizer.encode_batch(encodable, add_special_tokens=False)
+        [tokens, *others] = [each.ids[:MAX_TOKENS] for each in encoded]
         first, *later = (partial(self._read_crowd, each, tokens) for each in split_crowd(others))
         return first(), list(later)
 
@@ -68,13 +73,6 @@ class LocalNetwork:
         inputs = build_inputs(self._networks, stored, incoming)
         [logits] = self._session.run(["logits"], inputs)
         return [Reading(*row) for row in weigh_logits(logits).tolist()]
-
-    def _tokenize_all(self, texts: Sequence[str]) -> list[Tokens]:
-        if self._networks is not ENGLISH:
-            texts = list(map(end_text, texts))
-        encodable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        encoded = self._tokenizer.encode_batch(encodable, add_special_tokens=False)
-        return [each.ids[:MAX_TOKENS] for each in encoded]
 
 
 def end_text(text: str) -> str:
@@ -117,20 +115,16 @@ def build_inputs(
     first = max(places) + 1
     places += range(first, first + len(incoming) + 1)
     blocks += [SHARED] * (len(incoming) + 1)
+    reader, read = np.array(blocks)[:, None], np.array(blocks)[None, :]
+    is_seen = (reader == SHARED) | (read == SHARED) | (reader == read)
+    mask = np.where(is_seen, np.float32(0), np.float32(UNSEEN))
     return {
         "ids": np.array([ids]),
         "types": np.array([types]),
         "places": np.array([places]),
-        "mask": _build_mask(np.array(blocks)),
+        "mask": mask[np.newaxis, np.newaxis],
         "pool": _build_pool(np.array(blocks), starts),
     }
-
-
-def _build_mask(blocks: NDArray[np.int64]) -> NDArray[np.float32]:
-    reader, read = blocks[:, None], blocks[None, :]
-    is_seen = (reader == SHARED) | (read == SHARED) | (reader == read)
-    mask: NDArray[np.float32] = np.where(is_seen, np.float32(0), np.float32(UNSEEN))
-    return mask[np.newaxis, np.newaxis]
 
 
 def _build_pool(blocks: NDArray[np.int64], starts: Sequence[int]) -> NDArray[np.float32]:

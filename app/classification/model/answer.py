@@ -86,28 +86,13 @@ class ModelAnswer:
 def read_answer(text: str, count: int) -> ModelAnswer:
     """Return the answer in a text about candidates 1 to `count`.
 
-    Raise UnreadableAnswer if there is none.
+    A candidate with different relations has no entry. Raise UnreadableAnswer if there is no answer.
     """
-    answer = find_answer(text, SCHEMA)
     ignored: list[str] = []
-    entries, unclear = _parse_entries(answer["judgments"], count, ignored)
-    return ModelAnswer(entries, frozenset(unclear), tuple(ignored))
-
-
-# --- its entries ----------------------------------------------------------------------------------
-
-
-def _parse_entries(
-    judgments: list[Any], count: int, ignored: list[str]
-) -> tuple[dict[int, AnswerEntry], set[int]]:
-    """Return the entry of each candidate, and the candidates whose entries are of no use.
-
-    A candidate with different relations has no entry.
-    """
     entries: dict[int, AnswerEntry] = {}
     unclear: set[int] = set()
     contradictory: set[int] = set()
-    for judgment in judgments:
+    for judgment in find_answer(text, SCHEMA)["judgments"]:
         number = _parse_number(judgment, count, ignored)
         if number is None:
             continue
@@ -123,7 +108,8 @@ def _parse_entries(
     for number in sorted(contradictory):
         ignored.append(f"candidate {number} has several judgments that differ")
         del entries[number]
-    return entries, (unclear - entries.keys()) | contradictory
+    unclear = (unclear - entries.keys()) | contradictory
+    return ModelAnswer(entries, frozenset(unclear), tuple(ignored))
 
 
 def _parse_number(judgment: Any, count: int, ignored: list[str]) -> int | None:
@@ -150,16 +136,18 @@ def _parse_entry(judgment: dict[str, Any], number: int, ignored: list[str]) -> A
         shown = show_value(judgment.get("confidence"))
         ignored.append(f"candidate {number} has the confidence {shown}")
         return None
-    reason = _parse_reason(judgment.get("reason"))
-    new_text = _parse_text(judgment.get("text"), number, ignored)
-    return AnswerEntry(relation, confidence, reason, new_text, is_part=word == PART)
-
-
-def _parse_reason(value: Any) -> str:
-    text = value if isinstance(value, str) else ""
+    reason = judgment.get("reason")
+    text = reason if isinstance(reason, str) else ""
     storable = text.encode("utf-8", "ignore").decode().replace("\0", "")
-    one_line = " ".join(storable.split())
-    return one_line[:MAX_REASON] or "The model gave no reason."
+    one_line = " ".join(storable.split())[:MAX_REASON]
+    new_text = _parse_text(judgment.get("text"), number, ignored)
+    return AnswerEntry(
+        relation,
+        confidence,
+        one_line or "The model gave no reason.",
+        new_text,
+        is_part=word == PART,
+    )
 
 
 def _parse_text(value: Any, number: int, ignored: list[str]) -> str | None:

@@ -1,6 +1,5 @@
 """A check of the model: ten pairs with known answers, asked as the service asks."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -9,7 +8,6 @@ from uuid import UUID
 from app.classification.model.judge import ModelJudge, ModelUsage, ModelVerdict
 from app.classification.model.question import PromptCandidate, PromptStatement, Question
 from app.domain.agent import AgentId
-from app.domain.relation import Judgment
 from app.remote.budget import Payer
 from app.remote.chat import ChatClient
 from app.remote.dialect import Dialect
@@ -119,14 +117,24 @@ class ModelChecker:
         pairs: list[CheckedPair] = []
         verdicts: list[ModelVerdict] = []
         failure, detail = None, None
-        for question, known in _build_questions():
+        for incoming, group in groupby(PAIRS, key=lambda pair: pair.incoming):
+            known = list(group)
+            candidates = tuple(
+                PromptCandidate(UUID(int=number), PromptStatement(pair.stored))
+                for number, pair in enumerate(known, 1)
+            )
+            question = Question(PromptStatement(incoming), candidates)
             [verdict] = await self._judge.judge(SERVICE, [question])
             verdicts.append(verdict)
             if verdict.failure and not verdict.judgments:
                 failure, detail = verdict.failure, verdict.trouble
                 break
-            ended = {each.memory_id for each in verdict.judgments if self._is_ending(each)}
-            for candidate, pair in zip(question.candidates, known, strict=True):
+            ended = {
+                each.memory_id
+                for each in verdict.judgments
+                if each.relation.effect.ends_stored and each.confidence >= self._sure
+            }
+            for candidate, pair in zip(candidates, known, strict=True):
                 pairs.append(CheckedPair(pair, candidate.memory_id in ended))
         self.report = ModelReport(
             model=self._chat.model,
@@ -141,17 +149,3 @@ class ModelChecker:
             detail=detail,
         )
         return self.report
-
-    def _is_ending(self, judgment: Judgment) -> bool:
-        return judgment.relation.effect.ends_stored and judgment.confidence >= self._sure
-
-
-def _build_questions() -> Iterator[tuple[Question, list[KnownPair]]]:
-    """Yield a question for each incoming text, and the pairs that it asks about."""
-    for incoming, group in groupby(PAIRS, key=lambda pair: pair.incoming):
-        pairs = list(group)
-        candidates = tuple(
-            PromptCandidate(UUID(int=number), PromptStatement(pair.stored))
-            for number, pair in enumerate(pairs, 1)
-        )
-        yield Question(PromptStatement(incoming), candidates), pairs

@@ -46,11 +46,8 @@ def find_reason_to_ask(fact: Fact, candidates: Sequence[Candidate], local: Local
 def _is_in_same_slot(fact: Fact, stored: StoredFact) -> bool:
     if fact.key is not None and stored.key is not None:
         return fact.slot == stored.slot
-    return (
-        fact.derived is not None
-        and stored.derived is not None
-        and ((fact.derived.entity, fact.derived.key) == (stored.derived.entity, stored.derived.key))
-    )
+    new, old = fact.derived, stored.derived
+    return new is not None and old is not None and (new.entity, new.key) == (old.entity, old.key)
 
 
 def build_question(fact: Fact, candidates: Sequence[Candidate], local: LocalVerdict) -> Question:

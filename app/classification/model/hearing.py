@@ -58,7 +58,15 @@ def hear_model(
     return replace(
         local.verdict,
         judgments=tuple(judgments),
-        model_cost=_build_model_cost(by_model),
+        model_cost=ModelCost(
+            model=by_model.model,
+            prompt_version=by_model.prompt_version,
+            llm_calls=by_model.usage.llm_calls,
+            prompt_tokens=by_model.usage.prompt_tokens,
+            completion_tokens=by_model.usage.completion_tokens,
+            ms=round(by_model.usage.ms, 1),
+            trouble=by_model.trouble,
+        ),
         look_again=by_model.failure,
     )
 
@@ -107,7 +115,9 @@ class _Hearing:
         """Return the judgment on a candidate that the local judges, the model or both judged."""
         if by_model is None:
             return local
-        local = local or _judge_unread(by_model.memory_id)
+        if local is None:  # the local judges did not read the text, for its length
+            memory_id = by_model.memory_id
+            local = Judgment(memory_id, Relation.NONE, 0.0, "too long to be read", Judge.RULE)
         reading = self._readings.get(local.memory_id)
         similarity = self._candidates[local.memory_id].similarity
         holds = reading is not None and surely_holds(reading, local, similarity)
@@ -118,7 +128,9 @@ class _Hearing:
         if is_confirmed is not None:
             self._trust.count_second_word(is_confirmed=is_confirmed)
         judgment = self._check(local, by_model, reading, holds=holds)
-        opinion = _build_opinion(by_model)
+        opinion = Opinion(
+            by_model.decided_by, by_model.relation, by_model.confidence, by_model.reasoning
+        )
         changes = {each.relation.effect.changes_stored for each in (*local.opinions, opinion)}
         return replace(
             judgment,
@@ -143,18 +155,16 @@ class _Hearing:
         if is_taken_back and self._trust.is_low and not local.relation.effect.changes_stored:
             return local
         checked = self._check_text(by_model)
-        is_supported = not holds and not is_taken_back and self._is_trusted(local, reading)
+        # A model that ends what holds needs more support.
+        is_trusted = _acts(local) or not self._trust.is_low
+        if not is_trusted and reading is not None:
+            is_trusted = reading.ends + reading.part >= LEAST_SUPPORT
+        is_supported = is_trusted and not holds and not is_taken_back
         return checked if is_supported else replace(checked, flag=True)
 
     def _is_taken_back(self, by_model: Judgment) -> bool:
         """Return True if the model was asked about this candidate again, and says otherwise."""
         return self._confirmed.get(by_model.memory_id) is False
-
-    def _is_trusted(self, local: Judgment, reading: Reading | None) -> bool:
-        """Return True if the model may be right. One that ends what holds needs more support."""
-        if _acts(local) or not self._trust.is_low:
-            return True
-        return reading is not None and reading.ends + reading.part >= LEAST_SUPPORT
 
     def _keep_local(self, local: Judgment, by_model: Judgment) -> Judgment:
         """Return the judgment where the model sees no change.
@@ -227,24 +237,3 @@ class _Hearing:
 
 def _acts(local: Judgment) -> bool:
     return local.relation.effect.ends_stored and not local.flag
-
-
-def _judge_unread(memory_id: UUID) -> Judgment:
-    """Return the judgment of local judges that did not read a text, for its length."""
-    return Judgment(memory_id, Relation.NONE, 0.0, "too long to be read", Judge.RULE)
-
-
-def _build_opinion(judgment: Judgment) -> Opinion:
-    return Opinion(judgment.decided_by, judgment.relation, judgment.confidence, judgment.reasoning)
-
-
-def _build_model_cost(verdict: ModelVerdict) -> ModelCost:
-    return ModelCost(
-        model=verdict.model,
-        prompt_version=verdict.prompt_version,
-        llm_calls=verdict.usage.llm_calls,
-        prompt_tokens=verdict.usage.prompt_tokens,
-        completion_tokens=verdict.usage.completion_tokens,
-        ms=round(verdict.usage.ms, 1),
-        trouble=verdict.trouble,
-    )

@@ -3,9 +3,8 @@
 Every reason is a named signal with a measured reliability. An identity veto comes before all.
 """
 
-from app.classification.signals.judge import has_reason, judge_candidates
-from app.classification.signals.prepare import prepare_text
-from app.classification.signals.relation import SignalJudgment, StatedSlot, Statement
+from app.classification.signals.judge import has_reason, judge_candidates, prepare_text
+from app.classification.signals.relation import SignalJudgment, Statement
 from app.classification.signals.renames import rename_text
 from app.classification.signals.slots import derive_fact_slot, derive_slot
 from app.classification.signals.speech import Speech, find_speech
@@ -13,7 +12,6 @@ from app.classification.signals.speech import Speech, find_speech
 __all__ = [
     "SignalJudgment",
     "Speech",
-    "StatedSlot",
     "Statement",
     "derive_fact_slot",
     "derive_slot",

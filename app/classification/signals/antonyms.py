@@ -6,8 +6,8 @@ from itertools import pairwise
 from app.classification.signals import lexicon
 from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.token import Token, find_place
+from app.domain.relation import Finding, Relation
 
 _BECOMING = frozenset("be get become go turn".split())
 _COMES_IN_MANY = frozenset("come available offer sell buy".split())
@@ -17,7 +17,11 @@ _POINTING = lexicon.ARTICLES | {"my", "our", "'s"}
 
 def find_antonyms(pair: Pair) -> Iterator[Finding]:
     """Yield a finding if exactly one word differs and the two words exclude each other."""
-    if len(pair.only_old) != 1 or not _match_otherwise(pair):
+    if len(pair.only_old) != 1 or not pair.same_owner or not pair.same_order:
+        return
+    if not (pair.shared or pair.new.owner):
+        return
+    if (pair.new.negated, pair.new.modal) != (pair.old.negated, pair.old.modal):
         return
     (old,) = pair.only_old
     new = next(iter(pair.only_new)) if len(pair.only_new) == 1 else _new_state(pair)
@@ -27,24 +31,10 @@ def find_antonyms(pair: Pair) -> Iterator[Finding]:
         if not _describes_one_of_many(pair, new):
             reason = f"{new} is the opposite of {old}"
             yield make_finding("antonym", Relation.CONTRADICTION, reason)
-    elif new and _excludes(pair, new, old):
-        yield make_finding("exclusive_value", Relation.UPDATE, f"{new} excludes {old}")
-
-
-def _match_otherwise(pair: Pair) -> bool:
-    """Return True if owner, negation, modality and order are the same."""
-    if not pair.same_owner or not (pair.shared or pair.new.owner):
-        return False
-    new, old = pair.new, pair.old
-    same_polarity = new.negated == old.negated and new.modal == old.modal
-    return same_polarity and pair.same_order
-
-
-def _excludes(pair: Pair, new: str, old: str) -> bool:
-    if pair.new.kinds[new] != "word" or _may_hold_both(pair, new, old):
-        return False
-    groups = lexicon.EXCLUSIVE_GROUPS
-    return bool(groups.get(new, frozenset()) & groups.get(old, frozenset()))
+    elif new and pair.new.kinds[new] == "word" and not _may_hold_both(pair, new, old):
+        groups = lexicon.EXCLUSIVE_GROUPS
+        if groups.get(new, frozenset()) & groups.get(old, frozenset()):
+            yield make_finding("exclusive_value", Relation.UPDATE, f"{new} excludes {old}")
 
 
 def _new_state(pair: Pair) -> str:

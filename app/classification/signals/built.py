@@ -11,7 +11,7 @@ from app.classification.signals import lexicon
 from app.classification.signals.frame import Frame, Value, find_leading_phrase, make_built_frame
 from app.classification.signals.reading import Clause
 from app.classification.signals.skeleton import collect_referents
-from app.classification.signals.token import Token, find_place, join_texts
+from app.classification.signals.token import CALENDAR, Token, find_place, join_texts
 
 Tokens = Sequence[Token]
 _CHOSEN = frozenset("favourite prefer current default main primary official".split())
@@ -20,17 +20,13 @@ _GOES_OVER = frozenset(("switch", "move", "migrate", "go"))
 _TURNS_PASSIVE = frozenset(("to", "from", "by", "up", "down"))
 _OURS = frozenset(("my", "our"))
 _OWNER_MARKS = frozenset(("of", "for", "at"))
-_EVENT_TIMES = frozenset(("date", "weekday", "time"))
 
 
 def find_built_frame(clause: Clause, bones: Tokens) -> Frame | None:
     """Return the frame of a plainly built clause, or None."""
-    changed = _find_altered_frame(clause, bones)
+    changed = _find_altered_frame(clause, bones) or _find_event_frame(clause, bones)
     if changed:
         return changed
-    planned = _find_event_frame(clause, bones)
-    if planned:
-        return planned
     cut = find_place(bones, ("be", ":")) or 0
     left, right = bones[:cut], bones[cut + 1 :]
     if not left or not right:
@@ -47,7 +43,7 @@ def _find_event_frame(clause: Clause, bones: Tokens) -> Frame | None:
     before = [token for token in bones[:-1] if token.norm not in _OURS]
     noun = bones[turn - 1]
     is_short = len(bones) <= 4 and bool(before) and before[0] == noun
-    if not is_short or noun.norm not in lexicon.EVENT_NOUNS or time.kind not in _EVENT_TIMES:
+    if not is_short or noun.norm not in lexicon.EVENT_NOUNS or time.kind not in CALENDAR:
         return None
     value = Value(frozenset((time.norm,)), time.kind, frozenset(), time.text)
     frame = make_built_frame(clause, [noun], bones[: turn - 1], value, single=False)
@@ -56,8 +52,12 @@ def _find_event_frame(clause: Clause, bones: Tokens) -> Frame | None:
 
 def find_used_as_frame(clause: Clause, bones: Tokens) -> Frame | None:
     """Return the frame of "We use V as our N" and "we moved to V as our N": one N at a time."""
-    verb = _find_adopting_verb(bones)
-    if verb is None:
+    for verb, token in enumerate(bones):
+        following = bones[verb + 1].norm if verb + 1 < len(bones) else ""
+        goes_over = token.norm in _GOES_OVER and following in ("to", "with")
+        if goes_over or token.norm in _ADOPTS:
+            break
+    else:
         return None
     turn = find_place(bones, ("as",), start=verb + 2)
     if turn is None:
@@ -68,15 +68,6 @@ def find_used_as_frame(clause: Clause, bones: Tokens) -> Frame | None:
         return None
     value = Value(collect_referents(adopted), "name", frozenset(), join_texts(adopted))
     return make_built_frame(clause, purpose, bones[:verb], value)
-
-
-def _find_adopting_verb(bones: Tokens) -> int | None:
-    for place, token in enumerate(bones):
-        following = bones[place + 1].norm if place + 1 < len(bones) else ""
-        goes_over = token.norm in _GOES_OVER and following in ("to", "with")
-        if goes_over or token.norm in _ADOPTS:
-            return place
-    return None
 
 
 def _split_owner(left: Tokens) -> tuple[Tokens, Tokens] | None:
@@ -99,8 +90,11 @@ def _find_owned_frame(clause: Clause, left: Tokens, right: Tokens) -> Frame | No
     "the rent is $900".
     """
     parts = _split_owner(left)
-    if parts is None and _is_known_without_owner(clause, left, right):
-        parts = ((), left)
+    if parts is None:
+        has_article = clause.tokens[0].norm in lexicon.ARTICLES
+        is_variable = len(left) == 1 and "_" in left[0].text  # such as "max_connections"
+        if is_variable or (has_article and (_is_chosen(left) or right[0].is_value)):
+            parts = ((), left)
     value = find_leading_phrase(right)
     if parts is None or value is None:
         return None
@@ -108,18 +102,6 @@ def _find_owned_frame(clause: Clause, left: Tokens, right: Tokens) -> Frame | No
     if not _is_plain_noun(noun) or _is_passive(right[0]):
         return None
     return make_built_frame(clause, noun, owner, value, single=_is_single(noun, value, right))
-
-
-def _is_known_without_owner(clause: Clause, left: Tokens, right: Tokens) -> bool:
-    has_article = clause.tokens[0].norm in lexicon.ARTICLES
-    if has_article and (_is_chosen(left) or right[0].is_value):
-        return True
-    return _is_setting(left)
-
-
-def _is_setting(left: Tokens) -> bool:
-    """Return True for the name of a variable, such as "max_connections"."""
-    return len(left) == 1 and "_" in left[0].text
 
 
 def _is_chosen(noun: Tokens) -> bool:
@@ -162,7 +144,8 @@ def _is_single(noun: Tokens, value: Value, right: Tokens) -> bool:
 
 def _find_altered_frame(clause: Clause, bones: Tokens) -> Frame | None:
     """Return the frame of "Raised my rent to V" and "the rent was raised from O to V"."""
-    verb = _find_altering_verb(bones)
+    words = (place for place, token in enumerate(bones) if token.kind == "word")
+    verb = next((place for place in words if bones[place].norm in lexicon.ALTERING_VERBS), None)
     to = None if verb is None else find_place(bones, ("to",), start=verb + 1)
     if verb is None or to is None:
         return None
@@ -178,13 +161,6 @@ def _find_altered_frame(clause: Clause, bones: Tokens) -> Frame | None:
     counted = any(token.is_value and token.norm in value.items for token in bones[to + 1 :])
     single = counted or value.kind == "name"
     return make_built_frame(clause, head, owner, value, change=True, single=single)
-
-
-def _find_altering_verb(bones: Tokens) -> int | None:
-    for place, token in enumerate(bones):
-        if token.kind == "word" and token.norm in lexicon.ALTERING_VERBS:
-            return place
-    return None
 
 
 def _find_changed_noun(bones: Tokens, verb: int, to: int) -> Tokens:

@@ -4,8 +4,7 @@ from enum import Enum
 
 from app.classification.signals.frame import Frame
 from app.classification.signals.pair import Pair
-
-_CALENDAR = ("date", "weekday", "time")
+from app.classification.signals.token import CALENDAR
 
 
 class ValueComparison(Enum):
@@ -16,22 +15,14 @@ class ValueComparison(Enum):
     UNCLEAR = "unclear"
 
 
-def same_granularity(a: str, b: str) -> bool:
-    """Return True if two calendar forms are equally exact, so that they can be compared."""
-    return len(a) == len(b)
-
-
 def compare_values(pair: Pair, new: Frame, old: Frame) -> ValueComparison:
     """Compare the value of `new` with the value of `old`."""
     if new.value == old.value:
         return ValueComparison.SAME
     if "constant" in (new.kind, old.kind):
-        return (
-            ValueComparison.UNCLEAR
-            if "ended" in new.value and "open" not in old.value
-            else ValueComparison.DIFFERS
-        )
-    if new.kind in _CALENDAR or old.kind in _CALENDAR:
+        is_unclear = "ended" in new.value and "open" not in old.value
+        return ValueComparison.UNCLEAR if is_unclear else ValueComparison.DIFFERS
+    if new.kind in CALENDAR or old.kind in CALENDAR:
         return _compare_calendar(pair, new, old)
     if new.kind in ("text", "name") or old.kind in ("text", "name"):
         return _compare_phrases(pair, new, old)
@@ -39,11 +30,12 @@ def compare_values(pair: Pair, new: Frame, old: Frame) -> ValueComparison:
 
 
 def _compare_calendar(pair: Pair, new: Frame, old: Frame) -> ValueComparison:
-    for kind in _CALENDAR:
+    for kind in CALENDAR:
         mine = {v for v in new.value if pair.new.kinds.get(v) == kind}
         other = {v for v in old.value if pair.old.kinds.get(v) == kind}
         if mine and other and mine != other:
-            comparable = kind != "date" or all(same_granularity(a, b) for a in mine for b in other)
+            # Forms of equal length are equally exact, so that they can be compared.
+            comparable = kind != "date" or len({*map(len, mine), *map(len, other)}) == 1
             return ValueComparison.DIFFERS if comparable else ValueComparison.UNCLEAR
     return ValueComparison.UNCLEAR
 
@@ -51,9 +43,7 @@ def _compare_calendar(pair: Pair, new: Frame, old: Frame) -> ValueComparison:
 def _compare_phrases(pair: Pair, new: Frame, old: Frame) -> ValueComparison:
     if new.value <= old.value or old.value <= new.value:
         return ValueComparison.UNCLEAR
-    if not new.value & old.value:
-        return ValueComparison.DIFFERS
-    if new.change:
+    if new.change or not new.value & old.value:
         return ValueComparison.DIFFERS
     telling = [
         _is_telling(pair.new.kinds, new.value - old.value),

@@ -9,9 +9,17 @@ from itertools import pairwise
 
 from app.classification.signals import lexicon
 from app.classification.signals.frame import Frame
-from app.classification.signals.reading import Clause, Reading
+from app.classification.signals.reading import Reading
 
-_GENERAL = frozenset("line branch series train version lts build".split())
+_KNOWN_BEHIND_LINES = (
+    frozenset("line branch series train version lts build".split())
+    | lexicon.FUNCTION_WORDS
+    | lexicon.SUPPORT
+    | lexicon.SUPPORT_CUES
+    | lexicon.ACTIVE_CUES
+    | lexicon.RELEASE_CUES
+    | lexicon.NEWEST_CUES
+)
 _VERSIONS = frozenset(("version", "code", "number"))
 
 
@@ -24,18 +32,31 @@ def find_cued_frame(reading: Reading) -> Frame | None:
         return None
     dates = [t for t in reading.tokens if t.kind == "date"]
     versions = [
-        t
-        for t in reading.tokens
-        if t.kind in _VERSIONS and t.norm != line and _is_version_of_line(t.norm, line)
+        t for t in reading.tokens if t.kind in _VERSIONS and is_version_of_line(t.norm, line)
     ]
     if len(dates) + len(versions) != 1:
         return None
     value = (dates + versions)[0]
-    attribute = _date_attribute(reading.words) if dates else "latest_version"
-    return (
-        _make_cued_frame(reading, attribute, value.norm, value.kind, value.text)
-        if attribute
-        else None
+    if not dates:
+        attribute = "latest_version"
+    elif reading.words & lexicon.SUPPORT_CUES:
+        is_active = bool(reading.words & lexicon.ACTIVE_CUES)
+        attribute = "active_support" if is_active else "end_of_life"
+    elif reading.words & lexicon.RELEASE_CUES and not reading.words & lexicon.NEWEST_CUES:
+        attribute = "release_date"
+    else:
+        return None
+    [clause] = reading.clauses
+    return Frame(
+        attribute,
+        frozenset(i for i, kind in reading.kinds.items() if kind != "word" and i != value.norm),
+        frozenset((value.norm,)),
+        value.kind,
+        frozenset(),
+        value.text,
+        clause.negated,
+        clause.modal,
+        cued=True,
     )
 
 
@@ -46,41 +67,9 @@ def _has_codename(reading: Reading, line: str) -> bool:
     after = next((b for a, b in pairwise(reading.tokens) if a.norm == line), None)
     if after is None or after.kind != "word" or after.text.endswith(("s", "ed")):
         return False
-    known = (
-        lexicon.FUNCTION_WORDS
-        | lexicon.SUPPORT
-        | lexicon.SUPPORT_CUES
-        | lexicon.ACTIVE_CUES
-        | lexicon.RELEASE_CUES
-        | lexicon.NEWEST_CUES
-    )
-    return after.norm not in known and after.norm not in _GENERAL
+    return after.norm not in _KNOWN_BEHIND_LINES
 
 
-def _is_version_of_line(version: str, line: str) -> bool:
+def is_version_of_line(version: str, line: str) -> bool:
+    """Return True for the "9.1.3" of the line "9.1"."""
     return version.startswith((line + ".", line + "-", line + "u"))
-
-
-def _date_attribute(words: frozenset[str]) -> str:
-    """Return the attribute that the date belongs to; the more special attribute comes first."""
-    if words & lexicon.SUPPORT_CUES:
-        return "active_support" if words & lexicon.ACTIVE_CUES else "end_of_life"
-    return (
-        "release_date" if words & lexicon.RELEASE_CUES and not words & lexicon.NEWEST_CUES else ""
-    )
-
-
-def _make_cued_frame(reading: Reading, attribute: str, value: str, kind: str, spoken: str) -> Frame:
-    clause: Clause = reading.clauses[0]
-    subject = frozenset(i for i, k in reading.kinds.items() if k != "word" and i != value)
-    return Frame(
-        attribute,
-        subject,
-        frozenset((value,)),
-        kind,
-        frozenset(),
-        spoken,
-        clause.negated,
-        clause.modal,
-        cued=True,
-    )

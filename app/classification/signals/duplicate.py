@@ -9,7 +9,7 @@ from app.classification.signals.frames import find_frames
 from app.classification.signals.lemma import IRREGULAR
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
-from app.classification.signals.relation import Finding, Relation
+from app.domain.relation import Finding, Relation
 
 _MODAL_WORDS = frozenset("can could may might must should would will".split())
 
@@ -18,57 +18,43 @@ def find_duplicate(pair: Pair) -> Iterator[Finding]:
     """Yield a duplicate if the incoming text says nothing that the stored one does not."""
     if pair.new.folded == pair.old.folded:
         yield make_finding("same_text", Relation.DUPLICATE, "the same words")
-    elif _same_frames(pair):
+    elif _is_same_frame(pair):
         cued = any(f.cued or g.cued for f, g in pair.frame_pairs)
         yield make_finding(
             "same_cued_value" if cued else "same_value",
             Relation.DUPLICATE,
             "the same value for the same attribute",
         )
-    elif _same_content(pair):
-        yield make_finding("same_content", Relation.DUPLICATE, "the same content in other words")
-    elif _is_reordered(pair):
-        yield make_finding(
-            "same_content_turned", Relation.DUPLICATE, "the same content in another order"
-        )
+    elif _is_same_bag(pair):
+        same_voice = _is_passive(pair.new) == _is_passive(pair.old)
+        if pair.same_owner and pair.same_order and same_voice:
+            reason = "the same content in other words"
+            yield make_finding("same_content", Relation.DUPLICATE, reason)
+        elif not same_voice or _is_rotated(pair):
+            reason = "the same content in another order"
+            yield make_finding("same_content_turned", Relation.DUPLICATE, reason)
 
 
-def _same_frames(pair: Pair) -> bool:
+def _is_same_frame(pair: Pair) -> bool:
     mine = find_frames(pair.new)
     if len(mine) != 1 or len(pair.frame_pairs) != 1 or len(pair.new.clauses) > 1:
         return False
     new, old = pair.frame_pairs[0]
-    same = (
-        compare_values(pair, new, old) is ValueComparison.SAME
-        and new.negated == old.negated
-        and new.modal == old.modal
-    )
-    return same and new.rest - lexicon.LIGHT_WORDS - _FILLER <= pair.old.items
+    if (new.negated, new.modal) != (old.negated, old.modal):
+        return False
+    is_same = compare_values(pair, new, old) is ValueComparison.SAME
+    return is_same and new.rest - lexicon.LIGHT_WORDS - _FILLER <= pair.old.items
 
 
 _FILLER = frozenset("most recent build version release newest latest".split())
 
 
-def _same_content(pair: Pair) -> bool:
-    return (
-        pair.same_owner
-        and pair.same_order
-        and _is_passive(pair.new) == _is_passive(pair.old)
-        and _is_same_bag(pair)
-    )
-
-
 def _is_same_bag(pair: Pair) -> bool:
     if pair.new.items != pair.old.items or not pair.shared:
         return False
-    return _describe_manner(pair.new) == _describe_manner(pair.old) and not _tense_differs(pair)
-
-
-def _is_reordered(pair: Pair) -> bool:
-    """Active against passive voice, or the place put first."""
-    return _is_same_bag(pair) and (
-        _is_passive(pair.new) != _is_passive(pair.old) or _is_rotated(pair)
-    )
+    if _is_past_tense(pair.new) != _is_past_tense(pair.old):
+        return False
+    return _describe_manner(pair.new) == _describe_manner(pair.old)
 
 
 def _is_passive(reading: Reading) -> bool:
@@ -77,6 +63,7 @@ def _is_passive(reading: Reading) -> bool:
 
 
 def _is_rotated(pair: Pair) -> bool:
+    """Return True if only the place is put first."""
     new, old = pair.new.order, pair.old.order
     fronted = any(r.tokens[0].norm in lexicon.PREPOSITIONS for r in (pair.new, pair.old))
     return fronted and any(new[i:] + new[:i] == old for i in range(1, len(new)))
@@ -106,27 +93,13 @@ def _describe_manner(reading: Reading) -> tuple[object, ...]:
         reading.quantifiers,
         "no" in reading.words,
         reading.words & _DIRECTIONS,
-        _list_people(reading),
+        tuple(_PEOPLE[t.norm] for t in reading.tokens if t.norm in _PEOPLE),
     )
-
-
-def _list_people(reading: Reading) -> tuple[str, ...]:
-    """Return the persons that the pronouns mean, in order."""
-    return tuple(_PEOPLE[t.norm] for t in reading.tokens if t.norm in _PEOPLE)
-
-
-def _tense_differs(pair: Pair) -> bool:
-    return _is_past_tense(pair.new) != _is_past_tense(pair.old)
 
 
 def _is_past_tense(reading: Reading) -> bool:
-    texts = {t.text.lower() for t in reading.tokens if t.kind == "word"}
-    return any(
-        t.endswith("ed")
-        or (
-            t in IRREGULAR
-            and t not in (IRREGULAR[t], "is", "are", "am", "has", "been")
-            and not t.endswith(("s", "ing"))
-        )
-        for t in texts
-    )
+    for text in (t.text.lower() for t in reading.tokens if t.kind == "word"):
+        is_base = text in (IRREGULAR.get(text, text), "is", "are", "am", "has", "been")
+        if text.endswith("ed") or not (is_base or text.endswith(("s", "ing"))):
+            return True
+    return False

@@ -9,8 +9,8 @@ from app.classification.signals.finding import make_finding
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import parse_text, select_content
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.token import Token, find_place
+from app.domain.relation import Finding, Relation
 
 _NAMES = {"not_but": "contrast"}
 _LEADING = frozenset(
@@ -39,69 +39,43 @@ class StatedChange:
 
 def find_explicit_change(pair: Pair) -> Iterator[Finding]:
     """Yield an update if the stored text holds a value that is said to have changed."""
+    if pair.old.negated or pair.old.modal:
+        return
     for change in find_changes(pair.new.text):
-        if _is_change_of_stored(change, pair):
+        # The stored text must assert the former value and not the new one.
+        has_new = bool(change.new) and change.new <= pair.old.items
+        if change.old <= pair.old.items and not has_new and _is_change_of_stored(change, pair):
             name = _NAMES.get(change.wording, "explicit_change")
-            yield make_finding(name, Relation.UPDATE, _describe_change(change))
+            after = f" to {' '.join(sorted(change.new))}" if change.new else ""
+            reason = f"{' '.join(sorted(change.old))} gave way{after}"
+            yield make_finding(name, Relation.UPDATE, reason)
             return
 
 
-def _describe_change(change: StatedChange) -> str:
-    after = f" to {' '.join(sorted(change.new))}" if change.new else ""
-    return f"{' '.join(sorted(change.old))} gave way{after}"
-
-
 def _is_change_of_stored(change: StatedChange, pair: Pair) -> bool:
-    if not _states_only_former(change, pair):
-        return False
-    if _is_former_value(change, pair):
-        return True
-    context = pair.old.items - change.old - frozenset(pair.old.owner)
-    if change.wording == "left_for":
-        return False
-    if change.wording == "taken_over":
-        return bool(context & pair.new.items) and context - pair.new.items <= _LEADING
-    return _fits_context(change, pair, context)
-
-
-def _states_only_former(change: StatedChange, pair: Pair) -> bool:
-    """Return True if the stored text asserts the former value and not the new one."""
-    old = pair.old
-    if old.negated or old.modal or not change.old <= old.items:
-        return False
-    return not change.new or not change.new <= old.items
-
-
-def _is_former_value(change: StatedChange, pair: Pair) -> bool:
-    """Return True if the former value is the stored value of a subject of the incoming text."""
+    # The former value may be the stored value of a subject of the incoming text.
     subjects = {frozenset(pair.new.owner)}
     subjects.update(frame.subject for frame in find_frames(pair.new))
     for frame in find_frames(pair.old):
         if frame.single and frame.value == change.old and frame.subject in subjects:
             return True
-    return False
-
-
-def _fits_context(change: StatedChange, pair: Pair, context: frozenset[str]) -> bool:
-    """Return True if the rest of the stored text, `context`, goes with the incoming one."""
-    is_contrast = change.wording == "not_but"
+    context = pair.old.items - change.old - frozenset(pair.old.owner)
     foreign = context - pair.new.items
-    if foreign and not is_contrast:
-        if foreign - _GENERIC and not pair.old.owner:
+    if change.wording == "left_for":
+        return False
+    if change.wording == "taken_over":
+        return foreign != context and foreign <= _LEADING
+    if foreign and change.wording != "not_but":
+        # The incoming text must say nothing beyond the change and the stored text.
+        news = pair.new.items - pair.old.items - change.old - change.new - frozenset(pair.new.owner)
+        news -= lexicon.CHANGE_VERBS | lexicon.REPLACING_VERBS | lexicon.LIGHT_WORDS
+        lacks_owner = bool(foreign - _GENERIC) and not pair.old.owner
+        if lacks_owner or news:
             return False
-        if _list_news(change, pair):
-            return False
-    if context & pair.new.items:
+    if foreign != context:
         return True
     is_owned = pair.same_owner and bool(pair.old.owner)
     return is_owned and len(context) <= 3 and not _is_event(pair)
-
-
-def _list_news(change: StatedChange, pair: Pair) -> frozenset[str]:
-    """Return what the incoming text says beyond the change and the stored text."""
-    news = pair.new.items - change.old - change.new - frozenset(pair.new.owner)
-    news -= lexicon.CHANGE_VERBS | lexicon.REPLACING_VERBS | lexicon.LIGHT_WORDS
-    return news - pair.old.items
 
 
 def _is_event(pair: Pair) -> bool:
@@ -133,15 +107,11 @@ def find_changes(text: str) -> tuple[StatedChange, ...]:
 def _collect_span(tokens: Sequence[Token], start: int) -> frozenset[str]:
     """Return the content from `start` to the next mark or word that ends a span."""
     end = start
-    while end < len(tokens) and not _ends_span(tokens[end]):
+    for token in tokens[start:]:
+        if token.kind == "mark" or (token.kind == "word" and token.norm in lexicon.SPAN_ENDS):
+            break
         end += 1
     return _collect_content(tokens[start:end])
-
-
-def _ends_span(token: Token) -> bool:
-    if token.kind == "mark":
-        return True
-    return token.kind == "word" and token.norm in lexicon.SPAN_ENDS
 
 
 def _collect_content(tokens: Sequence[Token]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Findings of signals: a name, the proposed relation, and its measured reliability."""
 
 from app.classification.signals.lexicon import CONFIDENCE
-from app.classification.signals.relation import Finding, Relation
+from app.domain.relation import Finding, Relation
 
 ACT_AT = 0.7
 # A person's to decide, however often it is right: what never changes.

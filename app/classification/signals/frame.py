@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from app.classification.signals import lexicon
 from app.classification.signals.reading import Clause
 from app.classification.signals.skeleton import collect_referents
-from app.classification.signals.token import Token
+from app.classification.signals.token import CALENDAR, Token, join_texts
 
-_CALENDAR = ("date", "weekday", "time")
 _UNITS = frozenset("version release number about around roughly year end".split())
-_NEVER_A_PHRASE = frozenset(("date", "weekday", "time", "money", "percent"))
+_NEVER_A_PHRASE = frozenset((*CALENDAR, "money", "percent"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +84,19 @@ def make_built_frame(
 def find_typed_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
     """The first value of one of the kinds; parts of one date and time belong together."""
     first = next((t for t in tokens if t.kind in kinds), None)
-    if first is None or (first.kind == "number" and _stands_behind_another(tokens, first)):
+    if first is None:
         return None
-    parts = [t for t in tokens if t.kind in _CALENDAR] if first.kind in _CALENDAR else [first]
+    if first.kind == "number":
+        # Nouns or verbs between the attribute's words and the number may be what it counts.
+        between = tokens[: tokens.index(first)]
+        if collect_referents([t for t in between if t.kind == "word" and t.norm not in _UNITS]):
+            return None
+    parts = [t for t in tokens if t.kind in CALENDAR] if first.kind in CALENDAR else [first]
     return Value(
         frozenset(t.norm for t in parts),
         first.kind,
         collect_referents([t for t in tokens if t not in parts]),
-        _join_texts(parts),
-    )
-
-
-def _stands_behind_another(tokens: Sequence[Token], number: Token) -> bool:
-    """Return True if nouns or verbs stand between the attribute's words and the number, so that it
-    may count something else.
-    """
-    return bool(
-        collect_referents(
-            [t for t in tokens[: tokens.index(number)] if t.kind == "word" and t.norm not in _UNITS]
-        )
+        join_texts(parts).rstrip("."),
     )
 
 
@@ -111,19 +104,18 @@ def find_leading_phrase(tokens: Sequence[Token]) -> Value | None:
     """The name or noun phrase that the tokens begin with, up to the next preposition, conjunction
     or mark.
     """
-    end = next(
-        (
-            i
-            for i, t in enumerate(tokens)
-            if t.kind == "mark" or (i and t.kind == "word" and t.norm in lexicon.VALUE_ENDS)
-        ),
-        len(tokens),
-    )
+    end = 0
+    for token in tokens:
+        is_end = token.kind == "word" and token.norm in lexicon.VALUE_ENDS
+        if token.kind == "mark" or (end and is_end):
+            break
+        end += 1
     items = collect_referents(tokens[:end])
     if not items:
         return None
+    spoken = join_texts(tokens[:end]).rstrip(".")
     kind = "name" if any(t.kind == "name" for t in tokens[:end]) else "text"
-    return Value(items, kind, collect_referents(tokens[end:]), _join_texts(tokens[:end]))
+    return Value(items, kind, collect_referents(tokens[end:]), spoken)
 
 
 def find_attribute_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Value | None:
@@ -131,7 +123,3 @@ def find_attribute_value(tokens: Sequence[Token], kinds: frozenset[str]) -> Valu
     if "text" not in kinds:
         return find_typed_value(tokens, kinds)
     return None if tokens[0].kind in _NEVER_A_PHRASE - kinds else find_leading_phrase(tokens)
-
-
-def _join_texts(tokens: Sequence[Token]) -> str:
-    return " ".join(t.text for t in tokens).rstrip(".")

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Set
 from app.classification.signals import lexicon
 from app.classification.signals.explicit_change import find_changes
 from app.classification.signals.pair import Pair
-from app.classification.signals.reading import Reading
 from app.classification.signals.renames import read_rename
 from app.classification.signals.stays import find_home_of_guest
 
@@ -14,19 +13,20 @@ _SPEAKERS = frozenset(("i", "we"))
 
 def find_vetoes(pair: Pair) -> Iterator[str]:
     """Yield the reasons, in words, why the two texts cannot be about the same thing."""
-    yield from _other_slot(pair)
-    yield from _other_identifier(pair)
-    yield from _other_label(pair)
-    yield from _other_aspect(pair)
-
-
-def _other_slot(pair: Pair) -> Iterator[str]:
-    """A slot from the caller outranks the texts."""
     incoming, stored = pair.incoming, pair.stored
+    # A slot from the caller outranks the texts.
     if _differ(incoming.entity, stored.entity):
         yield f"entity {incoming.entity} is not entity {stored.entity}"
     if _differ(incoming.key, stored.key):
         yield f"key {incoming.key} is not key {stored.key}"
+    yield from _list_other_identifiers(pair)
+    yield from _list_other_labels(pair)
+    if len(pair.only_new) + len(pair.only_old) <= 2:
+        return
+    for new in pair.only_new & lexicon.ASPECTS.keys():
+        for old in pair.only_old & lexicon.ASPECTS.keys():
+            if lexicon.ASPECTS[new] & lexicon.ASPECTS[old]:
+                yield f"{new} is not {old}"
 
 
 def _differ(new: str | None, old: str | None) -> bool:
@@ -45,28 +45,22 @@ def find_other_owner(pair: Pair) -> str:
         return ""
     if read_rename(pair.old.text, pair.new.text):
         return ""
-    if _names_owner_as_past(pair) or any(clause.owner == old for clause in pair.new.clauses):
+    if any(clause.owner == old for clause in pair.new.clauses):
         return ""
-    other_kin = frozenset(new) & lexicon.KIN != frozenset(old) & lexicon.KIN
-    by_speaker = {new[0], old[0]} & _SPEAKERS
-    if other_kin or by_speaker or not _may_be_one(pair):
+    mine, other = frozenset(new), frozenset(old)
+    # "Orla took over the app from Dmitri" names the stored owner, Dmitri, as the former one.
+    if any(change.old == other for change in find_changes(pair.new.text)):
+        return ""
+    is_other_kin = mine & lexicon.KIN != other & lexicon.KIN
+    is_by_speaker = bool({new[0], old[0]} & _SPEAKERS)
+    # One text must name the owner of the other at all.
+    may_be_one = mine <= pair.old.items | other or other <= pair.new.items | mine
+    if is_other_kin or is_by_speaker or not may_be_one:
         return f"about {' '.join(new)}, not {' '.join(old)}"
     return ""
 
 
-def _may_be_one(pair: Pair) -> bool:
-    """Return True if one text names the owner of the other at all."""
-    new, old = frozenset(pair.new.owner), frozenset(pair.old.owner)
-    return new <= pair.old.items | old or old <= pair.new.items | new
-
-
-def _names_owner_as_past(pair: Pair) -> bool:
-    """Return True for "Orla took over the app from Dmitri" if Dmitri is the stored owner."""
-    owner = frozenset(pair.old.owner)
-    return any(change.old == owner for change in find_changes(pair.new.text))
-
-
-def _other_identifier(pair: Pair) -> Iterator[str]:
+def _list_other_identifiers(pair: Pair) -> Iterator[str]:
     """The same name or noun has another number behind it."""
     for head in _shared_heads(pair.new.identifiers, pair.old.identifiers):
         mine = _numbers_behind(head, pair.new.identifiers)
@@ -77,14 +71,14 @@ def _other_identifier(pair: Pair) -> Iterator[str]:
             yield f"{head} {min(mine)} is not {head} {min(other)}"
 
 
-def _other_label(pair: Pair) -> Iterator[str]:
+def _list_other_labels(pair: Pair) -> Iterator[str]:
     """The same noun has another number: "item 5" and "item 6"."""
-    for head in _shared_heads(pair.new.labels, pair.old.labels):
+    # The incoming text may name the former value.
+    says_change = any(change.old & pair.old.items for change in find_changes(pair.new.text))
+    for head in () if says_change else _shared_heads(pair.new.labels, pair.old.labels):
         mine = _numbers_behind(head, pair.new.labels)
         other = _numbers_behind(head, pair.old.labels)
-        if mine & other or _is_value(pair, mine | other):
-            continue
-        if not _says_change(pair):
+        if not mine & other and not _is_value(pair, mine | other):
             yield f"{head} {min(mine)} is not {head} {min(other)}"
 
 
@@ -94,11 +88,6 @@ def _shared_heads(new: Set[tuple[str, str]], old: Set[tuple[str, str]]) -> Set[s
 
 def _numbers_behind(head: str, numbered: Set[tuple[str, str]]) -> set[str]:
     return {number for noun, number in numbered if noun == head}
-
-
-def _says_change(pair: Pair) -> bool:
-    """Return True if the incoming text names the former value."""
-    return any(change.old & pair.old.items for change in find_changes(pair.new.text))
 
 
 def _is_value(pair: Pair, numbers: set[str]) -> bool:
@@ -111,38 +100,15 @@ def _is_value(pair: Pair, numbers: set[str]) -> bool:
 
 def _is_object(pair: Pair, mine: set[str], other: set[str]) -> bool:
     """Return True if the number is what the subject was upgraded to, runs, or listens on."""
-    return _is_upgraded(pair, mine, other) or (
-        _is_only_difference(pair, mine, other) and _occupies(pair.new)
-    )
-
-
-def _is_only_difference(pair: Pair, mine: set[str], other: set[str]) -> bool:
+    if "to" in pair.new.words and pair.new.words & lexicon.UPGRADE_VERBS:
+        heads = dict(pair.new.identifiers | pair.old.identifiers).keys()
+        if pair.shared - heads - mine - other:
+            return True
     ends_both = pair.new.order[-1] in mine and pair.old.order[-1] in other
     if pair.only_new != mine or pair.only_old != other or not ends_both:
         return False
-    return sum(token.norm in mine for token in pair.new.tokens) == 1
-
-
-def _occupies(reading: Reading) -> bool:
-    """Return True if the subject runs, sits in or listens on something."""
-    words = {token.norm for token in reading.tokens[1:] if token.kind == "word"}
-    has_subject = bool(reading.owner) or reading.order[0] not in dict(reading.identifiers)
-    return has_subject and bool(words & lexicon.OCCUPYING_VERBS)
-
-
-def _is_upgraded(pair: Pair, mine: set[str], other: set[str]) -> bool:
-    """Return True if the incoming text brings something shared to the other version."""
-    words = pair.new.words
-    if "to" not in words or not words & lexicon.UPGRADE_VERBS:
-        return False
-    heads = dict(pair.new.identifiers | pair.old.identifiers).keys()
-    return bool(pair.shared - heads - mine - other)
-
-
-def _other_aspect(pair: Pair) -> Iterator[str]:
-    if len(pair.only_new) + len(pair.only_old) <= 2:
-        return
-    for new in pair.only_new & lexicon.ASPECTS.keys():
-        for old in pair.only_old & lexicon.ASPECTS.keys():
-            if lexicon.ASPECTS[new] & lexicon.ASPECTS[old]:
-                yield f"{new} is not {old}"
+    new = pair.new
+    has_subject = bool(new.owner) or new.order[0] not in dict(new.identifiers)
+    words = {token.norm for token in new.tokens[1:] if token.kind == "word"}
+    is_single = sum(token.norm in mine for token in new.tokens) == 1
+    return is_single and has_subject and bool(words & lexicon.OCCUPYING_VERBS)

@@ -1,6 +1,6 @@
 """Frames of attributes whose wording is listed in `data/attributes.toml`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from app.classification.signals import patterns
@@ -8,11 +8,22 @@ from app.classification.signals.frame import Frame, Value, find_attribute_value
 from app.classification.signals.reading import Clause
 from app.classification.signals.skeleton import collect_referents
 from app.classification.signals.token import Token
-from app.classification.signals.values import WEEKDAYS
+from app.domain.dates.names import WEEKDAY_NAMES
 
 _PAST_BE = frozenset(("was", "were"))
 _TIMES = frozenset(
-    ("week", "month", "year", "quarter", "spring", "summer", "autumn", "fall", "winter", *WEEKDAYS)
+    (
+        "week",
+        "month",
+        "year",
+        "quarter",
+        "spring",
+        "summer",
+        "autumn",
+        "fall",
+        "winter",
+        *WEEKDAY_NAMES,
+    )
 )
 _SPEAKER = frozenset(("i",))
 
@@ -21,58 +32,38 @@ def find_known_frame(clause: Clause, bones: Sequence[Token]) -> Frame | None:
     """The frame of the longest pattern that fits the clause."""
     norms = [t.norm for t in bones]
     for pattern in patterns.find_patterns(norms):
-        frame = _fill_pattern(pattern, clause, bones, norms)
+        places = patterns.find_slot_spans(pattern, norms)
+        if places is None or _is_past(pattern, bones, clause):
+            continue
+        phrases = {slot: bones[start:end] for slot, (start, end) in places.items()}
+        frame = _fill_pattern(pattern, clause, phrases)
         if frame:
             return frame
     return None
 
 
 def _fill_pattern(
-    pattern: patterns.Pattern, clause: Clause, bones: Sequence[Token], norms: Sequence[str]
+    pattern: patterns.Pattern, clause: Clause, phrases: Mapping[str, Sequence[Token]]
 ) -> Frame | None:
-    places = patterns.find_slot_spans(pattern, norms)
-    if places is None or _is_past(pattern, bones, clause):
-        return None
-    phrases = {slot: bones[start:end] for slot, (start, end) in places.items()}
+    attribute, constant = pattern.attribute, pattern.constant
     subject = collect_referents(phrases["S"]) if "S" in phrases else _SPEAKER
-    value = (
-        _make_constant_value(pattern.constant)
-        if pattern.constant
-        else find_attribute_value(phrases["V"], pattern.attribute.kinds)
-    )
+    value: Value | None
+    if constant:
+        value = Value(frozenset((constant,)), "constant", frozenset(), constant)
+    else:
+        value = find_attribute_value(phrases["V"], attribute.kinds)
     if not subject or value is None:
         return None
-    return _make_known_frame(
-        pattern, clause, subject, value, collect_referents(phrases.get("O", ()))
-    )
-
-
-def _make_constant_value(word: str) -> Value:
-    return Value(frozenset((word,)), "constant", frozenset(), word)
-
-
-def _make_known_frame(
-    pattern: patterns.Pattern,
-    clause: Clause,
-    subject: frozenset[str],
-    value: Value,
-    other: frozenset[str],
-) -> Frame:
-    negated = clause.negated and pattern.constant is None
-    modal = (clause.modal and not pattern.literals & {"should", "can"}) or (
-        pattern.attribute.tensed and _is_to_come(pattern, clause)
-    )
-    rest = value.rest | other
-    attribute = pattern.attribute
+    is_to_come = attribute.tensed and _is_to_come(pattern, clause)
     return Frame(
         attribute.name,
         subject,
         value.items,
         value.kind,
-        rest,
+        value.rest | collect_referents(phrases.get("O", ())),
         value.spoken,
-        negated,
-        modal,
+        clause.negated and constant is None,
+        is_to_come or (clause.modal and not pattern.literals & {"should", "can"}),
         pattern.change,
         attribute.fixed,
     )
@@ -80,11 +71,9 @@ def _make_known_frame(
 
 def _is_past(pattern: patterns.Pattern, bones: Sequence[Token], clause: Clause) -> bool:
     """Return True if a state is told as gone by ("lived in"); "has lived in" goes on."""
-    if (
-        pattern.change
-        or not pattern.attribute.tensed
-        or any(t.norm == "have" for t in clause.tokens)
-    ):
+    if pattern.change or not pattern.attribute.tensed:
+        return False
+    if any(t.norm == "have" for t in clause.tokens):
         return False
     verbs = {t.text.lower() for t in bones if t.norm in pattern.literals and t.kind == "word"}
     if "be" in pattern.literals:
@@ -96,21 +85,14 @@ def _is_to_come(pattern: patterns.Pattern, clause: Clause) -> bool:
     """Return True if a change is announced rather than told: "will move", "is moving", "starts next
     week".
     """
-    norms = [t.norm for t in clause.tokens]
-    if "now" in norms or "already" in norms:
+    norms = {t.norm for t in clause.tokens}
+    pairs = list(pairwise(clause.tokens))
+    if not norms.isdisjoint(("now", "already")):
         return False
-    if (
-        "will" in norms
-        or "shall" in norms
-        or "tomorrow" in norms
-        or ("next" in norms and _names_time(norms))
-    ):
+    if not norms.isdisjoint(("will", "shall", "tomorrow")):
+        return True
+    if any(a.norm == "next" and b.norm in _TIMES for a, b in pairs):
         return True
     return pattern.change and any(
-        a.norm == "be" and b.norm in pattern.literals and b.text.endswith("ing")
-        for a, b in pairwise(clause.tokens)
+        a.norm == "be" and b.norm in pattern.literals and b.text.endswith("ing") for a, b in pairs
     )
-
-
-def _names_time(norms: Sequence[str]) -> bool:
-    return any(a == "next" and b in _TIMES for a, b in pairwise(norms))

@@ -25,19 +25,14 @@ def find_labels(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
     """Return (noun, number) of each number right behind a noun that nothing makes a value."""
     labels = set()
     for place, token in enumerate(tokens):
-        if token.kind in _LABELLING:
-            head = _find_head(tokens, place)
-            if head is not None and _is_labelled(tokens, head, token):
-                labels.add((tokens[head].norm, token.norm))
+        if token.kind not in _LABELLING:
+            continue
+        # The last word before the number that is no adverb.
+        before = (at for at in range(place - 1, -1, -1) if tokens[at].norm not in lexicon.SUPPORT)
+        head = next(before, None)
+        if head is not None and _is_labelled(tokens, head, token):
+            labels.add((tokens[head].norm, token.norm))
     return frozenset(labels)
-
-
-def _find_head(tokens: Sequence[Token], number: int) -> int | None:
-    """Return the place of the last word before the number that is no adverb."""
-    for place in range(number - 1, -1, -1):
-        if tokens[place].norm not in lexicon.SUPPORT:
-            return place
-    return None
 
 
 def _is_labelled(tokens: Sequence[Token], place: int, number: Token) -> bool:

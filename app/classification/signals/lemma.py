@@ -18,20 +18,14 @@ _ADDS_E = re.compile(
 )
 
 
-def _undouble_consonant(stem: str) -> str:
+def _without_ending(stem: str) -> str:
+    """Return the stem with one of two equal consonants, or with the "e" that its ending took."""
     if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsfz":
         return stem[:-1]
     is_doubled_l = len(stem) > 4 and stem.endswith("ll") and stem[-3] in "ae"
     if is_doubled_l and stem not in {"install", "spell", "smell"}:
         return stem[:-1]
-    return stem
-
-
-def _without_ending(stem: str) -> str:
-    undoubled = _undouble_consonant(stem)
-    if undoubled == stem and len(stem) > 2 and _ADDS_E.search(stem):
-        return stem + "e"
-    return undoubled
+    return f"{stem}e" if len(stem) > 2 and _ADDS_E.search(stem) else stem
 
 
 @cache

@@ -7,8 +7,8 @@ from app.classification.signals import lexicon
 from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Clause, Reading
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.token import Token
+from app.domain.relation import Finding, Relation
 
 _WEAK = frozenset(
     """
@@ -38,7 +38,8 @@ def _is_denial_of(clause: Clause, denying: Reading, asserting: Reading) -> bool:
 
     "No fish" denies "smoked fish", not the other way round.
     """
-    if not _is_assertion(asserting, modal=clause.modal):
+    is_assertion = not any(each.negated for each in asserting.clauses)
+    if not is_assertion or asserting.modal != clause.modal:
         return False
     if {token.norm for token in clause.tokens} & (_WEAK - asserting.words):
         return False
@@ -51,19 +52,9 @@ def _is_denial_of(clause: Clause, denying: Reading, asserting: Reading) -> bool:
         return False
     rest = asserting.items - about - owner - lexicon.QUANTIFIERS
     says_more = any(asserting.kinds[item] != "number" for item in rest)
-    return len(about) >= 2 or not says_more or _is_followed_by_place(about, asserting)
-
-
-def _is_assertion(reading: Reading, *, modal: bool) -> bool:
-    if any(clause.negated for clause in reading.clauses):
-        return False
-    return reading.clauses[0].modal == modal
-
-
-def _is_followed_by_place(about: frozenset[str], asserting: Reading) -> bool:
-    """Return True if what follows the verb only says where or when: "sleeps on the sofa", not "runs
-    a bakery".
-    """
+    if len(about) >= 2 or not says_more:
+        return True
+    # "Sleeps on the sofa" only says where, unlike "runs a bakery".
     pairs = pairwise(asserting.tokens)
     return any(a.norm in about and b.norm in lexicon.PREPOSITIONS for a, b in pairs)
 
@@ -77,27 +68,18 @@ def _find_alternatives(
     """
     for i, token in enumerate(clause.tokens):
         if token.norm == "or":
-            before, after = (
-                _take_phrase_words(clause.tokens[:i][::-1]),
-                _take_phrase_words(clause.tokens[i + 1 :]),
-            )
-            if (missing <= after and before & asserting.items) or (
-                missing <= before and after & asserting.items
-            ):
+            before = _take_phrase_words(clause.tokens[:i][::-1])
+            after = _take_phrase_words(clause.tokens[i + 1 :])
+            is_before = missing <= before and after & asserting.items
+            if is_before or (missing <= after and before & asserting.items):
                 return missing
     return frozenset()
 
 
 def _take_phrase_words(tokens: Sequence[Token]) -> frozenset[str]:
     """The words up to the next preposition or mark."""
-    run = takewhile(
-        lambda t: (
-            t.kind != "mark"
-            and t.norm not in lexicon.PREPOSITIONS
-            and t.norm not in ("any", "have")
-        ),
-        tokens,
-    )
+    stops = lexicon.PREPOSITIONS | {"any", "have"}
+    run = takewhile(lambda token: token.kind != "mark" and token.norm not in stops, tokens)
     return frozenset(t.norm for t in run)
 
 

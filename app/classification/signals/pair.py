@@ -9,6 +9,7 @@ from app.classification.signals.frame import Frame
 from app.classification.signals.frames import find_frames
 from app.classification.signals.reading import Reading
 from app.classification.signals.relation import Statement
+from app.classification.signals.token import CALENDAR, count_common
 
 
 @dataclass(frozen=True)
@@ -46,20 +47,19 @@ class Pair:
     @cached_property
     def frame_pairs(self) -> tuple[tuple[Frame, Frame], ...]:
         """Pairs of frames (incoming, stored) about the same attribute of the same subject."""
-        old = find_frames(self.old)
         return tuple(
-            (f, g)
-            for f in find_frames(self.new)
-            for g in old
-            if _is_same_attribute(f, g) and self._is_same_subject(f, g)
+            (new, old)
+            for new in find_frames(self.new)
+            for old in find_frames(self.old)
+            if _is_same_attribute(new, old) and self._is_same_subject(new, old)
         )
 
     def _is_same_subject(self, new: Frame, old: Frame) -> bool:
         if old.is_built and not new.is_built:
             return True
-        return new.subject == old.subject and _names_in_order(
-            self.new, new.subject
-        ) == _names_in_order(self.old, old.subject)
+        if new.subject != old.subject:
+            return False
+        return _names_in_order(self.new, new.subject) == _names_in_order(self.old, old.subject)
 
     @cached_property
     def same_owner(self) -> bool:
@@ -72,18 +72,8 @@ class Pair:
         the start.
         """
         new, old = self.new.order, self.old.order
-        start = next(
-            (i for i, (a, b) in enumerate(zip(new, old, strict=False)) if a != b),
-            min(len(new), len(old)),
-        )
-        end = next(
-            (
-                i
-                for i, (a, b) in enumerate(zip(new[start:][::-1], old[start:][::-1], strict=False))
-                if a != b
-            ),
-            0,
-        )
+        start = count_common(new, old)
+        end = count_common(new[start:][::-1], old[start:][::-1])
         spans = (new[start : len(new) - end], old[start : len(old) - end])
         begins = start > 0 or bool(self.new.owner)
         differ = not set(spans[0]) & set(spans[1])
@@ -110,16 +100,11 @@ def _is_same_attribute(new: Frame, old: Frame) -> bool:
     planned.
     """
     if new.change and new.attribute == "schedule" and old.is_built:
-        return new.subject == old.subject | frozenset(old.attribute[5:].split()) and old.kind in (
-            "date",
-            "weekday",
-            "time",
-            "name",
-            "text",
-        )
-    return new.attribute == old.attribute or (
-        new.change and new.attribute == "schedule" and old.attribute in ("deadline", "release_date")
-    )
+        thing = old.subject | frozenset(old.attribute[5:].split())
+        return new.subject == thing and old.kind in (*CALENDAR, "name", "text")
+    if new.change and new.attribute == "schedule" and old.attribute in ("deadline", "release_date"):
+        return True
+    return new.attribute == old.attribute
 
 
 def _names_in_order(reading: Reading, subject: frozenset[str]) -> list[str]:

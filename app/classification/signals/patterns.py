@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
 
 from app.classification.signals import lexicon
 from app.classification.signals.lemma import reduce_to_lemma
@@ -40,6 +40,7 @@ class Pattern:
 
 
 def _expand_alternatives(source: str) -> Iterator[str]:
+    """Yield "S live in V" and "S live at V" for "S live (in|at) V"."""
     pieces = re.split(r"(\([^()]*\))", source)
     choices = [piece[1:-1].split("|") if piece.startswith("(") else [piece] for piece in pieces]
     return ("".join(choice) for choice in product(*choices))
@@ -47,35 +48,41 @@ def _expand_alternatives(source: str) -> Iterator[str]:
 
 def _split_parts(words: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
     parts: list[str | tuple[str, ...]] = []
-    run: list[str] = []
-    for word in words:
-        if word in SLOTS:
-            if run:
-                parts.append(tuple(run))
-            parts.append(word)
-            run = []
-        else:
-            run.append(word)
-    return tuple([*parts, tuple(run)] if run else parts)
+    for is_slot, run in groupby(words, SLOTS.__contains__):
+        words_of_run = list(run)
+        parts += words_of_run if is_slot else [tuple(words_of_run)]
+    return tuple(parts)
 
 
-def _compile_source(source: str, attribute: Attribute, *, change: bool) -> Iterator[Pattern]:
-    body, _, constant = source.partition(" = ")
-    for text in _expand_alternatives(body):
-        words = [
-            w if w in SLOTS else reduce_to_lemma(w)
-            for w in text.split()
-            if w not in lexicon.ARTICLES
-        ]
-        literals = [w for w in words if w not in SLOTS]
-        yield Pattern(
-            attribute,
-            _split_parts(words),
-            frozenset(literals),
-            len(literals),
-            change,
-            constant.strip() or None,
+def _compile_sources(
+    sources: Sequence[str], attribute: Attribute, *, change: bool
+) -> Iterator[Pattern]:
+    for source in sources:
+        body, _, constant = source.partition(" = ")
+        for text in _expand_alternatives(body):
+            written = [word for word in text.split() if word not in lexicon.ARTICLES]
+            words = [word if word in SLOTS else reduce_to_lemma(word) for word in written]
+            literals = [word for word in words if word not in SLOTS]
+            yield Pattern(
+                attribute,
+                _split_parts(words),
+                frozenset(literals),
+                len(literals),
+                change,
+                constant.strip() or None,
+            )
+
+
+def _load_patterns() -> Iterator[Pattern]:
+    for name, entry in lexicon.ATTRIBUTES.items():
+        fixed = entry.get("fixed", False)
+        tensed = "text" in entry["values"] and not fixed
+        attribute = Attribute(name, frozenset(entry["values"]), fixed, tensed)
+        patterns = (
+            *_compile_sources(entry["states"], attribute, change=False),
+            *_compile_sources(entry["changes"], attribute, change=True),
         )
+        yield from {pattern.parts: pattern for pattern in patterns}.values()
 
 
 def _load_index() -> dict[str, list[Pattern]]:
@@ -84,30 +91,9 @@ def _load_index() -> dict[str, list[Pattern]]:
     spread = Counter(word for pattern in patterns for word in pattern.literals)
     index: dict[str, list[Pattern]] = {}
     for pattern in patterns:
-        index.setdefault(min(pattern.literals, key=lambda word: (spread[word], word)), []).append(
-            pattern
-        )
+        rarest = min(pattern.literals, key=lambda word: (spread[word], word))
+        index.setdefault(rarest, []).append(pattern)
     return index
-
-
-def _load_patterns() -> Iterator[Pattern]:
-    for name, entry in lexicon.ATTRIBUTES.items():
-        fixed = entry.get("fixed", False)
-        attribute = Attribute(
-            name, frozenset(entry["values"]), fixed, "text" in entry["values"] and not fixed
-        )
-        patterns = (
-            *_compile_sources(entry["states"], attribute, change=False),
-            *_compile_sources(entry["changes"], attribute, change=True),
-        )
-        yield from {pattern.parts: pattern for pattern in patterns}.values()
-
-
-def _compile_sources(
-    sources: Sequence[str], attribute: Attribute, *, change: bool
-) -> Iterator[Pattern]:
-    for source in sources:
-        yield from _compile_source(source, attribute, change=change)
 
 
 INDEX = _load_index()

@@ -22,7 +22,10 @@ _ASKING_VERBS = frozenset("do be can could will would should have may".split())
 _ASKING_WORDS = frozenset("what where when who why how which".split())
 _CONDITIONS = frozenset(("if", "unless", "suppose", "imagine", "pretend"))
 _REPORTING = frozenset("say claim allege insist argue swear hear tell guess doubt assume".split())
-_SPEAKING = frozenset(("i", "we"))
+_SOMEBODY = frozenset(("rumour", "rumor", "someone", "somebody"))
+_MEANINGLESS = lexicon.FUNCTION_WORDS | lexicon.SUPPORT | lexicon.NEGATORS
+_BEFORE_INTENTIONS = (lexicon.FUNCTION_WORDS | lexicon.SUPPORT) - {"my", "our", "'s", "the", "a"}
+_BEHIND_INTENTIONS = frozenset(("to", "on", "that", "i", "we"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +84,20 @@ class Reading:
     @cached_property
     def is_question(self) -> bool:
         """Return True if it is a question."""
-        return self.text.rstrip().endswith("?") or _opens_question(self.tokens)
+        if self.text.rstrip().endswith("?"):
+            return True
+        # "Do I still live here", "where does she work": asked without a question mark.
+        if len(self.tokens) < 3 or self.tokens[0].kind != "word":
+            return False
+        first, second, third = (token.norm for token in self.tokens[:3])
+        if first in _ASKING_WORDS:
+            return second in _ASKING_VERBS and third in lexicon.PRONOUNS
+        is_verb = first in _ASKING_VERBS and self.tokens[0].text.lower() != "being"
+        return is_verb and second in lexicon.PRONOUNS
 
     def is_value(self, item: str) -> bool:
         """Return True if the item is a typed value."""
         return self.kinds.get(item, "word") not in ("word", "name")
-
-
-def _opens_question(tokens: Sequence[Token]) -> bool:
-    """ "Do I still live here", "where does she work": asked without a question mark."""
-    if len(tokens) < 3 or tokens[0].kind != "word":
-        return False
-    first, second = tokens[0].norm, tokens[1].norm
-    if first in _ASKING_WORDS:
-        return second in _ASKING_VERBS and tokens[2].norm in lexicon.PRONOUNS
-    return (
-        first in _ASKING_VERBS and second in lexicon.PRONOUNS and tokens[0].text.lower() != "being"
-    )
 
 
 def select_content(tokens: Sequence[Token]) -> list[Token]:
@@ -111,21 +111,14 @@ def select_content(tokens: Sequence[Token]) -> list[Token]:
 
 def _has_meaning(tokens: Sequence[Token], i: int) -> bool:
     norm = tokens[i].norm
-    if norm == "on":
-        return (
-            i > 0
-            and tokens[i - 1].norm in _SWITCHES
-            and (
-                i + 1 == len(tokens)
-                or tokens[i + 1].kind == "mark"
-                or tokens[i + 1].norm in lexicon.PREPOSITIONS
-            )
-        )
-    return (
-        norm not in lexicon.FUNCTION_WORDS
-        and norm not in lexicon.SUPPORT
-        and norm not in lexicon.NEGATORS
-    )
+    if norm != "on":
+        return norm not in _MEANINGLESS
+    # "Switched on" tells more than "switched on Monday".
+    if i == 0 or tokens[i - 1].norm not in _SWITCHES:
+        return False
+    if i + 1 == len(tokens) or tokens[i + 1].kind == "mark":
+        return True
+    return tokens[i + 1].norm in lexicon.PREPOSITIONS
 
 
 def _is_clause_break(tokens: tuple[Token, ...], i: int) -> bool:
@@ -134,49 +127,41 @@ def _is_clause_break(tokens: tuple[Token, ...], i: int) -> bool:
         return True
     if token.kind == "word" and token.norm in _BREAKERS:
         return i > 0
-    if token.norm == "and" and i + 1 < len(tokens) and tokens[i + 1].kind == "word":
-        following = tokens[i + 1]
-        return following.text.lower() in _AFTER_AND or (
-            following.norm in ("join", "work") and following.text.lower() != following.norm
-        )
-    if token.norm != "," or i + 1 == len(tokens):
+    if i + 1 == len(tokens):
         return False
-    after = tokens[i + 1].norm
-    return after in _AFTER_COMMA or (i > 2 and after in _PRONOUNS)
+    following = tokens[i + 1]
+    if token.norm == "and" and following.kind == "word":
+        low = following.text.lower()
+        is_inflected = following.norm in ("join", "work") and low != following.norm
+        return is_inflected or low in _AFTER_AND
+    if token.norm != ",":
+        return False
+    return following.norm in _AFTER_COMMA or (i > 2 and following.norm in _PRONOUNS)
 
 
 def _make_clause(tokens: tuple[Token, ...]) -> Clause:
     norms = [t.norm for t in tokens]
     denials = sum(norm in lexicon.NEGATORS for norm in norms)
     only = any(a == "not" and b in ("only", "just") for a, b in pairwise(norms))
-    modal = any(t.kind == "word" and t.norm in lexicon.MODALS for t in tokens) or _has_intention(
-        tokens
-    )
+    modal = any(t.kind == "word" and t.norm in lexicon.MODALS for t in tokens)
     return Clause(
         tokens,
         frozenset(t.norm for t in select_content(tokens)),
         _find_owner(tokens),
         denials % 2 == 1 and not only,
-        modal,
+        modal or _has_intention(tokens),
     )
 
 
 def _has_intention(tokens: tuple[Token, ...]) -> bool:
     """Return True if somebody plans, hopes or wishes; "my phone plan" is a thing."""
-    triples = zip((None, *tokens), tokens, tokens[1:], strict=False)
-    return any(
-        token.norm in lexicon.INTENTIONS
-        and after.norm in ("to", "on", "that", "i", "we")
-        and (before is None or _may_act(before))
-        for before, token, after in triples
-    )
-
-
-def _may_act(token: Token) -> bool:
-    return token.kind == "name" or (
-        token.norm in lexicon.FUNCTION_WORDS | lexicon.SUPPORT
-        and token.norm not in ("my", "our", "'s", "the", "a")
-    )
+    for place, (token, after) in enumerate(pairwise(tokens)):
+        if token.norm not in lexicon.INTENTIONS or after.norm not in _BEHIND_INTENTIONS:
+            continue
+        before = tokens[place - 1] if place else None
+        if before is None or before.kind == "name" or before.norm in _BEFORE_INTENTIONS:
+            return True
+    return False
 
 
 def _split_clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
@@ -188,34 +173,26 @@ def _split_clauses(tokens: tuple[Token, ...]) -> tuple[Clause, ...]:
             start = i
     if any(t.kind != "mark" for t in tokens[start:]) or not clauses:
         clauses.append(_make_clause(tokens[start:]))
-    return (
-        tuple(replace(c, modal=True) for c in clauses) if _is_unproven(tokens) else tuple(clauses)
-    )
+    if _is_unproven(tokens):
+        clauses = [replace(clause, modal=True) for clause in clauses]
+    return tuple(clauses)
 
 
 def _is_unproven(tokens: Sequence[Token]) -> bool:
     """Return True if all of it hangs on a condition, or is what somebody else says."""
     first = next((t for t in tokens if t.kind != "mark"), None)
-    if (
-        first is None
-        or first.norm in _CONDITIONS
-        or [t.text.lower() for t in tokens[:2]] == ["according", "to"]
-    ):
-        return first is not None
-    reporter = next(
-        (i for i, t in enumerate(tokens) if t.kind == "word" and t.norm in _REPORTING), None
-    )
-    return reporter is not None and 0 < reporter <= 4 and _is_somebody_else(tokens[:reporter])
-
-
-def _is_somebody_else(subject: Sequence[Token]) -> bool:
-    """Return True if nothing but a person other than the speaker stands there."""
-    owner = _find_owner(tuple(subject))
-    said_by = owner and not (owner[0] in _SPEAKING and len(owner) == 1)
-    return bool(said_by) or any(
-        t.norm in lexicon.THIRD_PERSON or t.norm in ("rumour", "rumor", "someone", "somebody")
-        for t in subject
-    )
+    if first is None:
+        return False
+    if first.norm in _CONDITIONS or [t.text.lower() for t in tokens[:2]] == ["according", "to"]:
+        return True
+    words = (i for i, t in enumerate(tokens) if t.kind == "word")
+    reporter = next((i for i in words if tokens[i].norm in _REPORTING), 0)
+    if not 0 < reporter <= 4:
+        return False
+    subject = tuple(tokens[:reporter])
+    if _find_owner(subject) not in ((), ("i",), ("we",)):
+        return True
+    return any(t.norm in lexicon.THIRD_PERSON or t.norm in _SOMEBODY for t in subject)
 
 
 # "My boss's wife's sister" has four; a longer run of names is none.
@@ -269,32 +246,22 @@ def _find_owner_part(token: Token, owner: Sequence[str], place: int) -> str:
     return ""
 
 
-def _find_identifiers(tokens: tuple[Token, ...]) -> frozenset[tuple[str, str]]:
-    """Numbers and codes that belong to the name or noun before them: (linux, 9), (room, 204)."""
-    identifiers = set()
-    for before, token in pairwise(tokens):
-        if token.kind in ("number", "version", "code", "ordinal") and (
-            before.kind == "name" or before.norm in lexicon.IDENTIFYING_NOUNS
-        ):
-            identifiers.add((before.norm, token.norm))
-    return frozenset(identifiers)
-
-
-def _read_neither(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """Read "neither tea nor coffee" as one denial: "not tea or coffee"."""
-    place = find_place(tokens, ("neither",))
-    if place is None:
-        return tokens
-    after = [replace(t, norm="or") if t.norm == "nor" else t for t in tokens[place:]]
-    return (*tokens[:place], *after)
-
-
 @lru_cache(maxsize=4096)
 def parse_text(text: str) -> Reading:
     """The reading of a text; the same text gives the same object."""
-    tokens = _read_neither(tokenize(text))
+    tokens = tokenize(text)
+    neither = find_place(tokens, ("neither",))
+    if neither is not None:  # "neither tea nor coffee" is one denial: "not tea or coffee"
+        after = [replace(t, norm="or") if t.norm == "nor" else t for t in tokens[neither:]]
+        tokens = (*tokens[:neither], *after)
     items = select_content(tokens)
     norms = frozenset(t.norm for t in tokens if t.kind == "word")
+    # Numbers and codes that belong to the name or noun before them: (linux, 9), (room, 204).
+    identifiers = set()
+    for before, token in pairwise(tokens):
+        is_thing = before.kind == "name" or before.norm in lexicon.IDENTIFYING_NOUNS
+        if is_thing and token.kind in ("number", "version", "code", "ordinal"):
+            identifiers.add((before.norm, token.norm))
     return Reading(
         text=text,
         tokens=tokens,
@@ -304,6 +271,6 @@ def parse_text(text: str) -> Reading:
         owner=_find_owner(tokens),
         words=norms,
         quantifiers=norms & lexicon.QUANTIFIERS,
-        identifiers=_find_identifiers(tokens),
+        identifiers=frozenset(identifiers),
         labels=find_labels(tokens),
     )

@@ -25,15 +25,6 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedSlot:
-    """The slot that a statement is about, as in (alice, residence), and its value."""
-
-    entity: str
-    key: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
 class SignalJudgment:
     """The relation to the candidate at place `candidate`.
 
@@ -50,6 +41,3 @@ class SignalJudgment:
     vetoes: tuple[str, ...] = ()
     flag: bool = False
     akin: bool = True
-
-
-__all__ = ["Finding", "Relation", "SignalJudgment", "StatedSlot", "Statement"]

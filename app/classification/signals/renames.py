@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from app.classification.signals.finding import make_finding
 from app.classification.signals.pair import Pair
-from app.classification.signals.relation import Finding, Relation
+from app.domain.relation import Finding, Relation
 
 _NAME = r"(?:[Tt]he\s+)?[A-Z][\w-]{0,40}(?:\s+[A-Z][\w-]{0,40}){0,4}"
 _NAMING = (

@@ -6,11 +6,11 @@ from itertools import pairwise
 from app.classification.signals import lexicon
 from app.classification.signals.endings import StatedEnding, find_ending
 from app.classification.signals.finding import make_finding
-from app.classification.signals.frame import Frame
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
-from app.classification.signals.relation import Finding, Relation, Statement
+from app.classification.signals.token import CALENDAR
+from app.domain.relation import Finding, Relation
 
 
 def find_retraction(pair: Pair) -> Iterator[Finding]:
@@ -18,18 +18,14 @@ def find_retraction(pair: Pair) -> Iterator[Finding]:
     ending = find_ending(pair.new.text, pair.incoming.dated_by)
     if ending is None or (ending.trigger in pair.old.words and not ending.attribute):
         return
-    if _tells_the_same_ending(pair.stored, ending):
+    # What tells of the same ending is not what ended.
+    other = find_ending(pair.old.text, pair.stored.dated_by)
+    if other is not None and other.remainder and other.remainder <= ending.remainder:
         return
     relation = Relation.RETRACTION if ending.only else Relation.UPDATE
     name = _find_signal_name(ending, pair)
     if name:
         yield make_finding(name, relation, f'"{ending.trigger}" ends: {pair.old.text}')
-
-
-def _tells_the_same_ending(stored: Statement, ending: StatedEnding) -> bool:
-    """Return True if the stored text tells of the same ending, and so is not what ended."""
-    known = find_ending(stored.text, stored.dated_by)
-    return known is not None and bool(known.remainder) and known.remainder <= ending.remainder
 
 
 def count_leftover(pair: Pair) -> int:
@@ -47,15 +43,23 @@ def _find_signal_name(ending: StatedEnding, pair: Pair) -> str:
     """Return the name of the signal, or "" if the stored text is not meant."""
     frames = find_frames(pair.old)
     if ending.attribute:
-        is_meant = any(_is_meant(ending, frame) for frame in frames)
-        return "retraction_of_attribute" if is_meant else ""
+        named = {frame.subject for frame in frames if frame.attribute == ending.attribute}
+        return "retraction_of_attribute" if ending.remainder in named else ""
     if not ending.remainder:
         return ""
     if _is_about_entity(ending, pair.new):
         return "retraction_of_entity" if _is_entity_of(ending.remainder, pair.old) else ""
-    if any(_is_built_from(ending.remainder, frame) for frame in frames):
-        return "retraction_of_attribute"
-    if not _is_said_by(ending, pair):
+    for frame in frames:
+        noun = set(frame.attribute[5:].split()) - lexicon.LIGHT_WORDS
+        if frame.is_built and frame.subject | noun == ending.remainder:
+            return "retraction_of_attribute"
+    # The stored text must hold what ended, and the verb must be able to end such a thing.
+    dates = {item for item, kind in pair.new.kinds.items() if kind in CALENDAR}
+    if not ending.remainder - dates <= pair.old.items | frozenset(pair.old.owner):
+        return ""
+    if _ends_one_of_several(ending, pair.old):
+        return ""
+    if ending.ends and not ending.ends & pair.old.words:
         return ""
     return "retraction_loose" if _is_loose(ending, pair) else "retraction"
 
@@ -65,8 +69,12 @@ def _is_loose(ending: StatedEnding, pair: Pair) -> bool:
     left = pair.old.items - ending.remainder
     if len(left) > 4 or any(pair.old.kinds[item] == "name" for item in left):
         return True
-    is_another = bool(left - ending.ends - lexicon.LIGHT_WORDS)
-    return bool(ending.ends) and is_another and _is_indefinite(ending, pair.new)
+    if not ending.ends or not left - ending.ends - lexicon.LIGHT_WORDS:
+        return False
+    # "Lost a tooth" does not say which one.
+    verb = ending.trigger.split()[-1]
+    pairs = pairwise(pair.new.tokens)
+    return any(token.norm == verb and following.norm in ("a", "an") for token, following in pairs)
 
 
 def _ends_one_of_several(ending: StatedEnding, old: Reading) -> bool:
@@ -83,43 +91,6 @@ def _ends_one_of_several(ending: StatedEnding, old: Reading) -> bool:
             if ends_last != ends_next:
                 return True
     return False
-
-
-def _is_indefinite(ending: StatedEnding, reading: Reading) -> bool:
-    """Return True for "Lost a tooth", which does not say which one."""
-    verb = ending.trigger.split()[-1]
-    for token, following in pairwise(reading.tokens):
-        if token.norm == verb and following.norm in ("a", "an"):
-            return True
-    return False
-
-
-def _is_said_by(ending: StatedEnding, pair: Pair) -> bool:
-    """Return True if the stored text holds what ended and the verb can end such a thing."""
-    stored = pair.old.items | frozenset(pair.old.owner)
-    if not _without_dates(ending.remainder, pair) <= stored:
-        return False
-    if _ends_one_of_several(ending, pair.old):
-        return False
-    return not ending.ends or bool(ending.ends & pair.old.words)
-
-
-def _without_dates(remainder: frozenset[str], pair: Pair) -> frozenset[str]:
-    """The remainder without the day on which it ended."""
-    return frozenset(
-        i for i in remainder if pair.new.kinds.get(i) not in ("date", "weekday", "time")
-    )
-
-
-def _is_meant(ending: StatedEnding, frame: Frame) -> bool:
-    return frame.attribute == ending.attribute and frame.subject == ending.remainder
-
-
-def _is_built_from(remainder: frozenset[str], frame: Frame) -> bool:
-    return (
-        frame.is_built
-        and frame.subject | set(frame.attribute[5:].split()) - lexicon.LIGHT_WORDS == remainder
-    )
 
 
 def _is_about_entity(ending: StatedEnding, reading: Reading) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.classification.signals import lexicon
-from app.classification.signals.token import Token
+from app.classification.signals.token import Token, find_place
 
 _BE = Token("is", "be", "word")
 _REMARKS = frozenset(("will", "shall", "do"))
@@ -16,7 +16,16 @@ def build_skeleton(tokens: Sequence[Token]) -> list[Token]:
     for i, token in enumerate(tokens):
         if not _is_left_out(tokens, i, bones):
             bones.append(_BE if token.norm == "get" and _before_participle(tokens, i) else token)
-    return _without_edges(bones)
+    # Without "since June," or "as of May," and "you can" in front, and marks behind.
+    comma = find_place(bones, (",",)) or 0
+    norms = [bone.norm for bone in bones[:2]]
+    if comma and (norms[0] == "since" or norms == ["as", "of"]):
+        bones = bones[comma + 1 :]
+    if [bone.norm for bone in bones[:2]] == ["you", "can"]:
+        bones = bones[2:]
+    while bones and bones[-1].kind == "mark":
+        bones.pop()
+    return bones
 
 
 def _is_left_out(tokens: Sequence[Token], i: int, preceding: Sequence[Token]) -> bool:
@@ -28,9 +37,8 @@ def _is_left_out(tokens: Sequence[Token], i: int, preceding: Sequence[Token]) ->
     if token.norm in lexicon.ARTICLES or token.norm in lexicon.SUPPORT or token.norm in _REMARKS:
         return True
     if token.norm in ("new", "current"):
-        return bool(preceding) and (
-            preceding[-1].kind == "possessive" or preceding[-1].norm in ("my", "our")
-        )
+        last = preceding[-1] if preceding else None
+        return last is not None and (last.kind == "possessive" or last.norm in ("my", "our"))
     if token.norm in ("its", "their", "his", "her"):
         return bool(preceding)
     return token.norm == "have" and _before_participle(tokens, i)
@@ -41,21 +49,8 @@ def _before_participle(tokens: Sequence[Token], i: int) -> bool:
     if following is None or following.kind != "word":
         return False
     low = following.text.lower()
-    return low != following.norm and (
-        low.endswith(("ed", "en", "un", "wn")) or low in _IRREGULAR_PARTICIPLES
-    )
-
-
-def _without_edges(tokens: list[Token]) -> list[Token]:
-    """Without "since June," or "as of May," and "you can" in front, and marks behind."""
-    comma = next((i for i, t in enumerate(tokens) if t.norm == ","), 0)
-    if comma and (tokens[0].norm == "since" or [t.norm for t in tokens[:2]] == ["as", "of"]):
-        tokens = tokens[comma + 1 :]
-    if [t.norm for t in tokens[:2]] == ["you", "can"]:
-        tokens = tokens[2:]
-    while tokens and tokens[-1].kind == "mark":
-        tokens.pop()
-    return tokens
+    is_participle = low.endswith(("ed", "en", "un", "wn")) or low in _IRREGULAR_PARTICIPLES
+    return low != following.norm and is_participle
 
 
 def collect_referents(tokens: Sequence[Token]) -> frozenset[str]:
@@ -72,6 +67,5 @@ def _find_referent(token: Token) -> str:
         return "i"
     if token.norm in lexicon.FIRST_PLURAL:
         return "we"
-    return (
-        "" if token.norm in lexicon.FUNCTION_WORDS or token.norm in lexicon.SUPPORT else token.norm
-    )
+    is_empty = token.norm in lexicon.FUNCTION_WORDS or token.norm in lexicon.SUPPORT
+    return "" if is_empty else token.norm

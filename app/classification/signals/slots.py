@@ -2,7 +2,6 @@
 
 from app.classification.signals.frames import find_frames
 from app.classification.signals.reading import parse_text
-from app.classification.signals.relation import StatedSlot
 from app.classification.signals.speech import find_speech
 from app.classification.wording import write_as_holding
 from app.domain.fact import BaseFact, DerivedSlot
@@ -14,11 +13,10 @@ def derive_fact_slot(fact: BaseFact) -> DerivedSlot | None:
     """Return the slot in a fact's text, or None if the caller gave a key, which always wins."""
     if fact.key is not None:
         return None
-    slot = derive_slot(write_as_holding(fact)) or derive_slot(fact.content)
-    return DerivedSlot(slot.entity, slot.key, slot.value) if slot else None
+    return derive_slot(write_as_holding(fact)) or derive_slot(fact.content)
 
 
-def derive_slot(text: str) -> StatedSlot | None:
+def derive_slot(text: str) -> DerivedSlot | None:
     """(entity, key, value) of a text that plainly states one single-valued attribute.
 
     "Alice lives in Berlin" gives (alice, residence, Berlin). None for questions, quotations,
@@ -37,4 +35,4 @@ def derive_slot(text: str) -> StatedSlot | None:
     words = [t.norm for t in reading.tokens if t.norm in frame.subject - _SPEAKER]
     entity = " ".join(dict.fromkeys([*speaker, *words]))
     key = frame.attribute.removeprefix("noun:").replace(" ", "_")
-    return StatedSlot(entity or " ".join(sorted(frame.subject)), key, frame.spoken)
+    return DerivedSlot(entity or " ".join(sorted(frame.subject)), key, frame.spoken)

@@ -30,18 +30,11 @@ def find_speech(text: str) -> Speech | None:
     A question after a statement ("I moved to Bonn. Any tips?") leaves the statement one. What the
     user says of himself in quotation marks is a statement too.
     """
-    if _is_quotation(text):
-        return Speech.QUOTATION
+    quoted = _QUOTED.fullmatch(text.strip())
+    if quoted and len(quoted["words"].split()) >= _FEWEST_WORDS:
+        lead = quoted["lead"].strip()
+        if not lead or (_SAYS.search(lead) and not _SPEAKER.search(lead)):
+            return Speech.QUOTATION
     if parse_text(text).is_question and not _SENTENCE_END.search(text):
         return Speech.QUESTION
     return None
-
-
-def _is_quotation(text: str) -> bool:
-    match = _QUOTED.fullmatch(text.strip())
-    if match is None or len(match["words"].split()) < _FEWEST_WORDS:
-        return False
-    lead = match["lead"].strip()
-    if not lead:
-        return True
-    return _SAYS.search(lead) is not None and _SPEAKER.search(lead) is None

@@ -8,9 +8,9 @@ from app.classification.signals.frame import Frame
 from app.classification.signals.frames import find_frames
 from app.classification.signals.pair import Pair
 from app.classification.signals.reading import Reading
-from app.classification.signals.relation import Finding, Relation
 from app.classification.signals.skeleton import collect_referents
 from app.classification.signals.token import Token
+from app.domain.relation import Finding, Relation
 
 _HOME = "residence"
 _STAYING = frozenset(("stay", "lodge", "crash", "camp", "sleep"))
@@ -49,22 +49,16 @@ def _find_guest(reading: Reading) -> frozenset[str] | None:
     [clause] = reading.clauses
     if clause.negated or clause.modal:
         return None
-    place = _find_verb(clause.tokens)
+    place = None  # of the verb that may say a stay: the last one of "am staying"
+    for at, token in enumerate(clause.tokens):
+        if token.norm in _STAYING or token.norm == "be":
+            place = at
+        elif place is not None:
+            break
     if place is None or not _names_lodging(clause.tokens[place], clause.tokens[place + 1 :]):
         return None
     guest = collect_referents(clause.tokens[:place])
     return frozenset(("i",)) if guest <= {"we"} else guest
-
-
-def _find_verb(tokens: Sequence[Token]) -> int | None:
-    """Return the place of the verb that may say a stay: the last one of "am staying"."""
-    last = None
-    for place, token in enumerate(tokens):
-        if token.norm in _STAYING or token.norm == "be":
-            last = place
-        elif last is not None:
-            break
-    return last
 
 
 def _names_lodging(verb: Token, rest: Sequence[Token]) -> bool:
@@ -79,10 +73,6 @@ def _names_lodging(verb: Token, rest: Sequence[Token]) -> bool:
         return False
     if norms & _LODGINGS or any(token.kind == "possessive" for token in words):
         return True
-    if preposition == "at" and not _has_article(words):
+    if preposition == "at" and words and words[0].norm not in lexicon.ARTICLES:
         return False
     return any(token.kind == "name" for token in words)
-
-
-def _has_article(words: Sequence[Token]) -> bool:
-    return bool(words) and words[0].norm in lexicon.ARTICLES

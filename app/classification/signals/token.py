@@ -3,6 +3,9 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
+# The kinds of values that name a point in the calendar.
+CALENDAR = ("date", "weekday", "time")
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -31,3 +34,13 @@ def find_place(tokens: Sequence[Token], norms: Container[str], start: int = 0) -
 def join_texts(tokens: Iterable[Token]) -> str:
     """Return the tokens as they were written, with spaces between them."""
     return " ".join(token.text for token in tokens)
+
+
+def count_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words both begin with."""
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from itertools import pairwise
 
 from app.classification.signals import lexicon, values
@@ -9,6 +10,7 @@ from app.classification.signals.headless import with_speaker
 from app.classification.signals.lemma import IRREGULAR, reduce_to_lemma
 from app.classification.signals.plain import normalise_text
 from app.classification.signals.token import Token
+from app.domain.dates.names import WEEKDAY_NAMES
 
 _INITIALS = r"(?:[A-Za-z]\.){2,}|[A-Z]\.(?=\s[A-Z])|(?:Mr|Mrs|Ms|Dr|Jr|Sr|St|Prof)\."
 _JOINED = r"(?:[./-]|'(?!s\b))(?=[^\W\d_])"
@@ -31,37 +33,31 @@ def _make_word_token(text: str) -> Token:
     if low in values.NUMBER_WORDS and low not in ("one",):
         return Token(text, values.NUMBER_WORDS[low], "number")
     norm = reduce_to_lemma(low)
-    if norm in values.WEEKDAYS and text[0].isupper():
+    if norm in WEEKDAY_NAMES and text[0].isupper():
         return Token(text, norm, "habit" if low.endswith("days") else "weekday")
     return Token(text, norm, "word")
 
 
+# Outside of words these say nothing, nor do quotes and bullets. Arrows, emoji and comparisons do.
 _MARKS_AROUND = frozenset("&*|^@\\")
 
 
-def _is_punctuation(symbol: str) -> bool:
-    """Return True if a mark outside of words says nothing: quotes and bullets, unlike arrows, emoji
-    and comparisons.
-    """
-    return symbol in _MARKS_AROUND or (
-        not symbol.isascii() and unicodedata.category(symbol)[0] in "PZC"
-    )
-
-
-def _scan_tokens(text: str) -> list[Token]:
-    tokens = []
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or "word"
-        piece = match[0]
-        if kind == "word":
-            tokens.append(_make_word_token(piece))
-        elif kind == "symbol":
-            tokens += [] if _is_punctuation(piece) else [Token(piece, piece, "word")]
-        elif kind in ("mark", "possessive"):
-            tokens.append(Token(piece, piece.strip() if kind == "mark" else "'s", kind))
-        else:
-            tokens.append(Token(piece, values.normalise_value(kind, piece), kind))
-    return tokens
+def _scan_tokens(text: str) -> Iterator[Token]:
+    for scanned in _TOKEN.finditer(text):
+        kind, piece = scanned.lastgroup or "word", scanned[0]
+        match kind:
+            case "word":
+                yield _make_word_token(piece)
+            case "symbol":
+                is_foreign_mark = not piece.isascii() and unicodedata.category(piece)[0] in "PZC"
+                if piece not in _MARKS_AROUND and not is_foreign_mark:
+                    yield Token(piece, piece, "word")
+            case "mark":
+                yield Token(piece, piece.strip(), kind)
+            case "possessive":
+                yield Token(piece, "'s", kind)
+            case _:
+                yield Token(piece, values.normalise_value(kind, piece), kind)
 
 
 _ADVERBS = lexicon.SUPPORT | frozenset(
@@ -81,45 +77,29 @@ def _starts_name(token: Token, following: Token | None) -> bool:
         return False
     if following.kind == "possessive" or (following.kind == "word" and following.text[0].isupper()):
         return True
-    return (
-        following.norm in lexicon.AUXILIARIES
-        or following.text.endswith(("s", "ed"))
-        or following.text in IRREGULAR
-        or following.is_value
-        or following.norm in ("and", ",", ":")
-    )
-
-
-def _name_numbered_users(tokens: list[Token]) -> None:
-    """ "User 12" is somebody, not the speaker."""
-    for i, (token, following) in enumerate(pairwise(tokens)):
-        numbered = following.is_value or (
-            following.norm in ("number", "id") and i + 2 < len(tokens) and tokens[i + 2].is_value
-        )
-        if token.kind == "word" and token.norm == "user" and numbered:
-            tokens[i] = Token(token.text, token.norm, "name")
-
-
-def _find_following(tokens: list[Token], place: int) -> Token | None:
-    """Return the next token that is no adverb or support word."""
-    for at in range(place + 1, len(tokens)):
-        if tokens[at].norm not in _ADVERBS:
-            return tokens[at]
-    return None
+    if following.norm in lexicon.AUXILIARIES or following.norm in ("and", ",", ":"):
+        return True
+    is_inflected = following.text.endswith(("s", "ed")) or following.text in IRREGULAR
+    return is_inflected or following.is_value
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
     """Tokens of the text in order. Names are capitalised words that do not owe it to the start of a
     sentence.
     """
-    tokens = with_speaker(_scan_tokens(normalise_text(text)))
-    _name_numbered_users(tokens)
+    tokens = with_speaker(list(_scan_tokens(normalise_text(text))))
+    for i, (token, following) in enumerate(pairwise(tokens)):
+        # "User 12" is somebody, not the speaker.
+        has_id = following.norm in ("number", "id") and i + 2 < len(tokens)
+        is_numbered = following.is_value or (has_id and tokens[i + 2].is_value)
+        if token.kind == "word" and token.norm == "user" and is_numbered:
+            tokens[i] = Token(token.text, token.norm, "name")
     starts = True
     for i, token in enumerate(tokens):
         is_capitalised = token.kind == "word" and token.text != token.text.lower()
         if is_capitalised and token.text not in ("I", "The", "An"):
-            is_name = not starts or _starts_name(token, _find_following(tokens, i))
-            if is_name:
+            after = next((t for t in tokens[i + 1 :] if t.norm not in _ADVERBS), None)
+            if not starts or _starts_name(token, after):
                 tokens[i] = Token(token.text, token.text.lower().rstrip("."), "name")
         starts = token.norm in (".", "!", "?") or (starts and token.norm in ("(", '"'))
     return tuple(tokens)

@@ -4,9 +4,9 @@ and numbers.
 
 import re
 
-MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
+from app.domain.dates.names import HIGH_TENS, MONTH_NAMES, ONE_TO_TWENTY, TENS
+
+MONTHS = [name.capitalize() for name in MONTH_NAMES]
 _MONTH = (
     "(?:" + "|".join(f"{m[:3]}(?:{m[3:]})?" if m != "May" else m for m in MONTHS) + r"|Sept)\.?"
 )
@@ -16,23 +16,9 @@ _SIGN = (
     r"(?:(?<![\w.,:;)%/-])-)?"  # A minus stands alone before its number; between two it is a dash.
 )
 _SCALE = r"(?:\s?(?:k|K|M|m|bn|thousand|million|billion)\b)?"
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-NUMBER_WORDS = {
-    word: str(n)
-    for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-        " fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "sixty": "60",
-    "seventy": "70",
-    "eighty": "80",
-    "ninety": "90",
-    "dozen": "12",
-}
+NUMBER_WORDS = {word: str(number) for number, word in enumerate(("zero", *ONE_TO_TWENTY))}
+NUMBER_WORDS |= {word: str(number) for word, number in (TENS | HIGH_TENS).items()}
+NUMBER_WORDS["dozen"] = "12"
 
 _BEFORE_BARE_MONTH = "|".join(
     rf"(?<={word} )" for word in ("in", "by", "until", "since", "from", "last", "next", "till")
@@ -95,6 +81,9 @@ def _normalise_number(text: str) -> str:
     return plain.rstrip(".")
 
 
+_UNITS = {"$": "usd", "dollar": "usd", "€": "eur", "euro": "eur", "£": "gbp", "pound": "gbp"}
+
+
 def _normalise_amount(text: str) -> str:
     digits = _normalise_number(re.sub(r"[^\d.,]", "", text)) or "0"
     scale = re.search(r"(?<=\d)\s?(k|m|bn|thousand|million|billion)\b", text, re.IGNORECASE)
@@ -104,23 +93,13 @@ def _normalise_amount(text: str) -> str:
     return sign + (f"{number:g}" if abs(number) < 1e6 else f"{number:.0f}")
 
 
-def _normalise_money(text: str) -> str:
-    unit = re.search(r"[$€£¥]|dollar|euro|pound|usd|eur|gbp|chf", text.lower())
-    sign = {"$": "usd", "dollar": "usd", "€": "eur", "euro": "eur", "£": "gbp", "pound": "gbp"}
-    return _normalise_amount(text) + " " + (sign.get(unit[0], unit[0]) if unit else "")
-
-
 def _normalise_time(text: str) -> str:
     clock = re.match(r"(\d{1,2})(?:[:.](\d\d))?\s?([ap])?", text.lower())
     if not clock:
         return {"noon": "12:00", "midnight": "00:00"}.get(text.lower(), text.lower())
-    hour = (
-        int(clock[1]) % 12 + 12
-        if clock[3] == "p"
-        else int(clock[1]) % 12
-        if clock[3] == "a"
-        else int(clock[1])
-    )
+    hour = int(clock[1])
+    if clock[3]:
+        hour = hour % 12 + 12 * (clock[3] == "p")
     return f"{hour:02d}:{clock[2] or '00'}"
 
 
@@ -132,7 +111,8 @@ def normalise_value(kind: str, text: str) -> str:
         case "time":
             return _normalise_time(text)
         case "money":
-            return _normalise_money(text)
+            unit = re.search(r"[$€£¥]|dollar|euro|pound|usd|eur|gbp|chf", text.lower())
+            return f"{_normalise_amount(text)} {_UNITS.get(unit[0], unit[0]) if unit else ''}"
         case "percent":
             return _normalise_amount(text) + "%"
         case "phone":

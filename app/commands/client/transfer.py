@@ -79,7 +79,8 @@ def import_file(
 ) -> None:
     """Import an export into an agent that holds nothing, or versions with their own dates.
 
-    The file has one JSON object a line, or is what another product exports (docs/importing.md).
+    The file has one JSON object a line, or is what another product exports
+    (docs/guide/importing.md).
     """
     service = Service(url=url, agent=agent, api_key=api_key)
     if product is not Product.PALIMPSEST:

@@ -131,7 +131,7 @@ async def _examine_agent(
     if unread >= FEWEST_UNREAD and unread > len(texts) / 2:
         report.unread.append(
             f"{agent}: of its last {len(texts)} facts {unread} are in a language that is not "
-            "read, so what they change is noticed only by its key (docs/languages.md)."
+            "read, so what they change is noticed only by its key (docs/operate/languages.md)."
         )
 
 

@@ -28,8 +28,8 @@ async def _ask_model(settings: Settings) -> ModelReport:
         checker = build_model_checker(settings, chat, build_budget(settings))
         if checker is None:
             raise Failure(
-                "no model is set. PALIMPSEST_LLM_BASE_URL names its endpoint: docs/models.md has "
-                "the settings for each vendor."
+                "no model is set. PALIMPSEST_LLM_BASE_URL names its endpoint: "
+                "docs/operate/models.md has the settings for each vendor."
             )
         return await checker.check()
 

@@ -32,7 +32,8 @@ _PHASES = frozenset({"earlier", "later"})
 def read_chosen(words: Sequence[Word], place: int) -> ReadPoint | None:
     """Read "last month", "next Monday", "this summer", "earlier this year"."""
     at = skip_low(words, place, *_PHASES)
-    at = skip_low(words, at, "the", "this") if _is_double_choice(words, at) else at
+    if get_low(words, at + 1) in CHOICES:  # "this past Monday", "the coming week"
+        at = skip_low(words, at, "the", "this")
     choice = CHOICES.get(get_low(words, at))
     if choice is None:
         return None
@@ -45,7 +46,7 @@ def read_chosen(words: Sequence[Word], place: int) -> ReadPoint | None:
         return ReadPoint(Weekend(count), at + 2)
     is_of = get_low(words, place - 1) == "of" and get_low(words, place - 2) != "as"
     if name in WEEKDAYS and not is_of:
-        return _read_chosen_weekday(words, at, which)
+        return ReadPoint(NamedWeekday(WEEKDAYS[name], which), at + 2)
     if get_low(words, at) == "past":
         return None
     if unit is not None and name in ("week", "month", "quarter", "year", "decade", "fortnight"):
@@ -68,17 +69,6 @@ def _read_chosen_unit(words: Sequence[Word], place: int, unit: Unit, count: int)
     if unit is Unit.WEEK and weekday is not None:
         return ReadPoint(WeekdayOfWeek(weekday, count), at + 1)
     return ReadPoint(ShiftedUnit(unit, count), place + 1)
-
-
-def _read_chosen_weekday(words: Sequence[Word], place: int, which: Which) -> ReadPoint:
-    weekday = WEEKDAYS[get_low(words, place + 1)]
-    return ReadPoint(NamedWeekday(weekday, which), place + 2)
-
-
-def _is_double_choice(words: Sequence[Word], place: int) -> bool:
-    """Return True for "this past Monday" and "the coming week"."""
-    following = get_low(words, place + 1)
-    return get_low(words, place) in ("the", "this") and following in CHOICES
 
 
 NAMED_DAYS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}

@@ -21,15 +21,11 @@ _NEVER_DATING = (PhraseKind.VAGUE, PhraseKind.AROUND)
 
 def names_no_day(words: Sequence[Word], phrase: Phrase) -> bool:
     """Return True if the words leave open when the time starts or ends."""
-    is_vague = phrase.is_vague or phrase.kind in _NEVER_DATING
-    return is_vague or _is_one_of_two(words, phrase)
-
-
-def _is_one_of_two(words: Sequence[Word], phrase: Phrase) -> bool:
-    """Return True for "on Monday and Tuesday" and "in May or June"."""
+    if phrase.is_vague or phrase.kind in _NEVER_DATING:
+        return True
     if get_low(words, phrase.end) not in ("and", "or", "&", "/"):
         return False
-    other = read_point(words, phrase.end + 1)
+    other = read_point(words, phrase.end + 1)  # "on Monday and Tuesday", "in May or June"
     return other is not None and not is_hour_only(other)
 
 
@@ -39,9 +35,14 @@ def is_at_odds(phrase: Phrase, role: Role, interval: Interval, saying: Saying) -
         case Role.STARTED | Role.STARTS:
             return _names_no_start(phrase, role, interval, saying)
         case Role.LASTS:
-            return _is_unexpectedly_over(phrase, interval, saying)
+            # "I'm here until March", said in March, and "they show works from 1890 to 1910".
+            is_fixed = phrase.kind is PhraseKind.BETWEEN or _leaves_year_open(phrase)
+            return is_fixed and is_over(interval, saying)
+        case Role.EPISODE if interval.start is not None and interval.start > saying.at:
+            return True
         case Role.EPISODE:
-            return _is_unfinished(phrase, interval, saying)
+            is_stretch = phrase.kind in (PhraseKind.BETWEEN, PhraseKind.UNTIL, PhraseKind.THROUGH)
+            return is_stretch and interval.end is not None and not is_over(interval, saying)
         case _:
             return False
 
@@ -61,23 +62,6 @@ def _names_no_start(phrase: Phrase, role: Role, interval: Interval, saying: Sayi
         return interval.start < saying.find_first_instant() and _leaves_year_open(phrase)
     is_long_ago = interval.start.year < saying.today.year - _YEARS_OF_HISTORY
     return phrase.kind is PhraseKind.DURING and is_long_ago
-
-
-def _is_unfinished(phrase: Phrase, interval: Interval, saying: Saying) -> bool:
-    """Return True if an episode begins later, or a stretch of it ends later."""
-    if interval.start is not None and interval.start > saying.at:
-        return True
-    is_stretch = phrase.kind in (PhraseKind.BETWEEN, PhraseKind.UNTIL, PhraseKind.THROUGH)
-    return is_stretch and interval.end is not None and not is_over(interval, saying)
-
-
-def _is_unexpectedly_over(phrase: Phrase, interval: Interval, saying: Saying) -> bool:
-    """Return True if what holds has ended: "I'm here until March", said in March, and "they show
-    works from 1890 to 1910".
-    """
-    if not is_over(interval, saying):
-        return False
-    return phrase.kind is PhraseKind.BETWEEN or _leaves_year_open(phrase)
 
 
 def _leaves_year_open(phrase: Phrase) -> bool:

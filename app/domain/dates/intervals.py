@@ -120,13 +120,6 @@ def _find_range(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None:
     return Interval(saying.find_instant(first.start), saying.find_instant(end), first.precision)
 
 
-def _add_hours(instant: datetime, count: int) -> datetime | None:
-    try:
-        return instant + timedelta(hours=count)
-    except OverflowError:
-        return None
-
-
 def _find_lasting(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None:
     """Return the time up to the saying, or from the saying or from a point on."""
     precision = UNIT_PRECISION[phrase.unit]
@@ -137,9 +130,13 @@ def _find_lasting(phrase: Phrase, saying: Saying, lean: Lean) -> Interval | None
             return None
         first_day = start.start
     count = -phrase.count if lean is Lean.PAST else phrase.count
+    moved: datetime | None
     if phrase.unit is Unit.HOUR:
         now = saying.at.astimezone(UTC)
-        moved = _add_hours(now, count)
+        try:
+            moved = now + timedelta(hours=count)
+        except OverflowError:
+            return None
     else:
         now = saying.find_instant(first_day) or saying.find_first_instant()
         moved = saying.find_instant(add_units(first_day, phrase.unit, count))

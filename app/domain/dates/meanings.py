@@ -169,21 +169,18 @@ def _make_point(meaning: Meaning, figures: Figures) -> Point | None:
         case Form.YEAR if year:
             return NamedYear(year)
         case Form.DECADE:
-            return _make_decade(figures.get(Figure.YEAR, 0))
+            # "1990s" and "90s". Those before the thirties are of this century.
+            decade = figures.get(Figure.YEAR, 0)
+            if decade == 0 or decade % 10:
+                return None
+            if decade < 100:
+                decade += 1900 if decade >= 30 else 2000
+            return NamedDecade(decade)
         case Form.QUARTER:
             quarter = _find_count(meaning, figures)
             return NamedQuarter(year, quarter) if 1 <= quarter <= 4 else None
         case _:
             return None
-
-
-def _make_decade(year: int) -> Point | None:
-    """Return the decade of "1990s" or "90s". Those before the thirties are of this century."""
-    if year == 0 or year % 10:
-        return None
-    if year < 100:
-        year += 1900 if year >= 30 else 2000
-    return NamedDecade(year)
 
 
 def _make_near_point(meaning: Meaning, figures: Figures) -> Point | None:

@@ -155,7 +155,7 @@ def _is_everyday_word(words: Sequence[Word], place: int) -> bool:
 
 
 DATE_PREPOSITIONS = frozenset(
-    "in since until till til 'til from by through thru during of early mid late".split()
+    "in since until till til from by through during of early mid late".split()
 )
 
 
@@ -167,31 +167,16 @@ def read_weekday(words: Sequence[Word], place: int) -> ReadPoint | None:
         return None
     if get_low(words, place + 1) == "." and get_low(words, place + 2) == "com":
         return None
-    of_week = _read_weekday_of_week(words, place, weekday)
-    if of_week is not None:
-        return of_week
-    at = skip_low(words, place + 1, ",")
-    for reader in (read_day_of_month, _read_month_and_day, read_bare_ordinal):
-        dated = reader(words, at)
-        if dated is not None:
-            return ReadPoint(dated.point, dated.end)
-    return ReadPoint(NamedWeekday(weekday), place + 1, is_named=False)
-
-
-def _read_weekday_of_week(words: Sequence[Word], place: int, weekday: int) -> ReadPoint | None:
-    """Read "Tuesday last week", "Tuesday of next week"."""
     at = skip_low(words, place + 1, "of", ",")
     choice = CHOICES.get(get_low(words, at))
-    if choice is None or get_low(words, at + 1) != "week":
-        return None
-    return ReadPoint(WeekdayOfWeek(weekday, choice[1]), at + 2)
-
-
-def _read_month_and_day(words: Sequence[Word], place: int) -> ReadPoint | None:
-    reading = read_month(words, place)
-    if reading is None or not isinstance(reading.point, NamedDay):
-        return None
-    return reading
+    if choice is not None and get_low(words, at + 1) == "week":  # "Tuesday last week"
+        return ReadPoint(WeekdayOfWeek(weekday, choice[1]), at + 2)
+    at = skip_low(words, place + 1, ",")
+    for reader in (read_day_of_month, read_month, read_bare_ordinal):
+        dated = reader(words, at)
+        if dated is not None and not isinstance(dated.point, NamedMonth):
+            return ReadPoint(dated.point, dated.end)
+    return ReadPoint(NamedWeekday(weekday), place + 1, is_named=False)
 
 
 _COMMENCING = (("w", "/", "c"), ("wc",), ("week", "commencing"), ("week", "beginning"))

@@ -141,21 +141,19 @@ _NO_PLURALS = frozenset("is was has as this his its yes vs perhaps always less u
 
 def _is_count(words: Sequence[Word], place: int, year: int) -> bool:
     """Return True for the number of "up to 1200" and of "in 2000 steps"."""
-    is_likely = 1900 <= year <= 2100 or (year >= 1700 and _is_in_range(words, place))
-    if not is_likely and get_low(words, place - 1) in _BEFORE_COUNTS:
+    before, behind = get_low(words, place - 1), get_low(words, place + 1)
+    # Both years of "from 1871 to 1890".
+    is_in_range = (before == "from" and behind in _RANGE_WORDS) or (
+        get_low(words, place - 3) == "from" and before in _RANGE_WORDS
+    )
+    is_likely = 1900 <= year <= 2100 or (year >= 1700 and is_in_range)
+    if not is_likely and before in _BEFORE_COUNTS:
         return True
     following = get_word(words, place + 1)
     if following.low in UNITS or following.low in COUNTED_THINGS:
         return True
     is_plural = following.low.endswith("s") and following.kind is WordKind.WORD
     return is_plural and not following.is_capitalised and following.low not in _NO_PLURALS | {"'s"}
-
-
-def _is_in_range(words: Sequence[Word], place: int) -> bool:
-    """Return True for both years of "from 1871 to 1890"."""
-    is_start = get_low(words, place - 1) == "from" and get_low(words, place + 1) in _RANGE_WORDS
-    is_end = get_low(words, place - 3) == "from" and get_low(words, place - 1) in _RANGE_WORDS
-    return is_start or is_end
 
 
 def read_decade(words: Sequence[Word], place: int) -> ReadPoint | None:
@@ -167,16 +165,14 @@ def read_decade(words: Sequence[Word], place: int) -> ReadPoint | None:
     word = get_word(words, at)
     if word.kind is WordKind.DECADE:
         digits = re.sub(r"[^0-9]", "", word.low)
-        year = int(digits) if len(digits) == 4 else _widen_decade(int(digits))
+        year = int(digits)
+        if len(digits) != 4:
+            year += 2000 if year < 30 else 1900
         return ReadPoint(NamedDecade(year), at + 1, is_named=False, is_vague=is_vague)
     if word.low in DECADES and get_low(words, place) == "the":
         decade = NamedDecade(1900 + DECADES[word.low])
         return ReadPoint(decade, at + 1, is_named=False, is_vague=is_vague)
     return None
-
-
-def _widen_decade(short: int) -> int:
-    return 2000 + short if short < 30 else 1900 + short
 
 
 def read_feast(words: Sequence[Word], place: int) -> ReadPoint | None:

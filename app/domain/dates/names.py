@@ -47,31 +47,25 @@ UNITS = {
 }
 UNITS |= {f"{name}s": unit for name, unit in UNITS.items()}
 
-MONTHS = {
-    "january": 1,
-    "february": 2,
-    "march": 3,
-    "april": 4,
-    "may": 5,
-    "june": 6,
-    "july": 7,
-    "august": 8,
-    "september": 9,
-    "october": 10,
-    "november": 11,
-    "december": 12,
-}
+MONTH_NAMES = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+MONTHS = {name: number for number, name in enumerate(MONTH_NAMES, start=1)}
 MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
 
-WEEKDAYS = {
-    "monday": 0,
-    "tuesday": 1,
-    "wednesday": 2,
-    "thursday": 3,
-    "friday": 4,
-    "saturday": 5,
-    "sunday": 6,
-}
+WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS = {name: number for number, name in enumerate(WEEKDAY_NAMES)}
 WEEKDAYS |= {name[:3]: number for name, number in WEEKDAYS.items()}
 WEEKDAYS |= {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}
 
@@ -83,14 +77,17 @@ ORDINARY_WORDS = frozenset(
     "may march mar jan jun sat sun mon wed fri spring fall summer winter autumn dec".split()
 )
 
-_SMALL_NUMBERS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
+ONE_TO_TWENTY = tuple(
+    """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty
+    """.split()
 )
-NUMBERS = {name: number for number, name in enumerate(_SMALL_NUMBERS.split(), start=1)}
-NUMBERS |= {"a": 1, "an": 1}
 TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
-NUMBERS |= TENS
+# Words count no stretches of time as long as these.
+HIGH_TENS = {"seventy": 70, "eighty": 80, "ninety": 90}
+NUMBERS = {name: number for number, name in enumerate(ONE_TO_TWENTY, start=1)}
+NUMBERS |= {"a": 1, "an": 1} | TENS
 
 # Words that make a number before them no year: "up to 2000 euros".
 COUNTED_THINGS = frozenset(

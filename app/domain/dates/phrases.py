@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.domain.dates.counted_days import read_length
-from app.domain.dates.names import DECADES, UNITS, Unit
+from app.domain.dates.names import DECADES, UNITS
 from app.domain.dates.phrase_kinds import Phrase, PhraseKind
 from app.domain.dates.points import Easter, Feast, NamedWeekday, Point, ShiftedUnit
 from app.domain.dates.ranges import read_range
@@ -45,15 +45,12 @@ _OPENINGS: tuple[tuple[tuple[str, ...], PhraseKind], ...] = (
     (("for", "the", "remainder", "of"), PhraseKind.REST),
     (("the", "rest", "of"), PhraseKind.REST),
     (("through",), PhraseKind.THROUGH),
-    (("thru",), PhraseKind.THROUGH),
     (("up", "until"), PhraseKind.UNTIL),
     (("up", "till"), PhraseKind.UNTIL),
     (("up", "to"), PhraseKind.UNTIL),
     (("until",), PhraseKind.UNTIL),
-    (("untill",), PhraseKind.UNTIL),
     (("till",), PhraseKind.UNTIL),
     (("til",), PhraseKind.UNTIL),
-    (("'til",), PhraseKind.UNTIL),
     (("with", "effect", "from"), PhraseKind.FROM),
     (("effective", "from"), PhraseKind.FROM),
     (("effective", "as", "of"), PhraseKind.FROM),
@@ -108,7 +105,10 @@ def _read_lasting(words: Sequence[Word], place: int) -> Phrase | None:
         return None
     at = skip_low(words, at, *_PAST_WORDS, *_COMING_WORDS)
     has_article = get_low(words, place + 1) in ("the", "these") and choice != get_low(words, at)
-    length = read_length(words, at) or (_read_single_unit(words, at) if has_article else None)
+    length = read_length(words, at)
+    single_unit = UNITS.get(get_low(words, at))
+    if length is None and has_article and single_unit is not None:  # "for the next month"
+        length = 1, single_unit, at + 1
     if length is None:
         return None
     count, unit, at = length
@@ -139,12 +139,6 @@ def _read_counted_from(words: Sequence[Word], place: int) -> tuple[Point | None,
     return start.point, start.end
 
 
-def _read_single_unit(words: Sequence[Word], place: int) -> tuple[int, Unit, int] | None:
-    """Read the "month" of "for the next month"."""
-    unit = UNITS.get(get_low(words, place))
-    return (1, unit, place + 1) if unit is not None else None
-
-
 def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
     """Read a phrase that starts with a preposition."""
     low = get_low(words, place)
@@ -154,7 +148,9 @@ def _read_opened(words: Sequence[Word], place: int) -> Phrase | None:
         behind = place + len(opening)
         if any(get_low(words, place + i) != part for i, part in enumerate(opening)):
             continue
-        reading = read_point(words, _skip_hour(words, behind))
+        # "Until noon on Friday", "since at least 2019".
+        at = skip_low(words, behind, "at", "about", "around", "roughly", "approximately", ":")
+        reading = read_point(words, skip_low(words, at, "least"))
         if reading is None and kind in _WHOLES:
             reading = _read_this_unit(words, behind)
         if reading is not None:
@@ -197,12 +193,6 @@ def _read_this_unit(words: Sequence[Word], place: int) -> ReadPoint | None:
     if unit is None or get_low(words, at).endswith("s"):
         return None
     return ReadPoint(ShiftedUnit(unit, 0), at + 1)
-
-
-def _skip_hour(words: Sequence[Word], place: int) -> int:
-    """Skip what comes before the date itself: "until noon on Friday", "since at least 2019"."""
-    at = skip_low(words, place, "at", "about", "around", "roughly", "approximately", ":")
-    return skip_low(words, at, "least")
 
 
 # "Over Christmas" is longer than the day.

@@ -19,8 +19,7 @@ from app.domain.dates.reading import is_hour_only, read_point
 from app.domain.dates.scan import ReadPoint, get_low, get_word, skip_low
 from app.domain.dates.words import Word, WordKind
 
-RANGE_WORDS = ("to", "until", "till", "til", "'til", "through", "thru", "-", "–", "—")
-_THROUGH_WORDS = ("through", "thru")
+RANGE_WORDS = ("to", "until", "till", "til", "through", "-", "–", "—")
 
 
 def read_range(words: Sequence[Word], place: int) -> Phrase | None:
@@ -30,9 +29,16 @@ def read_range(words: Sequence[Word], place: int) -> Phrase | None:
     special = _read_week_range(words, place) or _read_day_range(words, place, at)
     if special is not None:
         return special
-    years = get_word(words, skip_low(words, place, "from", "in"))
+    years_place = skip_low(words, place, "from", "in")
+    years = get_word(words, years_place)
     if years.kind is WordKind.YEAR_RANGE:
-        return _make_year_range(words, place)
+        return Phrase(
+            PhraseKind.BETWEEN,
+            place,
+            years_place + 1,
+            point=NamedYear(int(years.low[:4])),
+            until=NamedYear(int(years.low[-4:])),
+        )
     joiners = ("and",) if opening == "between" else RANGE_WORDS
     start = _read_start_of_range(words, at)
     if start is None or get_low(words, start.end) not in joiners:
@@ -49,7 +55,7 @@ def read_range(words: Sequence[Word], place: int) -> Phrase | None:
         end.end,
         point=share_year(start.point, end.point),
         until=end.point,
-        is_through=joiner in _THROUGH_WORDS,
+        is_through=joiner == "through",
     )
 
 
@@ -114,19 +120,7 @@ def _may_be_bare_range(start: ReadPoint, end: ReadPoint, joiner: str) -> bool:
     if type(start.point) is not type(end.point) and not is_week:
         return False
     is_years = isinstance(start.point, NamedYear)
-    return is_years or start.is_named or end.is_named or joiner in _THROUGH_WORDS
-
-
-def _make_year_range(words: Sequence[Word], place: int) -> Phrase:
-    at = skip_low(words, place, "from", "in")
-    first, last = get_word(words, at).low[:4], get_word(words, at).low[-4:]
-    return Phrase(
-        PhraseKind.BETWEEN,
-        place,
-        at + 1,
-        point=NamedYear(int(first)),
-        until=NamedYear(int(last)),
-    )
+    return is_years or start.is_named or end.is_named or joiner == "through"
 
 
 def share_year(start: Point, end: Point) -> Point:
@@ -134,19 +128,15 @@ def share_year(start: Point, end: Point) -> Point:
     if isinstance(start, NamedWeekday) and isinstance(end, WeekdayOfWeek):
         return WeekdayOfWeek(start.weekday, end.weeks - (start.weekday > end.weekday))
     if isinstance(start, NamedDay | NamedMonth) and isinstance(end, InShiftedYear):
-        return _share_shifted_year(start, end)
+        last = end.point
+        if start.year is not None or not isinstance(last, NamedDay | NamedMonth):
+            return start
+        return InShiftedYear(start, end.years - (start.month > last.month))
     if isinstance(start, NamedDay) and isinstance(end, NamedDay | NamedMonth):
         return NamedDay(_earlier_year(start, end), start.month, start.day)
     if isinstance(start, NamedMonth) and isinstance(end, NamedDay | NamedMonth):
         return NamedMonth(_earlier_year(start, end), start.month)
     return start
-
-
-def _share_shifted_year(start: NamedDay | NamedMonth, end: InShiftedYear) -> Point:
-    last = end.point
-    if start.year is not None or not isinstance(last, NamedDay | NamedMonth):
-        return start
-    return InShiftedYear(start, end.years - (start.month > last.month))
 
 
 def _earlier_year(start: NamedDay | NamedMonth, end: NamedDay | NamedMonth) -> int | None:

@@ -81,7 +81,10 @@ def _find_near_stretch(point: NearPoint, today: date, lean: Lean) -> Stretch | N
             first = find_stretch(day, today, Lean.PAST if lean is Lean.PAST else Lean.NEAR)
             return make_stretch(first.start, Unit.WEEK) if first is not None else None
         case Weekend(count):
-            return _find_weekend(count, today)
+            saturday = add_days(find_unit_start(today, Unit.WEEK), 5 + 7 * count)
+            if saturday is None:
+                return None
+            return Stretch(saturday, add_days(saturday, 2), Precision.DAY)
         case DayOfShiftedMonth(day, months):
             month = add_months(today.replace(day=1), months)
             return make_stretch(make_day(month.year, month.month, day) if month else None, Unit.DAY)
@@ -92,14 +95,23 @@ def _find_near_stretch(point: NearPoint, today: date, lean: Lean) -> Stretch | N
         case ShiftedUnit(unit, count):
             return make_stretch(add_units(find_unit_start(today, unit), unit, count), unit)
         case ShiftedDay(unit, count):
-            return _find_shifted_day(unit, count, today)
+            start = add_units(today, unit, count)
+            if start is None:
+                return None
+            is_week = unit in (Unit.WEEK, Unit.FORTNIGHT)
+            precision = Precision.DAY if is_week else UNIT_PRECISION[unit]
+            return Stretch(start, add_days(start, 1), precision)
 
 
 def _find_day(year: int | None, month: int, day: int, today: date, lean: Lean) -> Stretch | None:
     if year is not None:
         return make_stretch(make_day(year, month, day), Unit.DAY)
     if lean is Lean.NEAR:
-        return make_stretch(_find_nearest_day(month, day, today), Unit.DAY)
+        years = (today.year - 1, today.year, today.year + 1)
+        days = [make_day(year, month, day) for year in years if MINYEAR <= year <= MAXYEAR]
+        existing = [each for each in days if each is not None]
+        nearest = min(existing, key=lambda each: abs((each - today).days), default=None)
+        return make_stretch(nearest, Unit.DAY)
     this_year = make_day(today.year, month, day)
     if this_year is None or (lean is Lean.PAST and this_year > today):
         other = make_day(today.year - 1, month, day)
@@ -108,16 +120,6 @@ def _find_day(year: int | None, month: int, day: int, today: date, lean: Lean) -
     else:
         other = this_year
     return make_stretch(other, Unit.DAY)
-
-
-def _find_nearest_day(month: int, day: int, today: date) -> date | None:
-    years = (today.year - 1, today.year, today.year + 1)
-    days = [make_day(year, month, day) for year in years if MINYEAR <= year <= MAXYEAR]
-    return min(
-        (each for each in days if each is not None),
-        key=lambda each: abs((each - today).days),
-        default=None,
-    )
 
 
 def _find_easter(year: int | None, today: date, lean: Lean) -> date | None:
@@ -190,13 +192,6 @@ def _find_weekday(weekday: int, which: Which, today: date, lean: Lean) -> date |
     return add_days(today, ahead or 7)
 
 
-def _find_weekend(count: int, today: date) -> Stretch | None:
-    saturday = add_days(find_unit_start(today, Unit.WEEK), 5 + 7 * count)
-    if saturday is None:
-        return None
-    return Stretch(saturday, add_days(saturday, 2), Precision.DAY)
-
-
 def _find_day_of_month(day: int, today: date, lean: Lean) -> Stretch | None:
     month_start = today.replace(day=1)
     if lean is Lean.PAST and day > today.day:
@@ -208,16 +203,6 @@ def _find_day_of_month(day: int, today: date, lean: Lean) -> Stretch | None:
     if moved is None:
         return None
     return make_stretch(make_day(moved.year, moved.month, day), Unit.DAY)
-
-
-def _find_shifted_day(unit: Unit, count: int, today: date) -> Stretch | None:
-    start = add_units(today, unit, count)
-    if start is None:
-        return None
-    precision = UNIT_PRECISION[unit]
-    if unit in (Unit.WEEK, Unit.FORTNIGHT):
-        precision = Precision.DAY
-    return Stretch(start, add_days(start, 1), precision)
 
 
 def _find_end(whole: Point, today: date, lean: Lean) -> Stretch | None:

@@ -93,33 +93,24 @@ def _is_code(chunk: str) -> bool:
     return "/" in chunk and any(map(str.isalpha, chunk)) and any(map(str.isdigit, chunk))
 
 
-def _find_hidden(text: str) -> list[tuple[int, int]]:
-    """Return the half-open places, in order, whose dates are not the fact's."""
-    places = [match.span() for match in _QUOTED.finditer(text)]
-    places += [match.span() for match in _CHUNK.finditer(text) if _is_code(match[0])]
-    for match in _BRACKETED.finditer(text):
-        if not _DATING_START.match(match[1]):
-            places.append(match.span())
-    return sorted(places)
-
-
 def split_words(text: str) -> Sequence[Word]:
     """Return the words and marks of the text in order."""
-    hidden = _find_hidden(text)
-    words = []
+    # The places, in order, whose dates are not the fact's.
+    hidden = [match.span() for match in _QUOTED.finditer(text)]
+    hidden += [match.span() for match in _CHUNK.finditer(text) if _is_code(match[0])]
+    bracketed = _BRACKETED.finditer(text)
+    hidden += [match.span() for match in bracketed if not _DATING_START.match(match[1])]
+    hidden.sort()
+    words: list[Word] = []
     place = 0
     for match in _WORD.finditer(text):
         while place < len(hidden) and hidden[place][1] <= match.start():
             place += 1
-        is_hidden = place < len(hidden) and hidden[place][0] <= match.start()
-        words.append(_make_word(match, is_hidden=is_hidden))
+        if place < len(hidden) and hidden[place][0] <= match.start():
+            words.append(Word(match[0], "", match.start(), match.end(), WordKind.OTHER))
+            continue
+        kind = WordKind[match.lastgroup or "MARK"]
+        low = match[0].lower().replace("’", "'")
+        low = SPELLINGS.get(low, low)
+        words.append(Word(match[0], low, match.start(), match.end(), kind))
     return words
-
-
-def _make_word(match: re.Match[str], *, is_hidden: bool) -> Word:
-    text = match[0]
-    if is_hidden:
-        return Word(text, "", match.start(), match.end(), WordKind.OTHER)
-    kind = WordKind[match.lastgroup or "MARK"]
-    low = text.lower().replace("’", "'")
-    return Word(text, SPELLINGS.get(low, low), match.start(), match.end(), kind)

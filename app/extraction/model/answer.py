@@ -83,18 +83,14 @@ class _UnusableEntry(ValueError):
 def _parse_fact(entry: Any, count: int) -> AnswerFact:
     if not isinstance(entry, dict):
         raise _UnusableEntry(f"a fact is {show_value(entry)}")
-    quote = _parse_quote(entry.get("turn"), entry.get("quote"), count)
+    turn = parse_number(entry.get("turn"))
+    if turn is None or not 1 <= turn <= count:
+        raise _UnusableEntry(f"there is no turn {show_value(entry.get('turn'))}")
+    quote = QuotedTurn(turn, _parse_text(entry.get("quote")))
     text = _parse_text(entry.get("fact"))
     proposal = _parse_text(entry["proposal"]) if entry.get("proposal") else None
     kind = Kind.PREFERENCE if entry.get("kind") == Kind.PREFERENCE else Kind.FACT
     return AnswerFact(" ".join(text.split()), quote, proposal, kind)
-
-
-def _parse_quote(number: Any, words: Any, count: int) -> QuotedTurn:
-    turn = parse_number(number)
-    if turn is None or not 1 <= turn <= count:
-        raise _UnusableEntry(f"there is no turn {show_value(number)}")
-    return QuotedTurn(turn, _parse_text(words))
 
 
 def _parse_text(value: Any) -> str:

@@ -92,7 +92,11 @@ class ModelExtractor:
                 statements[statement] = None
                 continue
             place = places[fact.quote.number - 1]
-            quote = _find_unsupported_quote(fact.quote.words, place, turns[place])
+            content, words = turns[place].content, fact.quote.words
+            start = content.find(words)
+            quote = Quote(place, start, start + len(words))
+            if start < 0:  # the words do not stand in the turn
+                quote = Quote(place, 0, len(content))
             unsupported[Skipped(quote, SkipReason.UNSUPPORTED)] = None
         trouble = None
         if answer.ignored:
@@ -137,14 +141,6 @@ class ModelExtractor:
         )
 
 
-def _find_unsupported_quote(words: str, place: int, turn: Turn) -> Quote:
-    """Return the place of the words, or of the whole turn if they do not stand in it."""
-    start = turn.content.find(words)
-    if start < 0:
-        return Quote(place, 0, len(turn.content))
-    return Quote(place, start, start + len(words))
-
-
 # --- what became no fact --------------------------------------------------------------------------
 
 
@@ -154,7 +150,7 @@ def _list_unused(turns: Sequence[Turn], used: Sequence[Quote]) -> Iterator[Skipp
         quotes = [quote for quote in used if quote.turn == place]
         if turn.role is Role.USER:
             for sentence in _cut_sentences(place, turn.content):
-                if not any(_overlap(sentence, quote) for quote in quotes):
+                if not any(sentence.overlaps(quote) for quote in quotes):
                     yield Skipped(sentence, SkipReason.NO_STATEMENT)
         elif not quotes:
             reason = SkipReason.OTHER_ROLE
@@ -170,7 +166,3 @@ def _cut_sentences(place: int, text: str) -> Iterator[Quote]:
         if any(character.isalnum() for character in sentence):
             start = match.start() + match.group().index(sentence)
             yield Quote(place, start, start + len(sentence))
-
-
-def _overlap(one: Quote, other: Quote) -> bool:
-    return one.start < other.end and other.start < one.end

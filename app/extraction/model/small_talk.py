@@ -38,18 +38,15 @@ def list_small_talk(turns: Sequence[Turn], first: int, read: Extraction) -> list
         if any(statement.quotes[0].turn == place for statement in read.statements):
             return None
         parts = [part for part in read.skipped if part.quote.turn == place]
-        if any(part.reason not in _REASONS for part in parts) or _is_answer(turns, place):
+        if any(part.reason not in _REASONS for part in parts):
+            return None
+        # The turn may answer or confirm what the assistant said just before.
+        before = turns[place - 1] if place else None
+        is_confirmation = find_confirmation_end(turn.content) > 0
+        if before and before.role is Role.ASSISTANT and (is_confirmation or "?" in before.content):
             return None
         if not is_english(turn.content):
             return None
         spans = [turn.content[part.quote.start : part.quote.end] for part in parts]
         texts += [text.strip() for text in (turn.content, *spans) if text.strip()]
     return texts
-
-
-def _is_answer(turns: Sequence[Turn], place: int) -> bool:
-    """Return True if the turn may answer or confirm what the assistant said just before."""
-    if not place or turns[place - 1].role is not Role.ASSISTANT:
-        return False
-    is_confirmation = find_confirmation_end(turns[place].content) > 0
-    return is_confirmation or "?" in turns[place - 1].content

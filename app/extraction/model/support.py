@@ -100,7 +100,8 @@ def find_support(
         return None
     quotes = [quote]
     if fact.proposal is not None:
-        last = _find_last_assistant(turns, quote.turn)
+        earlier = range(quote.turn - 1, -1, -1)
+        last = next((at for at in earlier if turns[at].role is Role.ASSISTANT), None)
         proposal = _find_quote(fact.proposal, turns, last, Role.ASSISTANT)
         if proposal is None or not _answers_proposal(quote, proposal, turns):
             return None
@@ -162,13 +163,6 @@ def _find_quote(words: str, turns: Sequence[Turn], place: int | None, role: Role
         return None
     start = turns[place].content.find(words)
     return None if start < 0 else Quote(place, start, start + len(words))
-
-
-def _find_last_assistant(turns: Sequence[Turn], before: int) -> int | None:
-    for place in range(before - 1, -1, -1):
-        if turns[place].role is Role.ASSISTANT:
-            return place
-    return None
 
 
 def _brings_in_more(fact: str, quotes: Sequence[Quote], turns: Sequence[Turn]) -> bool:

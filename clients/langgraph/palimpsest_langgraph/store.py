@@ -31,7 +31,7 @@ class _Store(BaseStore):
         if settings:
             raise ValueError(
                 f"index: {', '.join(settings)} cannot be set: the service has an encoder of its "
-                "own (docs/embeddings.md). `fields` can."
+                "own (docs/operate/embeddings.md). `fields` can."
             )
         self.ttl_config = ttl
         self._is_past = False

@@ -1506,8 +1506,8 @@ class HealthProblem(TypedDict):
     agent_id: str
     """Whose memories these are: the value of X-Agent-Id."""
     check: str
-    """Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/doctor.md lists
-    them."""
+    """Which rule: chains, beliefs, log, links, hashes, vectors, ...; docs/operate/doctor.md
+    lists them."""
     ids: list[str]
     """The memories, operations, reviews or keys that break it."""
     problem: str

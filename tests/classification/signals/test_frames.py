@@ -1,8 +1,9 @@
 import pytest
 
-from app.classification.signals import StatedSlot, derive_slot
+from app.classification.signals import derive_slot
 from app.classification.signals.frames import find_frames
 from app.classification.signals.reading import parse_text
+from app.domain.fact import DerivedSlot
 
 
 @pytest.mark.parametrize(
@@ -50,17 +51,17 @@ def test_a_state_in_the_past_is_no_residence(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "slot"),
     [
-        ("Alice lives in Berlin", StatedSlot("alice", "residence", "Berlin")),
-        ("My favorite color is teal.", StatedSlot("user", "colour_favourite", "teal")),
+        ("Alice lives in Berlin", DerivedSlot("alice", "residence", "Berlin")),
+        ("My favorite color is teal.", DerivedSlot("user", "colour_favourite", "teal")),
         (
             "The deadline for the grant proposal is 30 September.",
-            StatedSlot("grant proposal", "deadline", "30 September"),
+            DerivedSlot("grant proposal", "deadline", "30 September"),
         ),
-        ("The CEO of Acme is Bob Lee.", StatedSlot("acme", "ceo", "Bob Lee")),
+        ("The CEO of Acme is Bob Lee.", DerivedSlot("acme", "ceo", "Bob Lee")),
     ],
 )
 def test_a_slot_is_derived_where_one_attribute_is_plainly_stated(
-    text: str, slot: StatedSlot
+    text: str, slot: DerivedSlot
 ) -> None:
     assert derive_slot(text) == slot
 

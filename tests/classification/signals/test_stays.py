@@ -3,7 +3,7 @@
 import pytest
 
 from app.classification.signals import Statement, judge_candidates
-from app.classification.signals.relation import Relation
+from app.domain.relation import Relation
 
 HOME = "I live in Porto"
 

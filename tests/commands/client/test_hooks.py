@@ -17,7 +17,7 @@ from support.service_process import palimpsest
 
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
-DOCS = Path(__file__).parents[3] / "docs" / "hooks"
+DOCS = Path(__file__).parents[3] / "docs" / "guide" / "hooks"
 
 
 @pytest.fixture

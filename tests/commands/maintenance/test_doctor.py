@@ -82,7 +82,7 @@ def test_an_agent_that_writes_in_a_language_that_is_not_read_is_told(url: str) -
     assert examined.returncode == 0
     assert examined.stdout.splitlines() == [
         "uta: of its last 3 facts 3 are in a language that is not read, so what they change is "
-        "noticed only by its key (docs/languages.md).",
+        "noticed only by its key (docs/operate/languages.md).",
         "3 agents examined: everything holds.",
     ]
     asked = {

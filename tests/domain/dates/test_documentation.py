@@ -1,4 +1,4 @@
-"""The examples of docs/dates.md are what the grammar answers."""
+"""The examples of docs/guide/dates.md are what the grammar answers."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from app.domain.dates.dated_text import DatedText
 from support.dates import date_text
 
-PAGE = Path(__file__).parents[3] / "docs" / "dates.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guide" / "dates.md"
 SAID_AT = datetime(2026, 3, 11, 14, 20, tzinfo=UTC)
 
 
