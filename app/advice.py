@@ -74,6 +74,10 @@ _ADVICE: Mapping[type[Exception], str] = {
         "{fact} Set PALIMPSEST_DATABASE_SCHEMA to it, or to `public` for another installation."
     ),
     unfit.NewerSchema: "{fact} Run that version, or a later one.",
+    unfit.UnreleasedSchema: (
+        "{fact} No migration leads on from it: run `palimpsest export` of that version for each "
+        "agent, then `palimpsest import` of this one into a new database."
+    ),
     unfit.DatabaseTakesNoWrites: (
         "{fact} Name the primary, and look for default_transaction_read_only."
     ),

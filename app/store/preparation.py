@@ -88,9 +88,10 @@ def check_place(
         table = sa.table(_REVISIONS, sa.column("version_num"), schema=schema)
         stored = set(connection.execute(sa.select(table.c.version_num)).scalars())
     if stored - revisions:
-        if "consolidation_log" in place.tables:
-            raise unfit.NewerSchema
-        raise unfit.ForeignTables(schema, [_REVISIONS])
+        if "consolidation_log" not in place.tables:
+            raise unfit.ForeignTables(schema, [_REVISIONS])
+        # Revisions have their dates for names.
+        raise unfit.UnreleasedSchema if max(stored) < min(revisions) else unfit.NewerSchema
     if stored:
         return False
     foreign = [table for table in place.tables if table != _REVISIONS]
@@ -185,31 +186,6 @@ def open_to_roles(
         missing.append(grant)
     if missing:
         raise unfit.MissingRights(to_script(missing))
-
-
-_HAS_SCHEMA = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = %s)"
-
-
-def rename_what_is_earlier(connection: sa.Connection, installation: Installation) -> None:
-    """Give the queue its name, and the roles what those of the default schema may do.
-
-    Earlier versions made tables where the path of the login led, and knew no other names. Raise
-    MissingRights if this login may not do so.
-    """
-    driver = get_driver(connection)
-    [has_queue] = driver.execute(_HAS_SCHEMA, [installation.queue_schema]).fetchone() or [True]
-    if has_queue:
-        return
-    queue = sql.Identifier(installation.queue_schema)
-    changes = [sql.SQL("ALTER SCHEMA jobs RENAME TO {}").format(queue)]
-    changes += [
-        sql.SQL("GRANT {} TO {} WITH INHERIT TRUE").format(
-            sql.Identifier(role), sql.Identifier(installation.name_role(role))
-        )
-        for role in Role
-    ]
-    if not all(_try(driver, change) for change in changes):
-        raise unfit.MissingRights(to_script(changes))
 
 
 def _ensure(

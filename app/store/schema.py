@@ -22,7 +22,6 @@ from app.store.preparation import (
     ensure_schemas,
     name_as_installed,
     open_to_roles,
-    rename_what_is_earlier,
     set_path,
 )
 from app.store.roles import Role
@@ -72,7 +71,6 @@ def migrate_database(owner_url: str, service_url: str | None = None) -> None:
         )
         open_to_roles(connection, installation, login=service.username)
         if not is_new:
-            rename_what_is_earlier(connection, installation)
             # What one revision locks is free again before the next one scans.
             connection.commit()
         command.upgrade(config, "head")

@@ -105,6 +105,13 @@ class NewerSchema(UnfitDatabase):
         super().__init__("The database was migrated by a later version.")
 
 
+class UnreleasedSchema(UnfitDatabase):
+    """The tables are older than the first revision of the schema."""
+
+    def __init__(self) -> None:
+        super().__init__("The database was made by an unreleased version from before.")
+
+
 class DatabaseTakesNoWrites(UnfitDatabase):
     """The server is a standby, or the database or the login is set to read only."""
 
