@@ -18,6 +18,15 @@ from app.networks import FairThreads
 from bench.public.memory import Memory, Turn
 
 
+def _write_turns(sessions: Sequence[Sequence[Turn]]) -> list[str]:
+    """Return each turn with its speaker before it, as the service gets both."""
+    return [f"{turn.speaker}: {turn.text}" for session in sessions for turn in session]
+
+
+def _drop_speakers(lines: Sequence[str]) -> list[str]:
+    return [line.partition(": ")[2] for line in lines]
+
+
 class Bm25:
     """Every text, ranked by `bm25s` with its English words without frequent ones."""
 
@@ -50,10 +59,10 @@ class Bm25:
         return [texts[place] for place in places[0]]
 
     def store_talk(self, agent: str, sessions: Sequence[Sequence[Turn]]) -> None:
-        self.store(agent, [turn.text for session in sessions for turn in session])
+        self.store(agent, _write_turns(sessions))
 
     def search_talk(self, agent: str, question: str, limit: int) -> list[str]:
-        return self.search(agent, question, limit)
+        return _drop_speakers(self.search(agent, question, limit))
 
 
 class _Encoder:
@@ -104,10 +113,10 @@ class Mem0:
         return [line["memory"] for line in found["results"]]
 
     def store_talk(self, agent: str, sessions: Sequence[Sequence[Turn]]) -> None:
-        self.store(agent, [turn.text for session in sessions for turn in session])
+        self.store(agent, _write_turns(sessions))
 
     def search_talk(self, agent: str, question: str, limit: int) -> list[str]:
-        return self.search(agent, question, limit)
+        return _drop_speakers(self.search(agent, question, limit))
 
 
 class Memvara:
@@ -144,10 +153,10 @@ class Memvara:
         return [hit.text for hit in found]
 
     def store_talk(self, agent: str, sessions: Sequence[Sequence[Turn]]) -> None:
-        self.store(agent, [turn.text for session in sessions for turn in session])
+        self.store(agent, _write_turns(sessions))
 
     def search_talk(self, agent: str, question: str, limit: int) -> list[str]:
-        return self.search(agent, question, limit)
+        return _drop_speakers(self.search(agent, question, limit))
 
 
 RIVALS: dict[str, type[Memory]] = {"bm25": Bm25, "mem0": Mem0, "memvara": Memvara}
