@@ -108,10 +108,14 @@ def call_as(address: str, agent: str = AGENT) -> httpx.Client:
     return httpx.Client(base_url=address, headers={"X-Agent-Id": agent}, timeout=60)
 
 
-@pytest.fixture
-def client(large_url: str) -> Iterator[httpx.Client]:
-    settings = load_settings(database_url=large_url, use_flush_seconds=3600)
-    with running(settings) as address, call_as(address) as one:
+@pytest.fixture(scope="module")
+def client(large_url: str, server_url: str) -> Iterator[httpx.Client]:
+    """A client that only reads, of a service over a copy: nobody may be in a database that is copied."""
+    with (
+        fresh_database(server_url, template=name_of(large_url)) as copy,
+        running(load_settings(database_url=copy, use_flush_seconds=3600)) as address,
+        call_as(address) as one,
+    ):
         yield one
 
 
@@ -249,7 +253,7 @@ def test_clients_follow_the_cursor_over_pages_without_items(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(walks, "FEW", 0)
-    monkeypatch.setattr(walks, "MOST_EXAMINED", 4)
+    monkeypatch.setattr(walks, "MOST_EXAMINED", 12)
     first = {"entity": "user", "category": "", "key": "key 1"}
     held = list_exactly(client, **first)
     assert read_page(client, limit=1, **first)["items"] == []
