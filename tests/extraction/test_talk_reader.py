@@ -370,6 +370,7 @@ def test_quotes_lie_in_their_turns_and_no_sentence_is_lost(contents: list[str]) 
             assert any(first < end and start < last for first, last in own)
 
 
+@settings(deadline=None)  # a busy machine may take its time
 @given(st.lists(SENTENCES.filter(lambda text: "He" not in text), max_size=6).map(". ".join))
 def test_a_statement_without_a_pronoun_is_verbatim(content: str) -> None:
     for statement in read_talk(content).statements:
