@@ -25,12 +25,12 @@ pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[1]
 KEY = "an-api-key-of-0123456789abcdef0123"
 
-EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "2"]
+EVERY_ROUTE = ["--phases", "examples,coverage,fuzzing", "--max-examples", "200" if DEEP else "4"]
 LED_BY_LINKS = [
     "--phases",
     "stateful",
     "--max-examples",
-    "1000" if DEEP else "20",
+    "1000" if DEEP else "40",
     "--header",
     "X-Agent-Id: led-by-links",
 ]

@@ -378,7 +378,7 @@ def test_a_statement_without_a_pronoun_is_verbatim(content: str) -> None:
         assert statement.text == content[quote.start : quote.end]
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200))
 def test_any_text_is_read_without_an_error(content: str) -> None:
     assert len(read_talk(f"user: {content}", "assistant: So you like tea?", content).skipped) >= 0

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parents[1]
 OPTIONS = [
-    *("--phases", "coverage,fuzzing", "--max-examples", "200" if DEEP else "6"),
+    *("--phases", "coverage,fuzzing", "--max-examples", "200" if DEEP else "15"),
     *("--checks", "not_a_server_error"),
     *([] if DEEP else ["--generation-deterministic"]),
 ]
