@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import httpx
 import psutil
-import psycopg
 import pytest
 from fastapi import FastAPI
 
@@ -29,7 +28,8 @@ from support.scripted_model import (
     knows,
 )
 from support.scripted_vectors import embeds
-from support.service_process import await_model_check, find_worker, palimpsest, served
+from support.service import running
+from support.service_process import await_model_check, palimpsest, served
 
 pytestmark = pytest.mark.slow
 
@@ -39,41 +39,27 @@ def postmaster(folder: Path) -> int | None:
     return int(file.read_text().splitlines()[0]) if file.exists() else None
 
 
-def test_serve_starts_its_own_postgres_which_reembed_joins_and_stops_it(tmp_path: Path) -> None:
-    with ScriptedModel(embeds(8)) as server, served(tmp_path) as service:
-        stored = httpx.post(f"{service.address}/v1/memories", json={"content": "Has a dog"})
-        assert stored.status_code == 201
+def test_serve_starts_its_own_postgres_and_stops_it(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        assert (
+            httpx.post(f"{service.address}/v1/memories", json={"content": "Has a dog"}).status_code
+            == 201
+        )
         pid = postmaster(tmp_path)
         assert pid is not None
-        remote = {
-            "PALIMPSEST_EMBEDDING_BASE_URL": server.url,
-            "PALIMPSEST_EMBEDDING_MODEL": "scripted",
-            "PALIMPSEST_EMBEDDING_DIMENSIONS": "8",
-        }
-        changed = palimpsest("reembed", PALIMPSEST_DATA_DIR=str(tmp_path), **remote)
-        assert "made by scripted/8 (8 dimensions) now" in changed.stdout, changed.stderr
-        assert psutil.pid_exists(pid), "reembed leaves it running"
-        assert httpx.post(f"{service.address}/v1/search", json={"query": "dog"}).status_code == 503
-        listed = httpx.get(f"{service.address}/v1/memories").json()["items"]
-        assert [memory["content"] for memory in listed] == ["Has a dog"]
+        assert psutil.pid_exists(pid)
     assert postmaster(tmp_path) is None
-    with embedded_postgres(tmp_path) as url, psycopg.connect(url) as connection:
-        kept = connection.execute("SELECT content FROM memories").fetchall()
-    assert kept == [("Has a dog",)]
+    with embedded_postgres(tmp_path) as url, running(load_settings(database_url=url)) as address:
+        assert len(httpx.get(f"{address}/v1/memories").json()["items"]) == 1
 
 
-def test_after_a_kill_its_worker_ends_and_the_next_start_takes_the_database_over(
-    data_folder: Path,
-) -> None:
+def test_after_a_kill_the_next_start_takes_the_database_over(data_folder: Path) -> None:
     with served(data_folder) as service:
         stored = httpx.post(f"{service.address}/v1/memories", json={"content": "Has a dog"}).json()[
             "memory"
         ]["id"]
-        worker = find_worker(service)
         service.process.send_signal(signal.SIGKILL)
         service.process.wait(10)
-        psutil.wait_procs([worker], timeout=30)
-        assert not worker.is_running()
         pid = postmaster(data_folder)
     assert pid is not None
     assert psutil.pid_exists(pid), "Postgres outlives the service"
@@ -85,9 +71,6 @@ def test_after_a_kill_its_worker_ends_and_the_next_start_takes_the_database_over
             0,
             "1 agent examined: everything holds.\n",
         ), examined.stderr
-        worker = find_worker(service)
-        assert service.stop() == 0
-        assert not worker.is_running()
     assert postmaster(data_folder) is None, "the takeover stops it in the end"
 
 
@@ -105,6 +88,28 @@ def test_workers_share_the_port_and_the_database_and_stay_small(data_folder: Pat
         ]
         resident = [p.memory_info().rss / 2**20 for p in services]
         assert max(resident) <= 300, "an idle service process stays under 300 MB"
+    assert postmaster(data_folder) is None
+
+
+def test_reembed_joins_the_postgres_of_a_running_service_and_leaves_it_running(
+    data_folder: Path,
+) -> None:
+    with ScriptedModel(embeds(8)) as server, served(data_folder) as service:
+        assert (
+            httpx.post(f"{service.address}/v1/memories", json={"content": "Has a dog"}).status_code
+            == 201
+        )
+        remote = {
+            "PALIMPSEST_EMBEDDING_BASE_URL": server.url,
+            "PALIMPSEST_EMBEDDING_MODEL": "scripted",
+            "PALIMPSEST_EMBEDDING_DIMENSIONS": "8",
+        }
+        changed = palimpsest("reembed", PALIMPSEST_DATA_DIR=str(data_folder), **remote)
+        assert "made by scripted/8 (8 dimensions) now" in changed.stdout, changed.stderr
+        assert httpx.post(f"{service.address}/v1/search", json={"query": "dog"}).status_code == 503
+        assert (
+            httpx.get(f"{service.address}/v1/memories").json()["items"][0]["content"] == "Has a dog"
+        )
     assert postmaster(data_folder) is None
 
 

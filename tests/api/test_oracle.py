@@ -29,7 +29,7 @@ from support.oracle import Answer, Nonsense, Oracle, Refused, Shown
 from support.service import running
 from support.transfers import NDJSON
 
-HISTORIES = int(os.environ.get("PALIMPSEST_ORACLE_HISTORIES") or (5_000 if DEEP else 40))
+HISTORIES = int(os.environ.get("PALIMPSEST_ORACLE_HISTORIES") or (5_000 if DEEP else 80))
 STEPS = 16
 CIRCLE = 100  # no refusals are followed for longer
 

@@ -259,9 +259,6 @@ def test_clients_follow_the_cursor_over_pages_without_items(
     assert read_page(client, limit=1, **first)["items"] == []
     with Client(str(client.base_url), agent=AGENT) as caller:
         assert documents.run(documents.find_memory(**first), caller)["id"] == held[0]
-        monkeypatch.setattr(walks, "MOST_EXAMINED", 12)  # a third of the pages, and some are empty
-        pages = [page["items"] for page in read_pages(client, **first)]
-        assert [] in pages[: len(pages) // 2]
         assert [memory["id"] for memory in caller.list_memories(**first)] == held
         versions = documents.run(documents.list_versions(**first), caller)
     everything = list_exactly(client, include_superseded=True, **first)

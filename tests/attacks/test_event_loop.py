@@ -219,13 +219,10 @@ def test_no_batch_of_one_slot_keeps_the_loop_busy(database_url: str) -> None:
 
 
 def test_no_long_chain_keeps_the_loop_busy(database_url: str) -> None:
-    """Each of these calls reads all versions of the chain, in a time that grows with their number.
-
-    6,000 versions would have the whole time; half as many have half of it.
-    """
+    """Each of these calls reads all versions of the chain."""
 
     async def call_each(client: httpx.AsyncClient) -> httpx.Response:
-        await fill_slot(client, 3_000)
+        await fill_slot(client, 6_000)
         response = await client.post("/v1/memories/batch", json=build_values(50))
         memory = f"/v1/memories/{response.json()['results'][-1]['memory']['id']}"
         for answer in (
@@ -240,4 +237,4 @@ def test_no_long_chain_keeps_the_loop_busy(database_url: str) -> None:
 
     stretch, response = measure_stretch(database_url, call_each)
     assert response.is_success
-    assert stretch < MOST_SECONDS / 2
+    assert stretch < MOST_SECONDS

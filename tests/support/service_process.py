@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 
 
 def palimpsest(
@@ -78,13 +77,6 @@ def served(
                 process.kill()
             process.terminate()
             process.wait(60)
-
-
-def find_worker(service: Served) -> psutil.Process:
-    """Return the worker that runs beside a service with a Postgres of its own."""
-    children = psutil.Process(service.process.pid).children()
-    [worker] = [child for child in children if "worker" in child.cmdline()]
-    return worker
 
 
 def free_port() -> int:

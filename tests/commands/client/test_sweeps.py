@@ -14,7 +14,7 @@ import pytest
 from app.commands.client import sweeps
 from app.commands.client.calling import Failure
 from support.builders import editor
-from support.service_process import find_worker, palimpsest, served
+from support.service_process import Served, palimpsest, served
 from support.sweeps import Place
 
 
@@ -23,6 +23,15 @@ def store_unjudged(service: str, agent: str, *values: str) -> None:
     httpx.post(
         f"{service}/v1/memories/batch", json={"items": items}, headers={"X-Agent-Id": agent}
     ).raise_for_status()
+
+
+def worker_of(service: Served) -> psutil.Process:
+    [worker] = [
+        child
+        for child in psutil.Process(service.process.pid).children()
+        if "worker" in child.cmdline()
+    ]
+    return worker
 
 
 @pytest.mark.slow
@@ -55,9 +64,23 @@ def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(data_folder: Pa
 
 
 @pytest.mark.slow
+def test_the_worker_goes_with_its_service_even_when_that_is_killed(data_folder: Path) -> None:
+    with served(data_folder) as service:
+        worker = worker_of(service)
+        service.process.kill()
+        service.process.wait(30)
+        psutil.wait_procs([worker], timeout=30)
+        assert not worker.is_running()
+    with served(data_folder) as service:  # its Postgres outlived the kill; this one stops it
+        worker = worker_of(service)
+        assert service.stop() == 0
+        assert not worker.is_running()
+
+
+@pytest.mark.slow
 def test_a_worker_that_died_is_followed_by_another(data_folder: Path) -> None:
     with served(data_folder) as service:
-        first = find_worker(service)
+        first = worker_of(service)
         first.kill()
         for _ in range(100):
             if [
