@@ -36,25 +36,6 @@ def await_end(pid: int) -> None:
     raise AssertionError(f"{pid} still runs")
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_the_last_line_of_a_start_says_where_it_answers(tmp_path: Path, workers: str) -> None:
-    with served(tmp_path, "--workers", workers, PALIMPSEST_CLASIFY="off") as service:
-        for _ in range(100):
-            lines = [json.loads(line)["event"] for line in service.log.read_text().splitlines()]
-            if "Ready" in lines[-1]:
-                break
-            time.sleep(0.1)
-        assert lines == [
-            "PALIMPSEST_CLASIFY is no setting, so it changes nothing. "
-            "Did you mean PALIMPSEST_CLASSIFY?",
-            f"Starting Postgres in {tmp_path}/postgres.",
-            "Migrating the database.",
-            "Loading the local networks: encoder and judge.",
-            f"Ready: {service.address} (console: {service.address}/ui, "
-            f"docs: {service.address}/docs; data: {tmp_path}; Ctrl-C stops it)",
-        ]
-
-
 def test_a_taken_port_is_named_before_a_postgres_is_made(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -79,9 +60,25 @@ def hangups() -> Iterator[None]:
 
 @pytest.mark.usefixtures("hangups")
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_hangup_stops_the_service_and_its_postgres(tmp_path: Path, workers: str) -> None:
-    with served(tmp_path, "--workers", workers) as service:
-        pid = postmaster(tmp_path)
+def test_a_start_says_last_where_it_answers_and_a_hangup_stops_it_with_its_postgres(
+    data_folder: Path, workers: str
+) -> None:
+    with served(data_folder, "--workers", workers, PALIMPSEST_CLASIFY="off") as service:
+        for _ in range(100):
+            lines = [json.loads(line)["event"] for line in service.log.read_text().splitlines()]
+            if "Ready" in lines[-1]:
+                break
+            time.sleep(0.1)
+        assert lines == [
+            "PALIMPSEST_CLASIFY is no setting, so it changes nothing. "
+            "Did you mean PALIMPSEST_CLASSIFY?",
+            f"Starting Postgres in {data_folder}/postgres.",
+            "Migrating the database.",
+            "Loading the local networks: encoder and judge.",
+            f"Ready: {service.address} (console: {service.address}/ui, "
+            f"docs: {service.address}/docs; data: {data_folder}; Ctrl-C stops it)",
+        ]
+        pid = postmaster(data_folder)
         assert pid is not None
         service.process.send_signal(signal.SIGHUP)
         assert service.process.wait(60) == 0
@@ -89,15 +86,15 @@ def test_a_hangup_stops_the_service_and_its_postgres(tmp_path: Path, workers: st
 
 
 @pytest.mark.usefixtures("hangups")
-def test_closing_the_terminal_stops_the_service_and_its_postgres(tmp_path: Path) -> None:
+def test_closing_the_terminal_stops_the_service_and_its_postgres(data_folder: Path) -> None:
     port = free_port()
     child, terminal = pty.fork()
     if child == 0:
-        os.environ["PALIMPSEST_DATA_DIR"] = str(tmp_path)
+        os.environ["PALIMPSEST_DATA_DIR"] = str(data_folder)
         command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
         os.execv(sys.executable, command)
-    await_ready(f"http://127.0.0.1:{port}", _Child(child), tmp_path)
-    pid = postmaster(tmp_path)
+    await_ready(f"http://127.0.0.1:{port}", _Child(child), data_folder)
+    pid = postmaster(data_folder)
     assert pid is not None
     os.close(terminal)
     await_end(pid)

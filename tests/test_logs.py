@@ -133,6 +133,7 @@ def test_no_key_and_no_fact_is_ever_written(
     ):
         live_through_everything(client, model, unchecked_database_url)
         assert model.requests, "the model was asked"
+        running.stop()
     written = (tmp_path / "service.log").read_text()
     assert [secret for secret in (API_KEY, LLM_KEY, PASSWORD, *FACTS) if secret in written] == []
     assert "RaiseException" in written, "errors are written with where they happened"

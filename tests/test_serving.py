@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from app import serving
 from app.settings import load_settings
+from app.store.embedded import embedded_postgres
 from app.wiring import build_budget, build_chat, build_model_checker
 from support.scripted_model import (
     RESET,
@@ -27,6 +28,7 @@ from support.scripted_model import (
     knows,
 )
 from support.scripted_vectors import embeds
+from support.service import running
 from support.service_process import await_model_check, palimpsest, served
 
 pytestmark = pytest.mark.slow
@@ -47,33 +49,33 @@ def test_serve_starts_its_own_postgres_and_stops_it(tmp_path: Path) -> None:
         assert pid is not None
         assert psutil.pid_exists(pid)
     assert postmaster(tmp_path) is None
-    with served(tmp_path) as service:
-        assert len(httpx.get(f"{service.address}/v1/memories").json()["items"]) == 1
+    with embedded_postgres(tmp_path) as url, running(load_settings(database_url=url)) as address:
+        assert len(httpx.get(f"{address}/v1/memories").json()["items"]) == 1
 
 
-def test_after_a_kill_the_next_start_takes_the_database_over(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
+def test_after_a_kill_the_next_start_takes_the_database_over(data_folder: Path) -> None:
+    with served(data_folder) as service:
         stored = httpx.post(f"{service.address}/v1/memories", json={"content": "Has a dog"}).json()[
             "memory"
         ]["id"]
         service.process.send_signal(signal.SIGKILL)
         service.process.wait(10)
-        pid = postmaster(tmp_path)
+        pid = postmaster(data_folder)
     assert pid is not None
     assert psutil.pid_exists(pid), "Postgres outlives the service"
-    with served(tmp_path) as service:
-        assert postmaster(tmp_path) == pid
+    with served(data_folder) as service:
+        assert postmaster(data_folder) == pid
         assert httpx.get(f"{service.address}/v1/memories/{stored}").json()["content"] == "Has a dog"
-        examined = palimpsest("doctor", PALIMPSEST_DATA_DIR=str(tmp_path))
+        examined = palimpsest("doctor", PALIMPSEST_DATA_DIR=str(data_folder))
         assert (examined.returncode, examined.stdout) == (
             0,
             "1 agent examined: everything holds.\n",
         ), examined.stderr
-    assert postmaster(tmp_path) is None, "the takeover stops it in the end"
+    assert postmaster(data_folder) is None, "the takeover stops it in the end"
 
 
-def test_workers_share_the_port_and_the_database_and_stay_small(tmp_path: Path) -> None:
-    with served(tmp_path, "--workers", "2") as service:
+def test_workers_share_the_port_and_the_database_and_stay_small(data_folder: Path) -> None:
+    with served(data_folder, "--workers", "2") as service:
         stored = httpx.post(f"{service.address}/v1/memories", json={"content": "Has a dog"}).json()[
             "memory"
         ]["id"]
@@ -86,13 +88,13 @@ def test_workers_share_the_port_and_the_database_and_stay_small(tmp_path: Path) 
         ]
         resident = [p.memory_info().rss / 2**20 for p in services]
         assert max(resident) <= 300, "an idle service process stays under 300 MB"
-    assert postmaster(tmp_path) is None
+    assert postmaster(data_folder) is None
 
 
 def test_reembed_joins_the_postgres_of_a_running_service_and_leaves_it_running(
-    tmp_path: Path,
+    data_folder: Path,
 ) -> None:
-    with ScriptedModel(embeds(8)) as server, served(tmp_path) as service:
+    with ScriptedModel(embeds(8)) as server, served(data_folder) as service:
         assert (
             httpx.post(f"{service.address}/v1/memories", json={"content": "Has a dog"}).status_code
             == 201
@@ -102,13 +104,13 @@ def test_reembed_joins_the_postgres_of_a_running_service_and_leaves_it_running(
             "PALIMPSEST_EMBEDDING_MODEL": "scripted",
             "PALIMPSEST_EMBEDDING_DIMENSIONS": "8",
         }
-        changed = palimpsest("reembed", PALIMPSEST_DATA_DIR=str(tmp_path), **remote)
+        changed = palimpsest("reembed", PALIMPSEST_DATA_DIR=str(data_folder), **remote)
         assert "made by scripted/8 (8 dimensions) now" in changed.stdout, changed.stderr
         assert httpx.post(f"{service.address}/v1/search", json={"query": "dog"}).status_code == 503
         assert (
             httpx.get(f"{service.address}/v1/memories").json()["items"][0]["content"] == "Has a dog"
         )
-    assert postmaster(tmp_path) is None
+    assert postmaster(data_folder) is None
 
 
 # --- the model at the start ------------------------------------------------------------------------

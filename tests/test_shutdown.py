@@ -35,12 +35,12 @@ def until(holds: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(
-    tmp_path: Path, workers: int
+    data_folder: Path, workers: int
 ) -> None:
     with (
         ScriptedModel(knows) as model,
         served(
-            tmp_path,
+            data_folder,
             "--workers",
             str(workers),
             PALIMPSEST_LLM_BASE_URL=model.url,
@@ -64,7 +64,7 @@ def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(
             timeout=60,
         )
         until(lambda: bool(model.requests))
-        assert (tmp_path / "postgres" / "postmaster.pid").exists()
+        assert (data_folder / "postgres" / "postmaster.pid").exists()
         service.process.terminate()
         until(lambda: readiness(service) == 503)
         assert not slow.done()
@@ -77,17 +77,17 @@ def test_what_is_under_way_ends_well_while_readiness_is_withdrawn(
         assert slow.result(60).status_code == 201
         assert service.process.wait(60) == 0
         assert readiness(service) is None
-    assert not (tmp_path / "postgres" / "postmaster.pid").exists(), (
+    assert not (data_folder / "postgres" / "postmaster.pid").exists(), (
         "the embedded Postgres has been stopped"
     )
     assert "exception" not in service.log.read_text()
 
 
-def test_what_takes_longer_than_it_may_is_given_up(tmp_path: Path) -> None:
+def test_what_takes_longer_than_it_may_is_given_up(data_folder: Path) -> None:
     with (
         ScriptedModel(knows) as model,
         served(
-            tmp_path,
+            data_folder,
             PALIMPSEST_LLM_BASE_URL=model.url,
             PALIMPSEST_LLM_TOTAL_TIMEOUT="60",
             PALIMPSEST_SHUTDOWN_TIMEOUT="1",

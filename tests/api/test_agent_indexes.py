@@ -98,9 +98,14 @@ def call_as(address: str, agent: str) -> httpx.Client:
     return httpx.Client(base_url=address, headers={"X-Agent-Id": agent}, timeout=60)
 
 
-@pytest.fixture
-def client(large_url: str) -> Iterator[httpx.Client]:
-    with running(load_settings(database_url=large_url)) as address, call_as(address, AGENT) as one:
+@pytest.fixture(scope="module")
+def client(large_url: str, server_url: str) -> Iterator[httpx.Client]:
+    """A client that only reads, of a service over a copy: nobody may be in a database that is copied."""
+    with (
+        fresh_database(server_url, template=name_of(large_url)) as copy,
+        running(load_settings(database_url=copy)) as address,
+        call_as(address, AGENT) as one,
+    ):
         yield one
 
 

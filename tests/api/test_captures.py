@@ -24,7 +24,7 @@ from support.races import Crowd, Race
 from support.retention import AT_ONCE, with_retention
 from support.scripted_model import ScriptedModel, fails
 from support.scripted_vectors import embeds
-from support.service import running
+from support.service import running, serving
 from support.service_process import run_dying_worker, serve_dying
 from support.sweeps import Place
 from support.transfers import brought_back, exported, other
@@ -337,7 +337,7 @@ def test_killed_between_messages_and_facts_nothing_is_lost_or_doubled(
         assert process.wait(20) == -signal.SIGKILL
     expire_leases(database_url)
     work(database_url)
-    with serve_dying(database_url, tmp_path) as (_, client):
+    with serving(database_url) as client:
         answer = capture(client, messages, headers=key)
         assert len(list_facts(answer)) == 2
         assert len(list_contents(client)) == 2
@@ -367,7 +367,7 @@ def test_killed_before_the_reply_a_retry_changes_nothing(database_url: str, tmp_
     messages = talk("I live in Lisbon.")
     with serve_dying(database_url, tmp_path) as (_, client), pytest.raises(httpx.TransportError):
         capture(client, messages, headers={"X-Die": "yes"})
-    with serve_dying(database_url, tmp_path) as (_, client):
+    with serving(database_url) as client:
         answer = capture(client, messages)
         assert (answer["repeated"], len(list_facts(answer))) == (1, 1)
         assert len(client.get("/v1/log").json()["items"]) == 1

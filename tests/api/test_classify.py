@@ -1,6 +1,7 @@
 """What a store does with plain text: signals alone, and a scripted model behind them, over real HTTP."""
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ from support.scripted_model import (
     judges,
     judgment,
     obedient,
+    right_after,
 )
 from support.service import running
 
@@ -460,20 +462,17 @@ def test_past_its_budget_an_agent_gets_the_rules_answer(database_url: str) -> No
 
 
 def test_no_connection_is_held_while_the_model_thinks(database_url: str) -> None:
-    import threading
-
-    from support.scripted_model import SLOW
-
+    may_answer = threading.Event()
     with with_model(
         database_url,
         every("NONE"),
-        llm_read_timeout=5,
-        llm_total_timeout=6,
+        llm_read_timeout=60,
+        llm_total_timeout=60,
         pool_size=1,
         pool_timeout=2,
     ) as (client, model):
         store(client, OPEN[0])
-        model.then(SLOW)
+        model.then(right_after(may_answer))
         answers: list[dict[str, Any]] = []
         caller = threading.Thread(target=lambda: answers.append(send(client, {"content": OPEN[1]})))
         caller.start()
@@ -483,18 +482,16 @@ def test_no_connection_is_held_while_the_model_thinks(database_url: str) -> None
             query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
             assert connection.execute(query).fetchone() == (0,)
         assert httpx.get(f"{client.base_url}/v1/memories").status_code == 200
+        may_answer.set()
         caller.join(20)
         assert answers[0]["operation"] == "UPDATE"
 
 
 def _supersede_while_the_model_thinks(client: httpx.Client, model: ScriptedModel) -> dict[str, Any]:
     """Store OPEN[1] while what it is about is superseded by hand; the answer of the store."""
-    import threading
-
-    from support.scripted_model import SLOW
-
+    may_answer = threading.Event()
     old = store(client, OPEN[0])["memory"]["id"]
-    model.then(SLOW)
+    model.then(right_after(may_answer))
     answers: list[dict[str, Any]] = []
     caller = threading.Thread(target=lambda: answers.append(send(client, {"content": OPEN[1]})))
     caller.start()
@@ -505,6 +502,7 @@ def _supersede_while_the_model_thinks(client: httpx.Client, model: ScriptedModel
         json={"content": "Ines left the plants to Ana"},
     )
     assert other.status_code == 201
+    may_answer.set()
     caller.join(20)
     return answers[0]
 
@@ -513,7 +511,7 @@ def test_what_became_known_while_the_model_was_asked_is_asked_about_too(
     database_url: str,
 ) -> None:
     """A verdict on what moved meanwhile is dropped, and the model sees what stands in its place. Both questions cost."""
-    with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6) as (
+    with with_model(database_url, every("NONE"), llm_read_timeout=60, llm_total_timeout=60) as (
         client,
         model,
     ):
@@ -531,7 +529,7 @@ def test_what_moved_while_the_model_was_asked_is_left_alone(
 ) -> None:
     """After the last look, the verdict on what moved is dropped, the fact is stored and marked."""
     monkeypatch.setattr(remember, "MOST_LOOKS", 1)
-    with with_model(database_url, every("NONE"), llm_read_timeout=5, llm_total_timeout=6) as (
+    with with_model(database_url, every("NONE"), llm_read_timeout=60, llm_total_timeout=60) as (
         client,
         model,
     ):

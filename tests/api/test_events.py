@@ -307,8 +307,9 @@ def test_the_stream_of_a_revoked_key_ends(database_url: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_process_that_ends_ends_its_streams_first(tmp_path: Path) -> None:
-    with served(tmp_path) as service, ThreadPoolExecutor(1) as pool:
+def test_a_process_that_ends_ends_its_streams_first(tmp_path: Path, database_url: str) -> None:
+    environment = {"PALIMPSEST_DATABASE_URL": database_url}
+    with served(tmp_path, **environment) as service, ThreadPoolExecutor(1) as pool:
         with httpx.Client(base_url=service.address, timeout=60) as client:
             stored = store(client)["log_id"]
             waiting = pool.submit(read, client, after=stored, wait=30)

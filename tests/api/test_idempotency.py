@@ -28,7 +28,7 @@ from support.builders import contents, editor, problem, store
 from support.connections import Waiting
 from support.keys import ROOT_KEY
 from support.scripted_model import Answer, Request, ScriptedModel, every
-from support.service import running
+from support.service import running, serving
 from support.service_process import serve_dying
 from support.transfers import NDJSON
 
@@ -515,7 +515,7 @@ def test_killed_between_commit_and_reply_a_retry_finds_its_answer_and_one_fact(
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (facts,), (
             "it was committed"
         )
-    with serve_dying(database_url, tmp_path) as (_, client):
+    with serving(database_url) as client:
         answer = call.send(client, "", "k")
         assert (answer.status_code, replayed(answer)) == (201 if call is STORE else 200, True)
         assert call.send(client, "", "k").content == answer.content

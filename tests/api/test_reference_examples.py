@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -22,7 +21,7 @@ from support.databases import fresh_database
 from support.doctor_check import assert_agent_healthy
 from support.scripted_model import Answer, Request, ScriptedModel, judges, judgment
 from support.service import running
-from support.service_process import palimpsest, served
+from support.service_process import palimpsest
 from support.urls import name_of
 
 ENDS = (Relation.UPDATE, Relation.CONTRADICTION)
@@ -323,14 +322,15 @@ def test_a_correction_is_believed_more_than_it_was_said(client: httpx.Client) ->
 
 
 @pytest.mark.slow
-def test_the_demo_leaves_chains_that_outlive_a_restart(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
-        shown = palimpsest("demo", "--url", service.address)
+def test_the_demo_leaves_chains_that_outlive_a_restart(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, local_judge=True)
+    with running(settings) as address:
+        shown = palimpsest("demo", "--url", address)
         assert shown.returncode == 0, shown.stderr
         agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
-        before = map_successors(service.address, agent)
-    with served(tmp_path) as service:
-        assert map_successors(service.address, agent) == before
+        before = map_successors(address, agent)
+    with running(settings) as address:
+        assert map_successors(address, agent) == before
     assert any(before.values())
 
 

@@ -108,10 +108,14 @@ def call_as(address: str, agent: str = AGENT) -> httpx.Client:
     return httpx.Client(base_url=address, headers={"X-Agent-Id": agent}, timeout=60)
 
 
-@pytest.fixture
-def client(large_url: str) -> Iterator[httpx.Client]:
-    settings = load_settings(database_url=large_url, use_flush_seconds=3600)
-    with running(settings) as address, call_as(address) as one:
+@pytest.fixture(scope="module")
+def client(large_url: str, server_url: str) -> Iterator[httpx.Client]:
+    """A client that only reads, of a service over a copy: nobody may be in a database that is copied."""
+    with (
+        fresh_database(server_url, template=name_of(large_url)) as copy,
+        running(load_settings(database_url=copy, use_flush_seconds=3600)) as address,
+        call_as(address) as one,
+    ):
         yield one
 
 
@@ -254,8 +258,8 @@ def test_clients_follow_the_cursor_over_pages_without_items(
     held = list_exactly(client, **first)
     assert read_page(client, limit=1, **first)["items"] == []
     with Client(str(client.base_url), agent=AGENT) as caller:
-        assert [memory["id"] for memory in caller.list_memories(**first)] == held
         assert documents.run(documents.find_memory(**first), caller)["id"] == held[0]
+        assert [memory["id"] for memory in caller.list_memories(**first)] == held
         versions = documents.run(documents.list_versions(**first), caller)
     everything = list_exactly(client, include_superseded=True, **first)
     assert [memory["id"] for memory in versions] == everything[::-1]

@@ -247,13 +247,13 @@ def test_the_last_tries_are_remembered(database_url: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-def test_an_embedded_service_delivers(tmp_path: Path) -> None:
+def test_an_embedded_service_delivers(data_folder: Path) -> None:
     allowed = {
         "PALIMPSEST_WEBHOOKS_ALLOW_HTTP": "true",
         "PALIMPSEST_WEBHOOKS_ALLOW_PRIVATE": "true",
     }
     with (
-        served(tmp_path, **allowed) as service,
+        served(data_folder, **allowed) as service,
         httpx.Client(base_url=service.address, timeout=60) as client,
         receiving() as receiver,
     ):

@@ -45,28 +45,30 @@ def kill_postgres(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_service_whose_postgres_is_killed_resumes_by_itself(tmp_path: Path, workers: str) -> None:
-    with served(tmp_path, "--workers", workers) as service:
+def test_a_service_whose_postgres_is_killed_resumes_by_itself(
+    data_folder: Path, workers: str
+) -> None:
+    with served(data_folder, "--workers", workers) as service:
         with four_writers(service) as acknowledged:
             for _ in range(2):
-                time.sleep(1)
-                before = find_postmaster(tmp_path)
-                kill_postgres(tmp_path)
+                time.sleep(0.3)
+                before = find_postmaster(data_folder)
+                kill_postgres(data_folder)
                 wait_until(lambda: is_ready(service))
-                assert find_postmaster(tmp_path) != before
-            time.sleep(1)
+                assert find_postmaster(data_folder) != before
+            time.sleep(0.3)
         assert acknowledged
         assert acknowledged <= list_contents(service)
-    assert not (tmp_path / "postgres" / "postmaster.pid").exists(), "the service stops it too"
+    assert not (data_folder / "postgres" / "postmaster.pid").exists(), "the service stops it too"
 
 
-def test_one_that_cannot_start_is_tried_again(tmp_path: Path) -> None:
-    program = tmp_path / "postgres" / "PG_VERSION"
-    with embedded_postgres(tmp_path) as url:
+def test_one_that_cannot_start_is_tried_again(data_folder: Path) -> None:
+    program = data_folder / "postgres" / "PG_VERSION"
+    with embedded_postgres(data_folder) as url:
         right_version = program.read_text()
         program.write_text("1\n")
-        kill_postgres(tmp_path)
-        log = tmp_path / "postgres" / "log"
+        kill_postgres(data_folder)
+        log = data_folder / "postgres" / "log"
         wait_until(lambda: "incompatible with server" in log.read_text())
         program.write_text(right_version)
         wait_until(lambda: can_connect(url))
@@ -91,14 +93,14 @@ def first_process() -> Iterator[None]:
 
 @on_linux
 @pytest.mark.usefixtures("first_process")
-def test_it_resumes_if_the_service_is_the_first_process_of_a_container(tmp_path: Path) -> None:
-    with embedded_postgres(tmp_path) as url:
+def test_it_resumes_if_the_service_is_the_first_process_of_a_container(data_folder: Path) -> None:
+    with embedded_postgres(data_folder) as url:
         for _ in range(2):
-            before = find_postmaster(tmp_path)
+            before = find_postmaster(data_folder)
             wait_until(lambda process=before: process.ppid() == os.getpid())
-            kill_postgres(tmp_path)
+            kill_postgres(data_folder)
             wait_until(lambda: can_connect(url))
-            assert find_postmaster(tmp_path) != before
+            assert find_postmaster(data_folder) != before
     children = psutil.Process().children()
     assert not [child for child in children if child.status() == psutil.STATUS_ZOMBIE]
 
@@ -299,9 +301,9 @@ def test_a_lock_on_the_data_folder_blocks_nobody(tmp_path: Path) -> None:
 
 @on_linux
 def test_postgres_gets_no_secret_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PALIMPSEST_API_KEY", "a-secret-of-the-service-0123456789abcdef")
-    with embedded_postgres(tmp_path):
-        environment = find_postmaster(tmp_path).environ()
+    with embedded_postgres(data_folder):
+        environment = find_postmaster(data_folder).environ()
     assert "a-secret-of-the-service-0123456789abcdef" not in str(environment)

@@ -30,7 +30,7 @@ def test_nothing_acknowledged_is_lost_when_the_standby_takes_over(
     schema.migrate_database(url)
     with served(tmp_path, PALIMPSEST_DATABASE_URL=url) as service:
         with four_writers(service) as acknowledged:
-            time.sleep(2)
+            time.sleep(0.5)
             primary.kill()
             wait_until(lambda: not is_ready(service))
             standby.run("pg_ctl", "promote", "-w")

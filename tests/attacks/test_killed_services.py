@@ -1,6 +1,7 @@
 """R13: what a service shows of itself, and what it leaves behind if it is killed."""
 
 import signal
+import subprocess
 from pathlib import Path
 
 import httpx
@@ -17,10 +18,13 @@ def kill(service: Served) -> None:
     service.process.wait(60)
 
 
-def test_the_next_start_removes_the_metrics_of_a_service_that_was_killed(tmp_path: Path) -> None:
+def test_the_next_start_removes_the_metrics_of_a_service_that_was_killed(
+    made_folder: Path, tmp_path: Path
+) -> None:
     temporary = tmp_path / "tmp"
-    for name in ("tmp", "one", "two", "three"):
-        (tmp_path / name).mkdir()
+    temporary.mkdir()
+    for name in ("one", "two", "three"):
+        subprocess.run(["cp", "-a", str(made_folder), str(tmp_path / name)], check=True)
     with served(tmp_path / "one", TMPDIR=str(temporary)) as service:
         kill(service)
     killed = list_metrics(temporary)
@@ -34,7 +38,7 @@ def test_the_next_start_removes_the_metrics_of_a_service_that_was_killed(tmp_pat
     assert list_metrics(temporary) == set()
 
 
-def test_no_answer_names_what_serves_it(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
+def test_no_answer_names_what_serves_it(tmp_path: Path, database_url: str) -> None:
+    with served(tmp_path, PALIMPSEST_DATABASE_URL=database_url) as service:
         for path in ("/livez", "/v1/memories", "/ui", "/nowhere"):
             assert "server" not in httpx.get(f"{service.address}{path}").headers

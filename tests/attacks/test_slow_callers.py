@@ -4,6 +4,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from queue import Queue
 from uuid import uuid4
 
 import httpx
@@ -224,6 +225,13 @@ def test_an_answer_that_nobody_reads_is_given_up(
     keyed: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "ANSWER_DEADLINE", 0.5)
+    abort, given_up = connections.BoundedConnection.abort, Queue[int]()
+
+    def note_and_abort(connection: connections.BoundedConnection) -> None:
+        abort(connection)
+        given_up.put(connection.client[1] if connection.client else 0)
+
+    monkeypatch.setattr(connections.BoundedConnection, "abort", note_and_abort)
     items = [
         {"content": f"Fact {n}", "classify": False, "details": {"note": "x" * 15_900}}
         for n in range(900)
@@ -236,7 +244,8 @@ def test_an_answer_that_nobody_reads_is_given_up(
             f"GET /v1/export HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\n"
             f"X-Agent-Id: {agent}\r\n\r\n".encode()
         )
-        time.sleep(2)  # nothing is read meanwhile
+        while given_up.get(timeout=60) != caller.getsockname()[1]:
+            pass  # nothing is read meanwhile
         answer = b""
         with suppress(ConnectionResetError):
             answer = read_all(caller)

@@ -1,12 +1,17 @@
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from app.domain.secrets import redact_secrets
 from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS, SkipReason
 from app.extraction.sentences import split_sentences
+from app.networks.session import LazyNetwork
 from support.talk import build_turns, list_facts, list_reasons, read_talk
 
 FACTS = [
@@ -365,6 +370,7 @@ def test_quotes_lie_in_their_turns_and_no_sentence_is_lost(contents: list[str]) 
             assert any(first < end and start < last for first, last in own)
 
 
+@settings(deadline=None)  # a busy machine may take its time
 @given(st.lists(SENTENCES.filter(lambda text: "He" not in text), max_size=6).map(". ".join))
 def test_a_statement_without_a_pronoun_is_verbatim(content: str) -> None:
     for statement in read_talk(content).statements:
@@ -372,7 +378,7 @@ def test_a_statement_without_a_pronoun_is_verbatim(content: str) -> None:
         assert statement.text == content[quote.start : quote.end]
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200))
 def test_any_text_is_read_without_an_error(content: str) -> None:
     assert len(read_talk(f"user: {content}", "assistant: So you like tea?", content).skipped) >= 0
@@ -405,6 +411,24 @@ HOSTILE = [
 ]
 
 
+@pytest.fixture
+def repeated_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the network once over windows that are alike, of which a text of repeated words has hundreds."""
+    run = LazyNetwork.run
+    computed: dict[tuple[Any, ...], list[NDArray[np.float32]]] = {}
+
+    def run_once(
+        network: LazyNetwork, outputs: Sequence[str], inputs: Mapping[str, NDArray[np.generic]]
+    ) -> list[NDArray[np.float32]]:
+        key = (network, *outputs, *(window.tobytes() for window in inputs.values()))
+        if key not in computed:
+            computed[key] = run(network, outputs, inputs)
+        return computed[key]
+
+    monkeypatch.setattr(LazyNetwork, "run", run_once)
+
+
+@pytest.mark.usefixtures("repeated_windows")
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_turns_of_sixteen_thousand_characters_are_read(unit: str) -> None:
     """Were one of the patterns quadratic, this would take minutes."""

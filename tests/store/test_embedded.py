@@ -21,15 +21,15 @@ from app.store.unfit import NoConnection, UnfitDatabase
 pytestmark = pytest.mark.slow
 
 
-def test_a_pid_that_is_another_process_by_now_is_not_taken_for_postgres(tmp_path: Path) -> None:
-    with embedded_postgres(tmp_path) as url, psycopg.connect(url, autocommit=True) as connection:
+def test_a_pid_that_is_another_process_by_now_is_not_taken_for_postgres(data_folder: Path) -> None:
+    with embedded_postgres(data_folder) as url, psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE kept ()")
-    folder = tmp_path / "postgres"
+    folder = data_folder / "postgres"
     with subprocess.Popen(["sleep", "60"]) as bystander:
         (folder / "postmaster.pid").write_text(
             f"{bystander.pid}\n{folder}\n1700000000\n5432\n{folder}\n\n  1  2\nready   \n"
         )
-        with embedded_postgres(tmp_path) as url, psycopg.connect(url) as connection:
+        with embedded_postgres(data_folder) as url, psycopg.connect(url) as connection:
             connection.execute("SELECT FROM kept")
         assert bystander.poll() is None, "it is not stopped in place of Postgres"
         bystander.kill()
@@ -74,9 +74,9 @@ def test_two_that_start_at_once_share_one_postgres_and_the_last_stops_it(tmp_pat
     assert not (tmp_path / "postgres" / "postmaster.pid").exists()
 
 
-def test_the_last_to_leave_stops_it_whoever_started_it(tmp_path: Path) -> None:
-    file = tmp_path / "postgres" / "postmaster.pid"
-    first, second = embedded_postgres(tmp_path), embedded_postgres(tmp_path)
+def test_the_last_to_leave_stops_it_whoever_started_it(data_folder: Path) -> None:
+    file = data_folder / "postgres" / "postmaster.pid"
+    first, second = embedded_postgres(data_folder), embedded_postgres(data_folder)
     url = first.__enter__()
     assert second.__enter__() == url
     first.__exit__(None, None, None)
@@ -85,12 +85,10 @@ def test_the_last_to_leave_stops_it_whoever_started_it(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_why_it_does_not_start_is_said(tmp_path: Path) -> None:
-    with embedded_postgres(tmp_path):
-        pass
-    (tmp_path / "postgres" / "PG_VERSION").write_text("1\n")
+def test_why_it_does_not_start_is_said(data_folder: Path) -> None:
+    (data_folder / "postgres" / "PG_VERSION").write_text("1\n")
     refused = pytest.raises(UnfitDatabase, match=r"does not start: .*incompatible")
-    with refused, embedded_postgres(tmp_path):
+    with refused, embedded_postgres(data_folder):
         pass
 
 
@@ -152,24 +150,22 @@ def test_files_of_others_in_its_folder_are_named(tmp_path: Path) -> None:
     assert "PALIMPSEST_DATA_DIR" in advise_operator(refused.value)
 
 
-def test_the_reason_is_that_of_this_start(tmp_path: Path) -> None:
+def test_the_reason_is_that_of_this_start(data_folder: Path) -> None:
     """The log holds the errors of earlier ones too."""
-    with embedded_postgres(tmp_path):
-        pass
-    folder = tmp_path / "postgres"
+    folder = data_folder / "postgres"
     with (folder / "log").open("a") as log:
         log.write("2020-01-01 FATAL:  an old reason\n")
     (folder / "global" / "pg_control").rename(folder / "elsewhere")
     refused = pytest.raises(UnfitDatabase, match=r"could not find the database system.*pg_control")
-    with refused, embedded_postgres(tmp_path):
+    with refused, embedded_postgres(data_folder):
         pass
 
 
 def test_a_lost_connection_names_the_folder_and_no_setting_that_nobody_set(
-    tmp_path: Path,
+    data_folder: Path,
 ) -> None:
     refused = pytest.raises(UnfitDatabase, match=r"embedded Postgres in .*: Connection refused")
-    with refused, embedded_postgres(tmp_path):
+    with refused, embedded_postgres(data_folder):
         raise NoConnection("Connection refused")
 
 

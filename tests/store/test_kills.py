@@ -10,10 +10,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from app.settings import load_settings
 from support.builders import editor
 from support.depth import DEEP
 from support.doctor_check import assert_healthy
 from support.scripted_model import Answer, Request, ScriptedModel, judges, judgment
+from support.service import running
 from support.service_process import Served, await_model_check, served
 
 KILLS = 50 if DEEP else 2
@@ -49,11 +51,13 @@ class Writer:
         return self.answer
 
 
-def everything(service: Served, agent: str) -> list[dict[str, Any]]:
+def everything(database_url: str, agent: str) -> list[dict[str, Any]]:
+    """What the next service over the database lists."""
     params = {"include_superseded": True, "limit": 1000}
-    response = httpx.get(
-        f"{service.address}/v1/memories", params=params, headers={"X-Agent-Id": agent}, timeout=30
-    )
+    with running(load_settings(database_url=database_url)) as address:
+        response = httpx.get(
+            f"{address}/v1/memories", params=params, headers={"X-Agent-Id": agent}, timeout=30
+        )
     assert response.is_success, response.text
     items: list[dict[str, Any]] = response.json()["items"]
     return items
@@ -100,8 +104,7 @@ def test_killed_between_judge_and_apply(kill: int, tmp_path: Path, database_url:
                 {"content": "The Falcon app was written by Bertha"},
             )
             acknowledged = writing.killed_after(service, 0.05 + pick.random() * 0.25)
-        with served(tmp_path, **environment) as service:
-            found = {m["id"]: m for m in everything(service, agent)}
+    found = {m["id"]: m for m in everything(database_url, agent)}
     if acknowledged:
         assert acknowledged["memory"]["id"] in found
     assert len(found) in (1, 2)
@@ -121,8 +124,7 @@ def test_killed_in_the_middle_of_a_batch(kill: int, tmp_path: Path, database_url
         told(service, agent, "POST", "/v1/memories", editor("Vim"))
         writing = Writer(service, agent, "POST", "/v1/memories/batch", {"items": items})
         acknowledged = writing.killed_after(service, pick.random() * 0.5)
-    with served(tmp_path, PALIMPSEST_DATABASE_URL=database_url) as service:
-        found = {m["id"] for m in everything(service, agent)}
+    found = {m["id"] for m in everything(database_url, agent)}
     if acknowledged:
         assert {r["memory"]["id"] for r in acknowledged["results"]} <= found
     assert len(found) in (1, 1 + BATCH), "all of it or nothing"
@@ -147,8 +149,7 @@ def test_killed_in_the_middle_of_a_cascade_revert(
             service, agent, "POST", f"/v1/log/{results[0]['log_id']}/revert", {"cascade": True}
         )
         acknowledged = writing.killed_after(service, pick.random() * 0.3)
-    with served(tmp_path, PALIMPSEST_DATABASE_URL=database_url) as service:
-        undone = sum(m["status"] == "reverted" for m in everything(service, agent))
+    undone = sum(m["status"] == "reverted" for m in everything(database_url, agent))
     if acknowledged:
         assert undone == BATCH
     assert undone in (0, BATCH), "all of it or nothing"

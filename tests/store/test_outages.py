@@ -17,7 +17,6 @@ import pytest
 import sqlalchemy as sa
 
 from app.settings import load_settings
-from app.store import schema
 from app.store.embedded import embedded_postgres
 from app.store.engine import (
     Patience,
@@ -27,7 +26,6 @@ from app.store.engine import (
     fetch_rows,
     get_driver,
 )
-from app.store.roles import build_service_url
 from support.builders import contents, problem, store
 from support.service import running
 
@@ -99,9 +97,8 @@ def test_a_call_whose_connection_is_cut_can_be_repeated(database_url: str) -> No
 
 
 @pytest.mark.slow
-def test_a_database_that_is_stopped_is_told_and_one_that_is_back_is_used(tmp_path: Path) -> None:
-    with embedded_postgres(tmp_path) as url:
-        schema.migrate_database(url, build_service_url(url))
+def test_a_database_that_is_stopped_is_told_and_one_that_is_back_is_used(data_folder: Path) -> None:
+    with embedded_postgres(data_folder) as url:
         running_service = service(url)
         client = running_service.__enter__()
         store(client, "Has a dog")
@@ -113,7 +110,7 @@ def test_a_database_that_is_stopped_is_told_and_one_that_is_back_is_used(tmp_pat
                 assert problem(refused, 503)["type"].endswith("database-unavailable")
                 assert int(refused.headers["retry-after"]) > 0
         assert client.get("/livez").status_code == 200
-        with embedded_postgres(tmp_path):
+        with embedded_postgres(data_folder):
             assert [client.get("/readyz").status_code for _ in range(POOL * 2)] == [200] * (
                 POOL * 2
             )

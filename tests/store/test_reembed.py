@@ -416,14 +416,20 @@ def settings_of(server: ScriptedModel, dimensions: int = 12) -> dict[str, str]:
     }
 
 
-def command(url: str, server: ScriptedModel, *words: str) -> subprocess.Popen[str]:
+def command(
+    url: str, server: ScriptedModel, *words: str, chunk: int = service.CHUNK
+) -> subprocess.Popen[str]:
+    """Start a command that makes `chunk` vectors at a time."""
+    program = (
+        f"import app.services.reembed as r; r.CHUNK = {chunk}; from app.cli import main; main()"
+    )
     environment = {
         **os.environ,
         "PALIMPSEST_DATABASE_URL": url,
         **settings_of(server),
     }
     return subprocess.Popen(
-        [sys.executable, "-m", "app.cli", *words],
+        [sys.executable, "-c", program, *words],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -447,11 +453,11 @@ def test_killed_again_and_again_it_resumes_and_ends(database_url: str) -> None:
         return Answer(embeds(12)(request).body, delay=0.05)
 
     with ScriptedModel(slow) as server, client_of(database_url, Scripted("old", 8)) as client:
-        fill(client, [f"{text}, part {part}" for part in range(20) for text in TEXTS])
+        fill(client, [f"{text}, part {part}" for part in range(5) for text in TEXTS])
         before = ranking(client)
         marks = []
-        for _ in range(3):
-            process = command(database_url, server, "reembed")
+        for _ in range(2):
+            process = command(database_url, server, "reembed", chunk=64)
             done = _wait_for_more(database_url, marks[-1] if marks else 0)
             process.kill()
             process.communicate(timeout=30)
@@ -464,7 +470,7 @@ def test_killed_again_and_again_it_resumes_and_ends(database_url: str) -> None:
         assert "made by scripted/12 (12 dimensions) now" in output, errors
         problem(client.post("/v1/search", json={"query": "tea"}), 503)
         total = one(database_url, "SELECT count(*) FROM memories")
-        assert total == 803
+        assert total == 202
         assert (
             one(database_url, "SELECT count(*) FROM memories WHERE vector_dims(embedding) = 12")
             == total

@@ -37,7 +37,9 @@ class Node:
         )
 
     def start(self) -> None:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+        options = (
+            f"-p {self.port} -c fsync=off -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+        )
         self.run("pg_ctl", "start", "-w", "-l", str(self.folder / "log"), "-o", options)
 
     def ask(self, statement: str) -> object:
@@ -79,9 +81,9 @@ def replicated_pair(folder: Path, *, synchronous: bool = True) -> Iterator[tuple
     for node in (primary, standby):
         node.folder.mkdir(mode=0o700)
     try:
-        primary.run("initdb", "--username=postgres", "--auth=trust", "--encoding=utf8")
+        primary.run("initdb", "--username=postgres", "--auth=trust", "--encoding=utf8", "--no-sync")
         primary.start()
-        standby.run("pg_basebackup", "-R", "-d", primary.url, "--checkpoint=fast")
+        standby.run("pg_basebackup", "-R", "-d", primary.url, "--checkpoint=fast", "--no-sync")
         standby.start()
         if synchronous:
             _wait_for_standby(primary)

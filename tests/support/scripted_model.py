@@ -303,6 +303,16 @@ HTML = Answer(b"<html><body>Welcome to nginx!</body></html>", headers={"Content-
 SLOW = replace(RIGHT, delay=2.0)
 
 
+def right_after(event: threading.Event) -> Step:
+    """Answer right, but not before the event."""
+
+    def answer(_: Request) -> Answer:
+        assert event.wait(60)
+        return RIGHT
+
+    return answer
+
+
 # --- the obedient model ---------------------------------------------------------------------------------------------------------
 
 # An order and the relation that does it.

@@ -14,7 +14,7 @@ from fastapi.dependencies import models
 from app.connections import BoundedConnection
 from app.embedding import Embedder
 from app.main import create_app
-from app.settings import Settings
+from app.settings import Settings, load_settings
 
 
 class PromptServer(uvicorn.Server):
@@ -56,6 +56,16 @@ def running(settings: Settings, embedder: Embedder | None = None) -> Iterator[st
         server.should_exit = True
         thread.join(10)
         _forget_endpoints()
+
+
+@contextmanager
+def serving(database_url: str) -> Iterator[httpx.Client]:
+    """A client of a service over the database, such as the one that follows a service that was killed."""
+    with (
+        running(load_settings(database_url=database_url)) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        yield client
 
 
 def _forget_endpoints() -> None:

@@ -24,7 +24,7 @@ def palimpsest(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,  # a machine that does much else at once
         check=False,
         env={**os.environ, **environment},
     )
@@ -48,7 +48,12 @@ class Served:
 def served(
     folder: Path, *words: str, python: tuple[str, ...] = (), **environment: str
 ) -> Iterator[Served]:
-    """Serves on a free port, over the embedded Postgres of the folder unless the environment names a database."""
+    """Serves on a free port, over the embedded Postgres of the folder unless the environment names a database.
+
+    A process that is alone, without workers and a Postgres of its own, is killed in the end: ending
+    well takes a second of the processor. Tests of the end call `stop`.
+    """
+    is_alone = "PALIMPSEST_DATABASE_URL" in environment and "--workers" not in words
     port = free_port()
     command = [sys.executable, *python, "-m", "app.cli", "serve", "--port", str(port), *words]
     inherited = {
@@ -68,6 +73,8 @@ def served(
             await_ready(f"http://127.0.0.1:{port}", process, log)
             yield Served(process, f"http://127.0.0.1:{port}", log)
         finally:
+            if is_alone:
+                process.kill()
             process.terminate()
             process.wait(60)
 

@@ -17,7 +17,7 @@ def wait_until(holds: Callable[[], bool], patience: float = PATIENCE) -> None:
     deadline = time.monotonic() + patience
     while not holds():
         assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.2)
+        time.sleep(0.05)
 
 
 def is_ready(service: Served) -> bool:

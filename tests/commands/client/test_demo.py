@@ -1,22 +1,30 @@
 """`palimpsest demo` tells its story with the answers of a real service."""
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
-from support.service_process import palimpsest, served
+from app.settings import load_settings
+from support.service import running
+from support.service_process import palimpsest
+
+
+@pytest.fixture
+def address(database_url: str) -> Iterator[str]:
+    """A service as it is served, with its local judge."""
+    with running(load_settings(database_url=database_url, local_judge=True)) as address:
+        yield address
 
 
 @pytest.mark.slow
-def test_the_story_runs_over_a_service_and_erases_its_agent(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
-        shown = palimpsest("demo", "--yes", "--url", service.address)
-        assert shown.returncode == 0, shown.stderr
-        agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
-        path, named = f"{service.address}/v1/memories", {"X-Agent-Id": agent}
-        holding = httpx.get(path, headers=named)
-        left = httpx.get(path, headers=named, params={"include_superseded": True})
+def test_the_story_runs_over_a_service_and_erases_its_agent(address: str) -> None:
+    shown = palimpsest("demo", "--yes", "--url", address)
+    assert shown.returncode == 0, shown.stderr
+    agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
+    path, named = f"{address}/v1/memories", {"X-Agent-Id": agent}
+    holding = httpx.get(path, headers=named, timeout=60)
+    left = httpx.get(path, headers=named, params={"include_superseded": True}, timeout=60)
     assert holding.json()["items"] == []
     assert {memory["content"] for memory in left.json()["items"]} == {None}
     lines = [line.removeprefix("  → ") for line in shown.stdout.splitlines()]
@@ -33,18 +41,17 @@ def test_the_story_runs_over_a_service_and_erases_its_agent(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_without_yes_and_without_a_terminal_the_agent_stays(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
-        shown = palimpsest("demo", "--url", service.address)
-        assert shown.returncode == 0, shown.stderr
-        agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
-        left = httpx.get(f"{service.address}/v1/memories", headers={"X-Agent-Id": agent})
+def test_without_yes_and_without_a_terminal_the_agent_stays(address: str) -> None:
+    shown = palimpsest("demo", "--url", address)
+    assert shown.returncode == 0, shown.stderr
+    agent = shown.stdout.split("uses the agent ")[1].split(".")[0]
+    left = httpx.get(f"{address}/v1/memories", headers={"X-Agent-Id": agent}, timeout=60)
     contents = {memory["content"] for memory in left.json()["items"]}
     assert "I am vegetarian" in contents
     assert None not in contents
 
 
-def test_a_service_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
+def test_a_service_that_does_not_answer_is_one_line() -> None:
     shown = palimpsest("demo", "--yes", "--url", "http://127.0.0.1:9")
     assert shown.returncode == 1
     assert "no answer from http://127.0.0.1:9" in shown.stderr

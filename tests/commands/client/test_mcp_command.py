@@ -24,8 +24,8 @@ def wait_for(look: Callable[[], object], log: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell of a parent's end")
-def test_a_killed_command_leaves_no_service(tmp_path: Path) -> None:
-    log = tmp_path / "mcp.log"
+def test_a_killed_command_leaves_no_service(data_folder: Path) -> None:
+    log = data_folder / "mcp.log"
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")}
     with (
         open(log, "wb") as written,
@@ -34,7 +34,7 @@ def test_a_killed_command_leaves_no_service(tmp_path: Path) -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=written,
-            env=inherited | {"PALIMPSEST_DATA_DIR": str(tmp_path)},
+            env=inherited | {"PALIMPSEST_DATA_DIR": str(data_folder)},
         ) as process,
     ):
         ready = re.compile(r"Ready: (http://[\d.:]+)")

@@ -35,8 +35,8 @@ def worker_of(service: Served) -> psutil.Process:
 
 
 @pytest.mark.slow
-def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
+def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(data_folder: Path) -> None:
+    with served(data_folder) as service:
         words = ("--url", service.address, "--agent", "swept")
         store_unjudged(service.address, "swept", "Vim", "Nano")
         tried = palimpsest("sweep", "--dry-run", "--key", "editor", "--category", "tooling", *words)
@@ -64,22 +64,22 @@ def test_a_sweep_is_carried_out_by_the_worker_beside_the_service(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_the_worker_goes_with_its_service_even_when_that_is_killed(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
+def test_the_worker_goes_with_its_service_even_when_that_is_killed(data_folder: Path) -> None:
+    with served(data_folder) as service:
         worker = worker_of(service)
         service.process.kill()
         service.process.wait(30)
         psutil.wait_procs([worker], timeout=30)
         assert not worker.is_running()
-    with served(tmp_path) as service:  # its Postgres outlived the kill; this one stops it
+    with served(data_folder) as service:  # its Postgres outlived the kill; this one stops it
         worker = worker_of(service)
         assert service.stop() == 0
         assert not worker.is_running()
 
 
 @pytest.mark.slow
-def test_a_worker_that_died_is_followed_by_another(tmp_path: Path) -> None:
-    with served(tmp_path) as service:
+def test_a_worker_that_died_is_followed_by_another(data_folder: Path) -> None:
+    with served(data_folder) as service:
         first = worker_of(service)
         first.kill()
         for _ in range(100):
