@@ -1,4 +1,4 @@
-"""Measure how much the code asks of its reader; docs/design/architecture.md says what the figures mean.
+"""Measure how much the code asks of its reader. Each figure has its aim beside it.
 
 python scripts/measure_code.py            the figures of app/
 python scripts/measure_code.py --worst    and where the worst lines and functions stand

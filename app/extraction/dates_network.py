@@ -10,11 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from app.domain.dates.facts import TimedText
+from app.domain.dates.facts import TimedText, find_times
 from app.domain.dates.roles import Role
 from app.extraction.date_roles import RuledText, choose_role
 from app.extraction.foreign_dates import ForeignDates
 from app.networks import ENGLISH, FairThreads, LazyNetwork, NetworkSet, locate_words
+from app.turns import read_in_thread
 
 # Phrases after so many tokens are left open.
 MAX_TOKENS: Final = 200
@@ -32,6 +33,13 @@ class DatesNetwork:
         self._english = LazyNetwork("dates.onnx")
         self._foreign = ForeignDates(many_languages) if many_languages else None
         self._threads = threads
+
+    async def find_times(self, text: str) -> TimedText:
+        """Return the text with its phrases of time, whatever they are to it. Raises CallerLeft."""
+        if self._foreign is not None and self._foreign.can_read(text):
+            timed, _ = await self._threads.run(partial(self._foreign.read, text))
+            return timed
+        return await read_in_thread(partial(find_times, text), [text])
 
     async def rule(self, timed: TimedText) -> RuledText:
         """Return the text with the role of each of its phrases. Raises CallerLeft.

@@ -104,7 +104,7 @@ class FactDater:
         """
         if not self._is_on:
             return None
-        timed, _ = await self._network.rule(find_times(question))
+        timed = await self._network.find_times(question)
         if not timed.phrases:
             return None
         clock, own = await self._read_clock_and_zone(agent)

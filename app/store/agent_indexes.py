@@ -20,7 +20,7 @@ from app.store.engine import (
     is_on_cluster,
     lift_statement_timeout,
 )
-from app.store.fragments import CLOCK
+from app.store.fragments import CLOCK, LOCK_AGENT
 from app.store.index_scope import AgentIndex
 
 # An arbitrary number, so that only one worker looks after the indexes at a time.
@@ -155,8 +155,6 @@ async def build_indexes(connection: AsyncConnection, dimensions: int, memory: st
     await fetch_rows(connection, "SELECT build_index_table(:dimensions, :memory)", values)
 
 
-_LOCK_AGENT = "SELECT FROM agents WHERE agent_id = :agent FOR UPDATE"
-
 # Remove what was erased while the table was no part of the index.
 _REMOVE_ERASED = """
     DELETE FROM {table} AS i
@@ -180,7 +178,7 @@ async def attach_table(
 
     Nobody can erase anything meanwhile.
     """
-    await fetch_rows(connection, _LOCK_AGENT, {"agent": agent})
+    await fetch_rows(connection, LOCK_AGENT, {"agent": agent})
     remove = _REMOVE_ERASED.format(table=await _get_table(connection))
     await fetch_rows(connection, remove, {"agent": agent})
     await fetch_rows(connection, "SELECT attach_index_table()", {})

@@ -41,6 +41,9 @@ MOMENT = """
     )
 """
 
+# Lock the row of an agent that is there, as every write of the agent does first.
+LOCK_AGENT = "SELECT FROM agents WHERE agent_id = :agent FOR UPDATE"
+
 # The FROM of an UPDATE that needs the time. Citus refuses a function of the time in SET and WHERE.
 CLOCK = "(SELECT clock_timestamp() AS now) AS clock"
 

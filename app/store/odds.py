@@ -23,6 +23,9 @@ class Odds:
 ODDS = {"hybrid": Odds(11.0, 4.5), "vector": Odds(12.8, 4.8), "text": Odds(0.9, 2.0)}
 ODDS_OF_MESSAGES = ODDS | {"hybrid": Odds(9.8, 5.4)}
 
+# One point of a cosine says as much as 12 points of a rank by words: 11.0 to 0.9, as above.
+RANKS_PER_COSINE = 12
+
 
 def build_chance(odds: Odds) -> str:
     """Return the SQL of the chance of what has this `score`. The CTE `best` has what competes."""

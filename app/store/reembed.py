@@ -27,6 +27,7 @@ from app.store.engine import (
     set_on_every_node,
     take_role,
 )
+from app.store.fragments import LOCK_AGENT
 from app.store.roles import Role
 from app.store.schema import choose_vector_storage
 
@@ -253,13 +254,6 @@ async def list_unembedded(
     return [UnembeddedMemory(row["agent_id"], row["id"], row["content"]) for row in rows]
 
 
-# Lock the agent first, as every write does.
-_LOCK_AGENT = """
-    SELECT FROM agents
-    WHERE agent_id = :agent
-    FOR UPDATE
-"""
-
 # Store the vectors. A memory that was erased after its text was read stays without a vector.
 _STORE_VECTORS = f"""
     UPDATE memories AS m
@@ -286,7 +280,7 @@ async def store_next_vectors(
             "vectors": [vector for _, vector in pairs],
         }
         await take_role_or_stay_owner(connection, Role.SERVICE, agent)
-        await fetch_rows(connection, _LOCK_AGENT, {"agent": agent})
+        await fetch_rows(connection, LOCK_AGENT, {"agent": agent})
         await fetch_rows(connection, _STORE_VECTORS, values)
 
 

@@ -41,7 +41,7 @@ from app.store.memories import (
     moment_from_row,
     where_searchable,
 )
-from app.store.odds import COMPETING, ODDS, build_chance
+from app.store.odds import COMPETING, ODDS, RANKS_PER_COSINE, build_chance
 from app.store.ranking import (
     MIN_DEPTH,
     OUTRANKED,
@@ -216,10 +216,9 @@ def _rank_alike_sql(point: Point) -> str:
     """
 
 
-# How much nearer something counts that held in the window of the question, and that began or ended
-# in it. Ranks by words are about so many times as large as cosines.
+# How much nearer something counts that held in the window of the question, and how much more if it
+# began or ended in it.
 _HOLDING, _CHANGING = 0.06, 0.08
-_RANKS_PER_COSINE = 12
 
 _BONUS_OF_WINDOW = f"""
     CASE
@@ -296,7 +295,7 @@ _BEST_OF_LIVE = {
     "text": f"""
         SELECT
             id,
-            rank + {_RANKS_PER_COSINE} * bonus AS score,
+            rank + {RANKS_PER_COSINE} * bonus AS score,
             CAST(NULL AS float8) AS vector,
             rank AS text
         FROM matching
@@ -327,6 +326,7 @@ async def search_memories(
     than the query's.
     """
     few = None
+    # Indexes of what holds at present lack what held in a window.
     if index is not None and query.window is None:
         few = await find_few(connection, agent, filters, point)
     if index is not None and not exact and few is None:

@@ -11,6 +11,7 @@ import pytest
 
 from app.domain.dates.dated_text import DatedText
 from app.domain.dates.facts import date_fact, find_times
+from app.domain.dates.window import find_window
 from app.extraction.dates_network import DatesNetwork
 from app.networks import FairThreads, find_many_languages
 from app.networks.many_languages import PACKAGE
@@ -107,3 +108,23 @@ def test_the_words_that_date_a_fact_are_told(network: DatesNetwork) -> None:
 def test_texts_without_words_have_no_dates(network: DatesNetwork) -> None:
     for text in ("", " ", "。", "9" * 5_000, "月" * 3_000):
         assert date_text(network, text).dated_by is None
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "start"),
+    [
+        ("Was hat sich im März geändert?", "im März", "2026-03-01"),
+        ("¿Qué cambió en marzo?", "en marzo", "2026-03-01"),
+        ("Où habitais-je en 2019 ?", "en 2019", "2019-01-01"),
+        ("Wat is er vorige maand veranderd?", "vorige maand", "2026-10-01"),
+        ("2019年我住在哪里？", "2019年", "2019-01-01"),
+        ("先月何が変わりましたか", "先月", "2026-10-01"),
+    ],
+)
+def test_a_question_names_the_time_that_it_asks_about(
+    network: DatesNetwork, question: str, words: str, start: str
+) -> None:
+    timed = asyncio.run(network.find_times(question))
+    window = find_window(timed, datetime(2026, 11, 30, 12, tzinfo=UTC), UTC)
+    assert window is not None
+    assert (window.text, str(window.start)[:10]) == (words, start)

@@ -16,7 +16,7 @@ from app.domain.talk import Role
 from app.store.bounded import bound_page
 from app.store.fragments import MOMENT, MOMENT_COLUMNS
 from app.store.memories import Point, run_read
-from app.store.odds import COMPETING, ODDS_OF_MESSAGES, build_chance
+from app.store.odds import COMPETING, ODDS_OF_MESSAGES, RANKS_PER_COSINE, build_chance
 from app.store.ranking import SAME_ENCODER, build_query_words_cte
 from app.store.rare_words import build_matching_ctes
 
@@ -81,8 +81,7 @@ def _choose_by_vectors(with_vectors: str, by_words: str) -> str:
 
 # How much nearer a message counts that was said in the window of the question.
 _BONUS_OF_WINDOW = 0.1
-_RANKS_PER_COSINE = 12
-_BY_WORDS = f"nullif({_RANK}, 0) + {_RANKS_PER_COSINE} * bonus"
+_BY_WORDS = f"nullif({_RANK}, 0) + {RANKS_PER_COSINE} * bonus"
 _SCORES = {
     "hybrid": _choose_by_vectors(f"{_SIMILARITY} + {_WORDS_WEIGHT} * ({_RANK}) + bonus", _BY_WORDS),
     "vector": f"{_SIMILARITY} + bonus",

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.store.engine import VectorList, fetch_rows
+from app.store.fragments import LOCK_AGENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,6 @@ async def list_unembedded_turns(
     ]
 
 
-# Lock the agent, as every write does.
-_LOCK_AGENT = "SELECT FROM agents WHERE agent_id = :agent FOR UPDATE"
-
 # Store vectors. A message that lost words after it was read gets none.
 _STORE_VECTORS = f"""
     UPDATE turns t
@@ -78,7 +76,7 @@ async def store_turn_vectors(
     vectors: Sequence[NDArray[np.float32]],
 ) -> None:
     """Store the encoder's vectors of messages of an agent."""
-    await fetch_rows(connection, _LOCK_AGENT, {"agent": agent})
+    await fetch_rows(connection, LOCK_AGENT, {"agent": agent})
     values = {
         "agent": agent,
         "encoder": encoder,
@@ -97,5 +95,5 @@ _CLEAR_VECTORS = """
 
 async def clear_turn_vectors(connection: AsyncConnection, agent: AgentId) -> None:
     """Remove the vectors of an agent's messages. What stores vectors meanwhile waits."""
-    await fetch_rows(connection, _LOCK_AGENT, {"agent": agent})
+    await fetch_rows(connection, LOCK_AGENT, {"agent": agent})
     await fetch_rows(connection, _CLEAR_VECTORS, {"agent": agent})
