@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
+.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi clients client-typescript golden settings-docs sbom dist image eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -166,6 +166,14 @@ sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the i
 	mkdir -p build
 	.venv-sbom/bin/cyclonedx-py requirements requirements/service.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
 	$(PYTHON) scripts/add_networks_to_sbom.py build/palimpsest.cdx.json
+
+dist: .venv/.serve ## Build wheels, source distributions and npm packages into dist/, with SHA256SUMS
+	rm -rf dist
+	$(BIN)/python scripts/build_dists.py dist
+
+# Docker takes the dates of the layers from the commit too.
+image: ## Build the Docker image `palimpsest`; takes PYTHON_IMAGE
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) docker build $(if $(PYTHON_IMAGE),--build-arg PYTHON_IMAGE=$(PYTHON_IMAGE)) --tag palimpsest .
 
 # Stamps: an install runs again only when its lock changes.
 .venv/.serve: requirements/service.lock requirements/build.lock pyproject.toml
