@@ -99,7 +99,7 @@ def test_the_same_commit_builds_the_same_files(tmp_path: Path) -> None:
     digests = []
     for name, mask in (("one", "022"), ("another", "077")):
         checkout = tmp_path / name
-        clone = f"umask {mask} && git clone -q --no-hardlinks '{ROOT}' '{checkout}'"
+        clone = f"umask {mask} && git clone -q --shared '{ROOT}' '{checkout}'"
         subprocess.run(["sh", "-c", clone], check=True)
         subprocess.run(
             [sys.executable, "scripts/build_dists.py", "dist", "--python-only"],
