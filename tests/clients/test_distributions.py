@@ -1,16 +1,21 @@
 """The client is a distribution of its own, and part of that of the service."""
 
 import json
+import os
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 
+import httpx
 import pytest
 from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 
-from palimpsest_client import __version__
+from app.commands.program import is_own_command
+from palimpsest_client import Client, __version__
+from support.service_process import await_ready, free_port
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "python"
@@ -121,3 +126,54 @@ def test_a_wheel_can_be_built_of_the_source_distribution(name: str) -> None:
     }
     needed = {file.relative_path for file in WheelBuilder(str(project)).recurse_included_files()}
     assert needed - sources == set()
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """The programs of an environment that has the service's wheel, and its libraries from here."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    [libraries] = environment.glob("lib/python*/site-packages")
+    (libraries / "ours.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    programs = environment / "bin"
+    pip = [sys.executable, "-m", "pip", "-q", "--python", str(programs / "python"), "install"]
+    [wheel] = tmp_path.glob("*.whl")
+    subprocess.run([*pip, "--no-deps", "--no-index", "--ignore-installed", wheel], check=True)
+    return programs
+
+
+@pytest.mark.slow
+def test_the_wheel_serves_from_an_environment_of_its_own(
+    installed: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data_folder)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    assert is_own_command(str(installed / "palimpsest"))
+    port, log = free_port(), data_folder / "service.log"
+    address = f"http://127.0.0.1:{port}"
+    environment = {**os.environ, "PALIMPSEST_DATA_DIR": str(data_folder)}
+    command = [str(installed / "palimpsest"), "serve", "--port", str(port)]
+    with (
+        open(log, "wb") as written,
+        subprocess.Popen(command, env=environment, stdout=written, stderr=written) as process,
+    ):
+        try:
+            await_ready(address, process, log)
+            with Client(address) as client:
+                client.store("I live in Porto")
+                [hit] = client.search("Where do I live?")["results"]
+            assert hit["memory"]["content"] == "I live in Porto"
+            for page in ("/ui", "/docs"):
+                assert httpx.get(f"{address}{page}").is_success
+        finally:
+            process.terminate()
+            assert process.wait(60) == 0
+    code = "import app; print(app.__file__)"
+    python = [str(installed / "python"), "-c", code]
+    assert str(installed.parent) in subprocess.check_output(python, text=True)
