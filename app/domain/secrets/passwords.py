@@ -143,14 +143,12 @@ def _is_password(value: str) -> bool:
 
 # What a sentence says of a password, other than the password.
 _PREDICATE = re.compile(
-    r".*(?:ed|ing|able|ible|ive|al|ous|ary|ory|less|ful|ic|ent|ant)|.{0,4}|wrong|right|correct|weak"
-    r"|strong|secret|short|again|known|unknown|here|there|gone|stolen|broken|forgotten|hidden"
-    r"|written"
-    r"|simple|complex|easy|hard|unique|secure|insecure|private|public|empty|fresh|outdated|invalid"
-    r"|valid|mandatory|yours|mine|ready|enough|safe|tricky|useless|obsolete|something|someone"
-    r"|nothing"
-    r"|anything|everything|different|string|number|numbers|please|case|terrible|awful|better|worse"
-    r"|stale|stronger|weaker|longer|shorter|safer",
+    r".*(?:ed|ing|able|ible|ive|al|ous|ary|ory|less|ful|ic|ent|ant)|.{0,4}|wrong|right|correct"
+    r"|weak|strong|secret|short|again|known|unknown|here|there|gone|stolen|broken|forgotten|hidden"
+    r"|written|simple|complex|easy|hard|unique|secure|insecure|private|public|empty|fresh|outdated"
+    r"|invalid|valid|mandatory|yours|mine|ready|enough|safe|tricky|useless|obsolete|something"
+    r"|someone|nothing|anything|everything|different|string|number|numbers|please|case|terrible"
+    r"|awful|better|worse|stale|stronger|weaker|longer|shorter|safer",
     re.IGNORECASE,
 )
 _SENTENCE_GOES_ON = re.compile(r":|[\"'`”’]?(?:\s(?!and\s))?[a-z]")
