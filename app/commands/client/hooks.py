@@ -16,12 +16,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
 from app.commands.client.calling import DEFAULT_URL, Agent, ApiKey, Failure, Service, Url
 from app.commands.client.conversations import Conversation, Conversations, find_start
 from app.commands.client.host_tags import strip_additions
 from app.commands.client.transcripts import Turn, make_turns
+from app.commands.parameters import Argument, Option, list_choices
 
 if TYPE_CHECKING:
     from palimpsest_client import Client
@@ -52,14 +51,14 @@ class _Outcome:
 
 
 def hook(
-    event: Annotated[str, typer.Argument(metavar="EVENT", help=f"{', '.join(EVENTS)}.")],
+    event: Annotated[str, Argument(metavar="EVENT", help=f"{list_choices(list(EVENTS))}.")],
     budget: Annotated[
         int | None,
-        typer.Option(help="Tokens of the context: 800 at the start, 400 with a prompt."),
+        Option(help="Tokens of the context: 800 at the start, 400 with a prompt."),
     ] = None,
     patience: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Seconds after the start of the command when it gives up. Default: 4; 3 before a "
             "prompt, 1.2 at the end of a session.",
         ),
@@ -68,9 +67,9 @@ def hook(
     agent: Agent = "default",
     api_key: ApiKey = None,
 ) -> None:
-    """Answer a hook of a coding agent: its JSON on standard input, the context on standard output.
+    """Answer a hook of a coding agent, whose JSON is on standard input.
 
-    session-start and user-prompt hand out what is known; stop, pre-compact and session-end capture
+    session-start and user-prompt print what is known; stop, pre-compact and session-end capture
     the turns of the conversation. The exit status is always 0, so that a service that is down stops
     nobody.
     """
