@@ -150,7 +150,7 @@ def mcp(
 
 
 def worker(
-    beside: Annotated[
+    parent: Annotated[
         int | None, Option(hidden=True, help="End with this process, which started this one.")
     ] = None,
 ) -> None:
@@ -172,7 +172,7 @@ def worker(
             schema.check_schema(settings.database_url)
             schema.claim_encoder(settings.database_url, *encoder_of(settings))
         os.nice(NICENESS)
-        asyncio.run(run_worker(settings, parent_pid=beside))
+        asyncio.run(run_worker(settings, parent_pid=parent))
 
 
 @contextmanager
@@ -196,7 +196,7 @@ def _run_worker_alongside(settings: "Settings") -> Iterator[None]:
 
 def _keep_worker_running(ended: threading.Event) -> None:
     """Run a worker process until the end, and start another one after each that died."""
-    command = [sys.executable, "-m", "app.cli", "worker", "--beside", str(os.getpid())]
+    command = [sys.executable, "-m", "app.cli", "worker", "--parent", str(os.getpid())]
     while True:
         process = subprocess.Popen(command)  # noqa: S603 - the command is our own
         while not ended.wait(0.5) and process.poll() is None:

@@ -46,8 +46,8 @@ def print_json(answer: Answer) -> None:
 def is_long() -> bool:
     """Whether whole ids and times are shown, each row on one line."""
     context = click.get_current_context(silent=True)
-    asked = context is not None and bool(context.params.get("long"))
-    return asked or not sys.stdout.isatty()
+    is_wanted = context is not None and bool(context.params.get("long"))
+    return is_wanted or not sys.stdout.isatty()
 
 
 def print_table(headings: list[str], rows: list[list[str]]) -> None:

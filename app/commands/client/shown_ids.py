@@ -45,10 +45,10 @@ class ShortId(click.ParamType[str]):
         text = str(value)
         if not _SHORT.fullmatch(text):
             return text
-        found = [one for one in _read_ids(_get_path()) if one.endswith(text.lower())]
-        if len(found) == 1:
-            return found[0]
-        many = f"{len(found)} ids" if found else "No id"
+        fitting = [one for one in _read_ids(_get_path()) if one.endswith(text.lower())]
+        if len(fitting) == 1:
+            return fitting[0]
+        many = f"{len(fitting)} ids" if fitting else "No id"
         self.fail(f"{many} of those shown lately end in {text}. `--long` prints whole ids.", param)
 
 
