@@ -36,8 +36,8 @@ class Conversation:
 
     Attributes:
         sent: Bytes of the transcript whose turns were sent.
-        begun_at: When its first hook was called at its start. Earlier turns were copied from
-            another conversation, which it continues.
+        begun_at: When its first hook was called, if that was before a prompt. Earlier turns were
+            copied from the conversation that it continues, or are older than the hooks.
         waiting: Turns that are in no transcript and were not sent yet.
     """
 

@@ -36,7 +36,7 @@ EVENTS: Final = {
     "session-end": 1.2,
 }
 MOMENT: Final = 0.2  # seconds
-GRACE: Final = timedelta(minutes=1)
+GRACE: Final = timedelta(seconds=10)
 START_TOKENS: Final = 800
 PROMPT_TOKENS: Final = 400
 MOST_INPUT: Final = 4_000_000  # characters
@@ -200,7 +200,7 @@ def _update_conversation(
         conversation = Conversation(session, transcript, sent=0)
         if transcript:
             conversation.sent = find_start(transcript)
-        if name == "session-start":
+        if name in ("session-start", "user-prompt"):
             # A host may write the first prompt before it calls this hook.
             conversation.begun_at = (datetime.now(UTC) - GRACE).isoformat()
     else:

@@ -338,15 +338,18 @@ def test_turns_that_were_not_sent_are_sent_with_the_next_hook(
     assert len(recorder.captured) == len(expected) + 1
 
 
+@pytest.mark.parametrize("first", ["session-start", "user-prompt"])
 def test_turns_copied_from_a_continued_conversation_are_not_sent_again(
-    hooked: Run, recorder: Recorder, tmp_path: Path
+    hooked: Run, recorder: Recorder, tmp_path: Path, first: str
 ) -> None:
+    """Claude Code calls session-start for the old session, and user-prompt for its fork."""
     path = tmp_path / "fork.jsonl"
-    event = {"session_id": "fork", "transcript_path": str(path), "source": "resume"}
-    hooked("session-start", event)
+    event = {"session_id": "fork", "transcript_path": str(path), "prompt": "New"}
+    write_transcript(path, [say("Old")])
+    hooked(first, event)
     now = datetime.now(UTC).isoformat()
     write_transcript(path, [say("Old"), say("New", at=now)])
-    hooked("stop", event)
+    hooked("stop", event | {"prompt": ""})
     assert recorder.captured == [("fork", "New")]
 
 
