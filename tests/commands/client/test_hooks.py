@@ -193,6 +193,7 @@ PROMPTS = [
     ("[Request interrupted by user for tool use]", ""),
     # Nothing of a host.
     ("<3 I like tea.", "<3 I like tea."),
+    ("<user_message>I like tea.</user_message>", "<user_message>I like tea.</user_message>"),
     ("<about_me>I like tea.</about_me>", "<about_me>I like tea.</about_me>"),
     ("<div>centre this</div> I like tea.", "<div>centre this</div> I like tea."),
     ("I like tea, see <system-reminder>", "I like tea, see <system-reminder>"),
