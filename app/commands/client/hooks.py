@@ -87,7 +87,7 @@ def _answer_hook(name: str, service: Service, budget: int | None) -> str:
             if not session:
                 raise Failure("the host names no session_id, so nothing was captured.")
             if turns := _find_turns(event, session):
-                client.capture(session, turns)  # type: ignore[arg-type]
+                client.capture(session, turns)
             return ""
         if name == "session-start":
             context = client.context(budget_tokens=budget or START_TOKENS, view="brief")
