@@ -187,6 +187,11 @@ def _clean(text: str) -> str:
     return f"{words}\n{_mark(f'{len(text) - len(words)} more characters')}"
 
 
+def drop_marks(text: str) -> str:
+    """Return the text of a plain message without the marks of what was left out."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith(LEFT_OUT))
+
+
 def _find_time(message: Mapping[str, Any], parts: list[Any]) -> dict[str, Any]:
     for holder in (message, *parts):
         for name in _TIMES:
