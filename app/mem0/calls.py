@@ -156,7 +156,10 @@ def _describe_capture(agent: str | None, answer: Mapping[str, Any]) -> dict[str,
 def _describe_addition(
     events: list[dict[str, Any]], skipped: list[dict[str, Any]], state: str = "done"
 ) -> dict[str, Any]:
-    words = "Memories stored." if events else "Nothing was stored: `skipped` says why."
+    changed = any(event["event"] != "NONE" for event in events)
+    words = "Memories stored." if changed else "Nothing changed."
+    if not events:
+        words = "Nothing was stored: `skipped` says why."
     return {
         "message": words if state == "done" else "Messages stored; facts follow.",
         "status": _STATES.get(state, "PENDING"),

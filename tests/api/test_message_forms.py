@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from app.api.message_forms import MAX_MESSAGE, read_message
-from support.messages import Answer, capture, list_contents, list_facts
+from support.messages import Answer, capture, list_contents, list_facts, talk
 
 DUMPS: dict[str, list[Answer]] = json.loads(
     Path(__file__).with_name("message_dumps.json").read_text()
@@ -103,6 +103,24 @@ def test_a_sentence_without_an_end_takes_no_time(client: httpx.Client) -> None:
     answer = capture(client, [{"role": "user", "content": sent}], dry_run=True)
     assert [fact["content"] for fact in list_facts(answer)] == ["I live in Braga"]
     assert {part["reason"] for part in answer["messages"][0]["skipped"]} == {"no_statement"}
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("Don't remember that I like jazz.", {"I live in Utrecht"}),
+        ("I own a boat. Please forget that I like jazz.", {"I live in Utrecht", "I own a boat"}),
+        ('My aunt said "forget that I like jazz".', {"I live in Utrecht", "I like jazz"}),
+        ("Forget Oslo, I live in Rome.", {"I live in Rome", "I like jazz"}),
+    ],
+)
+def test_a_command_to_forget_ends_what_it_names(
+    client: httpx.Client, said: str, left: set[str]
+) -> None:
+    """A part of it says the contrary, and was stored."""
+    capture(client, talk("I live in Utrecht.", "I like jazz.", ids=False))
+    capture(client, said)
+    assert set(list_contents(client)) == left
 
 
 def test_secrets_in_parts_are_taken_out(client: httpx.Client) -> None:
