@@ -144,11 +144,11 @@ def _find_content(message: Mapping[str, Any], role: Any) -> Any:
     if not isinstance(content, str | list | dict):
         return content
     texts = _read_parts(content)
-    said = [text for text in texts if not text.startswith(LEFT_OUT)]
+    words = [text for text in texts if not text.startswith(LEFT_OUT)]
     # Marks say what is missing of what a user says. Beside words of others they say nothing.
-    if role == Role.USER or not said:
-        said += [text for text in texts if text.startswith(LEFT_OUT)]
-    return _clean("\n".join(said))
+    if role == Role.USER or not words:
+        words += [text for text in texts if text.startswith(LEFT_OUT)]
+    return _clean("\n".join(words))
 
 
 def _read_parts(content: Any, depth: int = 0) -> list[str]:

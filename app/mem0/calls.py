@@ -97,8 +97,8 @@ async def capture_messages(client: AsyncClient, addition: Addition) -> dict[str,
     session = name_session(addition.owner)
     answer = await client.capture(session, addition.messages, wait=True)
     if content := _find_lone_sentence(addition, answer):
-        kept = replace(addition, messages=[{**addition.messages[0], "content": content}])
-        return await store_messages(client, kept)
+        sentence = {**addition.messages[0], "content": content}
+        return await store_messages(client, replace(addition, messages=[sentence]))
     if fields:
         for message in answer["messages"]:
             for fact in message["facts"]:
