@@ -176,15 +176,15 @@ def _mark(kind: object) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return the text as Postgres can store it, and no longer than a message may be."""
+    """Return the text no longer than a message may be, and as Postgres can store it."""
+    if len(text) > MAX_MESSAGE:
+        start = text[: MAX_MESSAGE - _LONGEST_MARK]
+        words = start.rpartition("\n")[0] or start.rpartition(" ")[0] or start
+        text = f"{words}\n{_mark(f'{len(text) - len(words)} more characters')}"
     if not is_storable(text):
         units = text.encode("utf-16-le", "surrogatepass")
         text = units.decode("utf-16-le", "replace").replace("\0", "\ufffd")
-    if len(text) <= MAX_MESSAGE:
-        return text
-    whole = text[: MAX_MESSAGE - _LONGEST_MARK]
-    words = whole.rpartition("\n")[0] or whole.rpartition(" ")[0] or whole
-    return f"{words}\n{_mark(f'{len(text) - len(words)} more characters')}"
+    return text
 
 
 def drop_marks(text: str) -> str:

@@ -1,5 +1,6 @@
 """The routes of mem0's platform and of its own server, below `/mem0`."""
 
+import hashlib
 import json
 import math
 import sys
@@ -50,7 +51,10 @@ _ALL_DELETED = {"message": "Memories deleted successfully!"}
 
 
 class _Ends:
-    """Where the pages of lists ended, for a minute: clients of mem0 ask for pages by number."""
+    """Where the pages of lists ended, for a minute: clients of mem0 ask for pages by number.
+
+    Pages that go on so show the list as it was at its first page.
+    """
 
     def __init__(self) -> None:
         self._cursors: OrderedDict[str, tuple[float, str]] = OrderedDict()
@@ -256,7 +260,8 @@ async def _list_page(call: _Call, parameters: Listing) -> dict[str, Any]:
     """Answer a page. `count` is exact on the last one; before it, there are at least as many."""
     number, size = parameters.page or 1, parameters.page_size or _DEFAULT_PAGE
     before = (number - 1) * size
-    same = parameters.model_dump_json(exclude={"page", "cursor"})
+    query = parameters.model_dump_json(exclude={"page", "cursor"})
+    same = hashlib.sha256(query.encode()).hexdigest()
     cursor = parameters.cursor or call.ends.find(f"{number} of {same}")
     if cursor is None and before > _DEEPEST:
         raise Unsupported(

@@ -33,8 +33,6 @@ def shape_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, Any]
 
 def find_first_time(memory: Mapping[str, Any]) -> datetime:
     """Return when the first version was stored: its id, a UUIDv7, begins with the milliseconds."""
-    if memory["id"] == memory["chain_id"]:
-        return datetime.fromisoformat(memory["created_at"])
     milliseconds = UUID(memory["chain_id"]).int >> 80
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 

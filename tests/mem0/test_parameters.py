@@ -48,8 +48,7 @@ def test_filters_become_those_of_a_read(filters: Any, fields: dict[str, Any]) ->
 
 
 MEMORY = {
-    "id": "01a22be2-24ed-7448-9fa7-83de610b26c9",
-    "chain_id": "01a22be2-24ed-7448-9fa7-83de610b26c9",
+    "chain_id": "019ca8d7-2d00-7448-9fa7-83de610b26c9",
     "content": "I like Jazz",
     "created_at": "2026-03-01T10:00:00Z",
     "last_reinforced_at": None,
@@ -92,7 +91,7 @@ MEMORY = {
         ({"categories": {"nin": ["art"]}}, True),
         ({"keywords": {"contains": "jazz"}}, False),
         ({"keywords": "jazz"}, True),
-        ({"memory_ids": ["01a22be2-24ed-7448-9fa7-83de610b26c9.YW5u"]}, True),
+        ({"memory_ids": ["019ca8d7-2d00-7448-9fa7-83de610b26c9.YW5u"]}, True),
         ({"memory_ids": {"in": ["other"]}}, False),
     ],
 )
