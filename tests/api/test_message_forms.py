@@ -64,6 +64,13 @@ def test_a_deep_nest_of_parts_is_one_unknown_part() -> None:
     assert plain["content"] == "[left out: unknown part]"
 
 
+def test_what_is_left_out_is_no_answer_to_a_search(client: httpx.Client) -> None:
+    called = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
+    capture(client, [{"role": "user", "content": "Call the tools, please."}, called])
+    found = client.get("/v1/search", params={"q": "tool calls left out", "include": "turns"}).json()
+    assert [turn["content"] for turn in found["turns"]] == ["Call the tools, please."]
+
+
 def test_unknown_fields_are_dropped_unless_they_seem_to_mean_one_of_ours() -> None:
     plain = {"role": "user", "content": "a", "id": "7", "name": "Ada"}
     sent = {"role": "user", "content": "a", "id": 7, "name": "Ada", "refusal": None, "zebra": 1}
