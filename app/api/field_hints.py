@@ -83,6 +83,10 @@ _ELSEWHERE = {
 }
 
 
+# The fields of a message in a request that has several.
+MESSAGE_FIELDS = {"role", "content", "id", "name", "at"}
+
+
 def explain_unknown_field(
     endpoint: Callable[..., Any] | type[BaseModel] | None, location: Sequence[int | str]
 ) -> str:
@@ -90,6 +94,9 @@ def explain_unknown_field(
     name = str(location[-1])
     known = _list_names(endpoint, location) if endpoint else set()
     meant = find_meant_field(name, known)
+    if not meant and "messages" in known:
+        inner = name if name in MESSAGE_FIELDS else find_meant_field(name, MESSAGE_FIELDS)
+        meant = f"messages[].{inner}" if inner else None
     if meant:
         return f"unknown field; did you mean `{meant}`?"
     elsewhere = _ELSEWHERE.get(_fold_name(name))

@@ -12,7 +12,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from app.api.field_hints import find_meant_field
+from app.api.field_hints import MESSAGE_FIELDS, find_meant_field
 from app.api.secrets import SecretFreeRoute
 from app.domain.errors import InvalidFact
 from app.domain.talk import LEFT_OUT, Role
@@ -23,7 +23,6 @@ MAX_CHARACTERS = 100_000
 # Of one message; what is longer is a file rather than talk, and its end is left out.
 MAX_MESSAGE = 50_000
 
-_FIELDS = {"role", "content", "id", "name", "at"}
 _ROLES = {role.value: role for role in Role} | {
     "human": Role.USER,
     "ai": Role.ASSISTANT,
@@ -95,13 +94,13 @@ def read_message(message: Any) -> Any:
         plain["id"] = str(plain["id"])
     if isinstance(parts := message.get("parts"), list):
         return _find_time(message, parts) | plain
-    others = [name for name in message if name not in _FIELDS][:_MOST_OTHERS]
+    others = [name for name in message if name not in MESSAGE_FIELDS][:_MOST_OTHERS]
     return plain | {name: message[name] for name in others if _seems_to_be_ours(name)}
 
 
 @lru_cache(1024)
 def _seems_to_be_ours(name: str) -> bool:
-    return find_meant_field(name, _FIELDS) is not None
+    return find_meant_field(name, MESSAGE_FIELDS) is not None
 
 
 def _unwrap(message: Mapping[str, Any]) -> Mapping[str, Any]:
