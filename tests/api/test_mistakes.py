@@ -57,6 +57,13 @@ def test_an_unknown_field_of_a_store_leads_to_the_right_one(
             {"json": {"session_id": "s", "messages": [{"role": "user", "text": "a"}]}},
             "messages.0.text: … `content`?",
         ),
+        (
+            "POST",
+            "/v1/messages",
+            {"json": {"messages": [], "reference_time": "2026-01-01"}},
+            "reference_time: … `messages[].at`?",
+        ),
+        ("POST", "/v1/messages", {"json": {"content": "a"}}, "content: … `messages[].content`?"),
     ],
 )
 def test_an_unknown_field_elsewhere_leads_to_the_right_one(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from palimpsest_client import Client
     from palimpsest_client.models import CaptureAnswer
 
-Message = Any  # an object with a text as its content; the service checks the others
+Message = Any  # an object, in any form that the service takes
 
 # What the service takes in one call.
 MAX_MESSAGES = 200
@@ -142,9 +142,9 @@ def _read_messages(file: str) -> list[Message]:
         raise Failure(f"{file} holds no message.")
     named: list[Message] = []
     for place, message in enumerate(messages):
-        if not (isinstance(message, dict) and isinstance(message.get("content"), str)):
-            raise Failure(f"message {place + 1} is no object with a text as its content.")
-        words = f"{place}\n{message.get('role')}\n{message['content']}"
+        if not isinstance(message, dict):
+            raise Failure(f"message {place + 1} is no object.")
+        words = f"{place}\n{json.dumps(message, sort_keys=True)}"
         digest = hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
         named.append({"id": f"file-{digest[:32]}"} | message)
     return named
@@ -171,7 +171,7 @@ def _split_calls(messages: list[Message]) -> Iterator[list[Message]]:
     part: list[Message] = []
     characters = 0
     for message in messages:
-        length = len(message["content"])
+        length = len(json.dumps(message, ensure_ascii=False))
         if part and (len(part) == MAX_MESSAGES or characters + length > MAX_CHARACTERS):
             yield part
             part, characters = [], 0

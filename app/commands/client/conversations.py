@@ -159,7 +159,7 @@ def _capture(client: "Client", session: str, turns: list[Turn]) -> list[str]:
     if not turns:
         return []
     try:
-        client.capture(session, turns)  # type: ignore[arg-type]
+        client.capture(session, turns)
     except Invalid as problem:
         if len(turns) == 1:
             return [problem.detail]

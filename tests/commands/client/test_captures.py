@@ -125,7 +125,8 @@ def test_a_sentence_of_several_facts_is_split_or_stays_whole(
     [
         ("", "no message"),
         ("{", "line 1 is not JSON"),
-        ('{"role": "user"}', "message 1"),
+        ('{"role": "user"}', "messages.0.content"),
+        ('["a"]', "message 1"),
         ('{"role": "narrator", "content": "x"}', "messages.0.role"),
     ],
 )

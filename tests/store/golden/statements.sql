@@ -4318,6 +4318,7 @@ live AS MATERIALIZED (
     FROM turns t
     WHERE t.agent_id = :agent
         AND t.content IS NOT NULL
+        AND NOT starts_with(t.content, '[left out: ')
         AND t.said_at <= coalesce(CAST(:as_of AS timestamptz), 'infinity')
         AND t.received_at <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
         AND t.session_id IS NOT DISTINCT FROM coalesce(CAST(:session AS text), t.session_id)
