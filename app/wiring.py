@@ -57,6 +57,7 @@ from app.services.lifespans import LifespanEnder
 from app.services.lists import MemoryLister
 from app.services.message_reader import MessageReader
 from app.services.metrics import count_read
+from app.services.oauth import OAuthGrants
 from app.services.readiness import Readiness
 from app.services.reembed import Reembedder
 from app.services.relationships import RelationshipWriter
@@ -139,6 +140,7 @@ class Services:
     exports: Exports
     events: EventFeed
     console_sessions: ConsoleSessions
+    oauth_grants: OAuthGrants
     webhooks: WebhookKeeper
     deliveries: Deliverer
     usage: UsageCounter
@@ -410,6 +412,7 @@ def _build_services(
         exports=Exports(engine),
         events=EventFeed(engine),
         console_sessions=ConsoleSessions(engine),
+        oauth_grants=OAuthGrants(engine),
         webhooks=WebhookKeeper(engine, sender),
         deliveries=Deliverer(engine, sender),
         usage=usage,
