@@ -1,7 +1,7 @@
 """Grants of OAuth: a code for a key, tokens for the code, and their end.
 
-Codes and tokens have the form of keys, `pal_<id of the grant>_<secret>`, so that logs star them out
-and the reader of keys reads access tokens too. Each is right for its own use only.
+Codes and tokens have the form of keys, `pal_<id>_<secret>`, so that logs star them out and the
+reader of keys reads access tokens too. Each is right for its own use only.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class OAuthGrants:
         The grant is for one agent, and for scopes that the key has. Raises KeyEnded, ScopeMissing,
         AgentForbidden and AgentNotNamed.
         """
-        code = _make_secret()
+        code = _make_secret(_make_id())
         async with self._begin() as (connection, now):
             key = (await keys.find_keys(connection, [key_id])).get(key_id)
             if key is None or not key.is_valid(now):
@@ -79,7 +79,7 @@ class OAuthGrants:
             if not scopes:
                 raise ScopeMissing(min(request.scopes))
             grant = Grant(
-                id=KeyId(secrets.token_hex(8)),
+                id=code.id,
                 key_id=key_id,
                 client_id=request.client.id,
                 redirect_uri=request.redirect_uri,
@@ -87,13 +87,13 @@ class OAuthGrants:
                 audience=request.audience,
                 agent=key.rights.choose_agent(request.agent),
                 scopes=tuple(scope for scope in GRANTABLE if scope in scopes),
-                code_hash=hash_secret(code),
+                code_hash=hash_secret(code.secret),
             )
             await oauth_grants.insert_grant(
                 connection, grant, now=now, life=CODE_LIFE, most=MOST_GRANTS
             )
         logger.info("a client of OAuth was granted access", extra={"key_id": key_id})
-        return PresentedKey(grant.id, code).format()
+        return code.format()
 
     async def redeem_code(self, exchange: CodeExchange) -> Tokens:
         """Return the first tokens of a grant. Raises OAuthError.
@@ -165,22 +165,26 @@ def _fits(grant: Grant, exchange: CodeExchange) -> bool:
 
 
 async def _give_tokens(connection: AsyncConnection, grant: Grant, now: datetime) -> Tokens:
-    access, refresh = _make_secret(), _make_secret()
+    access, refresh = _make_secret(_make_id()), _make_secret(grant.id)
     await oauth_grants.set_tokens(
         connection,
         grant.id,
-        access=(hash_secret(access), now + ACCESS_LIFE),
-        refresh=(hash_secret(refresh), now + REFRESH_LIFE),
+        access=(access, now + ACCESS_LIFE),
+        refresh=(refresh, now + REFRESH_LIFE),
     )
     return Tokens(
-        access=PresentedKey(grant.id, access).format(),
-        refresh=PresentedKey(grant.id, refresh).format(),
+        access=access.format(),
+        refresh=refresh.format(),
         scopes=tuple(map(Scope, grant.scopes)),
     )
 
 
-def _make_secret() -> str:
-    return secrets.token_hex(32)
+def _make_id() -> KeyId:
+    return KeyId(secrets.token_hex(8))
+
+
+def _make_secret(secret_id: KeyId) -> PresentedKey:
+    return PresentedKey(secret_id, secrets.token_hex(32))
 
 
 def _parse(text: str, problem: str) -> PresentedKey:

@@ -30,12 +30,12 @@ _FIND = f"""
     WHERE id = ANY(CAST(:ids AS text[]))
     UNION ALL
     SELECT
-        grants.id, grants.audience, keys.id, grants.access_hash, keys.name, grants.scopes,
+        grants.access_id, grants.audience, keys.id, grants.access_hash, keys.name, grants.scopes,
         ARRAY[grants.agent], keys.trust_ceiling, keys.created_at, keys.created_by,
         least(keys.expires_at, grants.access_expires_at), keys.revoked_at, keys.last_used_at
     FROM oauth_grants AS grants
     JOIN api_keys AS keys ON keys.id = grants.key_id
-    WHERE grants.id = ANY(CAST(:ids AS text[])) AND grants.access_hash IS NOT NULL
+    WHERE grants.access_id = ANY(CAST(:ids AS text[]))
 """
 
 # Read a key, and let nobody else change it until the transaction ends.
@@ -97,7 +97,7 @@ async def insert_key(connection: AsyncConnection, key: ApiKey) -> None:
 
 
 async def find_keys(connection: AsyncConnection, ids: Collection[KeyId]) -> Mapping[KeyId, ApiKey]:
-    """Return the keys of these ids, which may be ids of grants; an unknown id has none."""
+    """Return the keys of these ids, which may be ids of access tokens; an unknown id has none."""
     rows = await fetch_rows(connection, _FIND, {"ids": list(ids)})
     return {row["presented_id"]: _to_key(row) for row in rows}
 

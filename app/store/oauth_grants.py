@@ -1,7 +1,7 @@
 """What people granted to clients of OAuth: each grant belongs to a key and ends with it.
 
 Only hashes of secrets are stored. `code_hash` stays after the code was used, so that a second use
-shows.
+shows. Each access token has an id of its own, because keys are believed for a second by their ids.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.keys import KeyId
+from app.domain.keys import KeyId, PresentedKey, hash_secret
 from app.store.engine import fetch_rows
 
 
@@ -62,7 +62,7 @@ _LOCK = """
         grants.refresh_hash
     FROM oauth_grants AS grants
     JOIN api_keys AS keys ON keys.id = grants.key_id
-    WHERE grants.id = :id
+    WHERE (grants.id = :id OR grants.access_id = :id)
         AND grants.expires_at > :now
         AND keys.revoked_at IS NULL
         AND (keys.expires_at IS NULL OR keys.expires_at > :now)
@@ -72,7 +72,7 @@ _LOCK = """
 # Give a grant new tokens in place of those that it has.
 _SET_TOKENS = """
     UPDATE oauth_grants
-    SET access_hash = :access_hash, access_expires_at = :access_expires_at,
+    SET access_id = :access_id, access_hash = :access_hash, access_expires_at = :access_expires_at,
         refresh_hash = :refresh_hash, expires_at = :expires_at
     WHERE id = :id
 """
@@ -104,7 +104,8 @@ async def insert_grant(
 async def lock_grant(
     connection: AsyncConnection, grant_id: KeyId, *, now: datetime
 ) -> Grant | None:
-    """Return a grant that nobody else can change until the transaction ends.
+    """Return a grant, by its id or that of its access token, that nobody else can change until the
+    transaction ends.
 
     None stands for a grant that is unknown or over, or whose key has ended.
     """
@@ -116,15 +117,16 @@ async def set_tokens(
     connection: AsyncConnection,
     grant_id: KeyId,
     *,
-    access: tuple[bytes, datetime],
-    refresh: tuple[bytes, datetime],
+    access: tuple[PresentedKey, datetime],
+    refresh: tuple[PresentedKey, datetime],
 ) -> None:
     """Store the hashes of new tokens, each with the time at which the token ends."""
     values = {
         "id": grant_id,
-        "access_hash": access[0],
+        "access_id": access[0].id,
+        "access_hash": hash_secret(access[0].secret),
         "access_expires_at": access[1],
-        "refresh_hash": refresh[0],
+        "refresh_hash": hash_secret(refresh[0].secret),
         "expires_at": refresh[1],
     }
     await fetch_rows(connection, _SET_TOKENS, values)

@@ -364,8 +364,8 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
     "console_sessions": _list_plain("cookie_hash", "sealed_key", "actor", "expires_at"),
     "oauth_grants": (
         *_list_plain("id", "key_id", "client_id", "redirect_uri", "challenge", "scopes"),
-        *_list_plain("code_hash", "access_hash", "access_expires_at", "refresh_hash"),
-        *_list_plain("created_at", "expires_at"),
+        *_list_plain("code_hash", "access_id", "access_hash", "access_expires_at"),
+        *_list_plain("refresh_hash", "created_at", "expires_at"),
         OtherColumn("audience", Erasure.NAME),
         OtherColumn("agent", Erasure.NAME),
     ),

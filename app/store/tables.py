@@ -735,6 +735,7 @@ oauth_grants = sa.Table(
     sa.Column("agent", sa.Text, nullable=False),
     sa.Column("scopes", ARRAY(sa.Text), nullable=False),
     sa.Column("code_hash", BYTEA, nullable=False),
+    sa.Column("access_id", sa.Text, unique=True),
     sa.Column("access_hash", BYTEA),
     sa.Column("access_expires_at", _TIME),
     sa.Column("refresh_hash", BYTEA),

@@ -23,6 +23,8 @@ OAUTH_GRANTS = """
             CHECK (scopes <@ ARRAY['read', 'write', 'review'] AND scopes <> '{}'),
         code_hash bytea NOT NULL
             CONSTRAINT oauth_grants_code_hash_check CHECK (octet_length(code_hash) = 32),
+        access_id text CONSTRAINT oauth_grants_access_id_key UNIQUE
+            CONSTRAINT oauth_grants_access_id_check CHECK (access_id ~ '^[0-9a-f]{16}$'),
         access_hash bytea
             CONSTRAINT oauth_grants_access_hash_check CHECK (octet_length(access_hash) = 32),
         access_expires_at timestamptz,
@@ -31,7 +33,8 @@ OAUTH_GRANTS = """
         created_at timestamptz NOT NULL,
         expires_at timestamptz NOT NULL,
         CONSTRAINT oauth_grants_tokens_check CHECK (
-            (access_hash IS NULL) = (access_expires_at IS NULL)
+            (access_hash IS NULL) = (access_id IS NULL)
+            AND (access_hash IS NULL) = (access_expires_at IS NULL)
             AND (access_hash IS NULL) = (refresh_hash IS NULL)
         )
     )
