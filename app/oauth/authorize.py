@@ -1,5 +1,6 @@
 """The page where a person grants a client access, with a key of theirs."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -7,11 +8,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp
 
-from app.api.problems import describe_error, problem_of
 from app.api.web_pages import comes_from_another_origin
 from app.console.rendering import render_template
 from app.console.viewer_client import open_viewer_client
-from app.domain.errors import Forbidden, KeyEnded
+from app.domain.errors import AgentNotNamed, Forbidden, KeyEnded
 from app.domain.fact import DEFAULT_TRUST
 from app.domain.keys import EVERYTHING, ROOT, KeyId, Rights, Scope
 from app.domain.oauth import (
@@ -26,7 +26,7 @@ from app.domain.oauth import (
 )
 from app.oauth.metadata import read_address, read_audience
 from app.wiring import Services
-from palimpsest_client import PalimpsestError
+from palimpsest_client import PalimpsestError, Unauthorized
 
 _ACTOR_WITH_KEY = "key:"
 _SCOPES_IN_WORDS = {
@@ -53,7 +53,8 @@ class AuthorizePage:
     async def show(self, request: Request) -> Response:
         """Show the form. A wrong request is explained, and leads nowhere by itself."""
         try:
-            return _show_form(request, _read_access_request(request))
+            wish = _read_access_request(request)
+            return _show_form(request, wish, wish.scopes)
         except OAuthError as problem:
             return _show_problem(request, problem)
 
@@ -73,7 +74,7 @@ class AuthorizePage:
             try:
                 answer = {"code": await self._grant(request, replace(wish, scopes=chosen), key)}
             except _NotGranted as problem:
-                return _show_form(request, wish, str(problem), problem.status)
+                return _show_form(request, wish, chosen, problem)
         address = answer_client(
             wish.redirect_uri, read_address(request), **answer, state=wish.state
         )
@@ -96,10 +97,15 @@ class AuthorizePage:
             else:
                 raise _NotGranted("A token grants no access. Enter a key that was issued here.")
             return await services.oauth_grants.grant_access(key_id, wish)
+        except (Unauthorized, KeyEnded):
+            raise _NotGranted("The key is wrong, or it has ended.", 401) from None
         except PalimpsestError as problem:
             raise _NotGranted(problem.detail, problem.status or 503) from None
-        except (Forbidden, KeyEnded) as problem:
-            raise _NotGranted(describe_error(problem), problem_of(problem).status) from None
+        except AgentNotNamed as problem:
+            advice = f"Let the client connect to {request.base_url}mcp/AGENT."
+            raise _NotGranted(f"{problem} {advice}", 403) from None
+        except Forbidden as problem:
+            raise _NotGranted(str(problem), 403) from None
 
 
 async def _issue_key(services: Services, wish: AccessRequest) -> KeyId:
@@ -149,10 +155,10 @@ def _read_client(request: Request) -> tuple[OAuthClient, str]:
 
 
 def _name_client(wish: AccessRequest) -> str:
-    return wish.client.name or name_destination(wish.redirect_uri)
+    return wish.client.name or _name_destination(wish.redirect_uri)
 
 
-def name_destination(redirect_uri: str) -> str:
+def _name_destination(redirect_uri: str) -> str:
     """Return in words where an answer goes: a host, this computer, or an app."""
     if is_loopback(redirect_uri):
         return "a program on this computer"
@@ -163,19 +169,24 @@ def name_destination(redirect_uri: str) -> str:
 
 
 def _show_form(
-    request: Request, wish: AccessRequest, problem: str = "", status: int = 200
+    request: Request,
+    wish: AccessRequest,
+    chosen: AbstractSet[Scope],
+    problem: _NotGranted | None = None,
 ) -> Response:
+    scopes = [(scope, _SCOPES_IN_WORDS[scope]) for scope in GRANTABLE if scope in wish.scopes]
     page = render_template(
         "authorize.html",
         action=f"{request.url.path}?{request.url.query}",
         client=_name_client(wish),
-        destination=name_destination(wish.redirect_uri),
+        destination=_name_destination(wish.redirect_uri),
         is_local=is_loopback(wish.redirect_uri),
         agent=wish.agent,
-        scopes=[(scope, _SCOPES_IN_WORDS[scope]) for scope in GRANTABLE if scope in wish.scopes],
+        scopes=scopes,
+        chosen=chosen,
         problem=problem,
     )
-    return HTMLResponse(page, status)
+    return HTMLResponse(page, problem.status if problem else 200)
 
 
 def _show_problem(request: Request, problem: OAuthError) -> Response:
@@ -190,7 +201,7 @@ def _show_problem(request: Request, problem: OAuthError) -> Response:
             error_description=problem.description,
             state=request.query_params.get("state"),
         )
-        destination = name_destination(redirect_uri)
+        destination = _name_destination(redirect_uri)
     except OAuthError:
         pass
     page = render_template(

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from app.api import wrong_keys
+from app.services import key_reader
 from app.settings import load_settings
 from support.databases import fresh_database
 from support.keys import ROOT_KEY, calling
@@ -21,8 +23,12 @@ def keyed_url(server_url: str, template_url: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def keyed_service(keyed_url: str) -> Iterator[str]:
-    with running(load_settings(database_url=keyed_url, api_key=ROOT_KEY)) as address:
-        yield address
+    """It believes no key for longer than a call, and counts wrong keys in one test only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(key_reader, "MAX_AGE", 0.0)
+        patch.setattr(wrong_keys, "MOST_WRONG", 10_000)
+        with running(load_settings(database_url=keyed_url, api_key=ROOT_KEY)) as address:
+            yield address
 
 
 @pytest.fixture
