@@ -15,13 +15,13 @@ from support.service import running
 from support.urls import name_of
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def keyed_url(server_url: str, template_url: str) -> Iterator[str]:
     with fresh_database(server_url, template=name_of(template_url)) as url:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def keyed_service(keyed_url: str) -> Iterator[str]:
     """It believes no key for longer than a call, and counts wrong keys in one test only."""
     with pytest.MonkeyPatch.context() as patch:
