@@ -15,20 +15,23 @@ from support.service import running
 from support.urls import name_of
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def keyed_url(server_url: str, template_url: str) -> Iterator[str]:
     with fresh_database(server_url, template=name_of(template_url)) as url:
         yield url
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def keyed_service(keyed_url: str) -> Iterator[str]:
-    """It believes no key for longer than a call, and counts wrong keys in one test only."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(key_reader, "MAX_AGE", 0.0)
-        patch.setattr(wrong_keys, "MOST_WRONG", 10_000)
-        with running(load_settings(database_url=keyed_url, api_key=ROOT_KEY)) as address:
-            yield address
+    with running(load_settings(database_url=keyed_url, api_key=ROOT_KEY)) as address:
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def believe_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each key is read at each call, and wrong keys are counted in one test only."""
+    monkeypatch.setattr(key_reader, "MAX_AGE", 0.0)
+    monkeypatch.setattr(wrong_keys, "MOST_WRONG", 10_000)
 
 
 @pytest.fixture
