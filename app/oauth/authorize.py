@@ -53,19 +53,19 @@ class AuthorizePage:
     async def show(self, request: Request) -> Response:
         """Show the form. A wrong request is explained, and leads nowhere by itself."""
         try:
-            wish = _read_access_request(request)
+            wish = await _read_access_request(request)
             return _show_form(request, wish, wish.scopes)
         except OAuthError as problem:
-            return _show_problem(request, problem)
+            return await _show_problem(request, problem)
 
     async def decide(self, request: Request) -> Response:
         """Lead back to the client: with a code, or with the person's refusal."""
         try:
             if comes_from_another_origin(request.headers.get("host", ""), request.headers):
                 raise OAuthError("access_denied", "Only this page itself may send its form.")
-            wish = _read_access_request(request)
+            wish = await _read_access_request(request)
         except OAuthError as problem:
-            return _show_problem(request, problem)
+            return await _show_problem(request, problem)
         form = parse_qsl((await request.body()).decode(errors="replace"))
         answer = {"error": "access_denied"}
         if ("decision", "allow") in form:
@@ -119,11 +119,11 @@ async def _issue_key(services: Services, wish: AccessRequest) -> KeyId:
     return issued.key.id
 
 
-def _read_access_request(request: Request) -> AccessRequest:
+async def _read_access_request(request: Request) -> AccessRequest:
     """Return what the client asks for. Raises OAuthError."""
     query = request.query_params
     address = read_address(request)
-    client, redirect_uri = _read_client(request)
+    client, redirect_uri = await _read_client(request)
     if len(query.multi_items()) != len(query):
         raise OAuthError("invalid_request", "A parameter comes twice.")
     if query.get("response_type") != "code":
@@ -145,9 +145,10 @@ def _read_access_request(request: Request) -> AccessRequest:
     )
 
 
-def _read_client(request: Request) -> tuple[OAuthClient, str]:
+async def _read_client(request: Request) -> tuple[OAuthClient, str]:
     """Return the client, and the address that its answer goes to. Raises OAuthError."""
-    client = OAuthClient.parse(request.query_params.get("client_id", ""))
+    services: Services = request.app.state.services
+    client = await services.oauth_clients.find_client(request.query_params.get("client_id", ""))
     redirect_uri = request.query_params.get("redirect_uri", "")
     if not client.allows_redirect(redirect_uri):
         raise OAuthError("invalid_request", "The redirect_uri is none that the client registered.")
@@ -189,11 +190,11 @@ def _show_form(
     return HTMLResponse(page, problem.status if problem else 200)
 
 
-def _show_problem(request: Request, problem: OAuthError) -> Response:
+async def _show_problem(request: Request, problem: OAuthError) -> Response:
     """Explain the problem, with a link back to the client if the client is known."""
     link = destination = None
     try:
-        _, redirect_uri = _read_client(request)
+        _, redirect_uri = await _read_client(request)
         link = answer_client(
             redirect_uri,
             read_address(request),

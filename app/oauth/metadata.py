@@ -83,6 +83,7 @@ async def describe_server(request: Request) -> Response:
         "token_endpoint_auth_methods_supported": ["none"],
         "revocation_endpoint_auth_methods_supported": ["none"],
         "code_challenge_methods_supported": ["S256"],
+        "client_id_metadata_document_supported": True,
         "authorization_response_iss_parameter_supported": True,
     }
     return JSONResponse(described)
