@@ -69,9 +69,9 @@ class OAuthClient:
 
         Anybody may register anything, so an id that somebody makes up allows no more.
         """
-        name = name[:LONGEST_NAME]
+        name = clean_name(name)
         content = json.dumps([name, *redirect_uris], separators=(",", ":"), ensure_ascii=False)
-        encoded = base64.urlsafe_b64encode(content.encode("utf-8", "replace")).decode()
+        encoded = base64.urlsafe_b64encode(content.encode()).decode()
         return cls(_OWN_CLIENT + encoded.rstrip("="), name, redirect_uris)
 
     @classmethod
@@ -89,7 +89,7 @@ class OAuthClient:
         except (ValueError, TypeError, RecursionError):
             description = "The client is not registered here. Let it register again."
             raise OAuthError("invalid_client", description) from None
-        return cls(client_id, name[:LONGEST_NAME], tuple(redirect_uris))
+        return cls(client_id, clean_name(name), tuple(redirect_uris))
 
     def allows_redirect(self, redirect_uri: str) -> bool:
         """Return True for an address of the client, and for its loopback address at any port."""
@@ -121,6 +121,11 @@ class AccessRequest:
         """The agent that the address names; None leaves it to the key."""
         named = self.audience.removeprefix(MCP_PATH).removeprefix("/")
         return AgentId(named) if named else None
+
+
+def clean_name(name: str) -> str:
+    """Return what people and terminals may be shown of a client's name for itself."""
+    return "".join(filter(str.isprintable, name))[:LONGEST_NAME]
 
 
 def answer_client(redirect_uri: str, issuer: str, **answer: str | None) -> str:

@@ -42,8 +42,8 @@ async def revoke_token(request: Request) -> Response:
 
 async def _exchange(request: Request, form: Mapping[str, str]) -> Tokens:
     grants = _get_grants(request)
-    resource = form.get("resource")
-    audience = read_audience(read_address(request), resource) if resource else None
+    address, resource = read_address(request), form.get("resource")
+    audience = read_audience(address, resource) if resource else None
     match _take(form, "grant_type"):
         case "authorization_code":
             exchange = CodeExchange(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from app.domain.oauth import LONGEST_NAME, OAuthClient, OAuthError
+from app.domain.oauth import OAuthClient, OAuthError, clean_name
 from app.remote.public_http import AddressRefused, PublicClient, PublicRequest
 
 # Seconds.
@@ -89,4 +89,4 @@ def _read_document(client_id: str, document: Any) -> OAuthClient:
     is_complete = document["client_id"] == client_id and isinstance(redirect_uris, list)
     if not is_complete or not all(isinstance(text, str) for text in (name, *redirect_uris)):
         raise ValueError
-    return OAuthClient(client_id, name[:LONGEST_NAME], tuple(redirect_uris))
+    return OAuthClient(client_id, clean_name(name), tuple(redirect_uris))
