@@ -28,7 +28,7 @@ SLOWEST_STREAM = 4096
 DRAIN_DEADLINE = 1.0
 # Bytes of all bodies that have arrived and are worked on, or wait for it. Keys share them.
 MOST_BUFFERED = 256 * 2**20
-_WITH_BODIES = ("/v1/", "/mcp", "/mem0", "/ui")
+_WITH_BODIES = ("/v1/", "/mcp", "/mem0", "/ui", "/oauth/")
 # The body of an import is a stream; each of its lines is bounded.
 STREAMED = frozenset({"/v1/import"})
 BATCHED = frozenset({"/v1/memories/batch"})
