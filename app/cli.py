@@ -28,6 +28,7 @@ from app.commands.client.demo import demo
 from app.commands.client.hooks import hook
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
+from app.commands.connect.command import connect
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -614,6 +615,7 @@ for command in (
     sweep,
     capture,
     captures,
+    connect,
     hook,
     insights,
     demo,
