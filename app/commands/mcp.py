@@ -14,6 +14,7 @@ from mcp.server.stdio import stdio_server
 
 from app.commands.client.calling import Failure
 from app.commands.client.demo import find_free_port
+from app.domain.agent import escape_agent_id
 from app.mcp.server import Context, ServiceNotStarted, build_server
 from palimpsest_client import AsyncClient, Client
 
@@ -29,6 +30,7 @@ def serve_stdio(url: str | None, agent: str | None, api_key: str | None) -> None
     """
     # As an exit, the signal lets the embedded service be stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    agent = escape_agent_id(agent) if agent else None
     try:
         # Before a service is started: no header can carry some ids and keys.
         Client(agent=agent, api_key=api_key).close()

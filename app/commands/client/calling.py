@@ -2,8 +2,6 @@
 
 import functools
 import inspect
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,12 +31,6 @@ Reason = Annotated[str | None, typer.Option(help="Why, for the log.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")]
 
 DEFAULT_URL = "http://127.0.0.1:8000"
-
-
-def find_own_command() -> list[str]:
-    """Return what starts this program: another one may have its name on a path."""
-    program = os.path.abspath(sys.argv[0])
-    return [sys.executable, "-m", "app.cli"] if program.endswith(".py") else [program]
 
 
 class Failure(Exception):

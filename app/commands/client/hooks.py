@@ -15,15 +15,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from app.commands.client.calling import (
-    DEFAULT_URL,
-    Agent,
-    ApiKey,
-    Failure,
-    Service,
-    Url,
-    find_own_command,
-)
+from app.commands.client.calling import DEFAULT_URL, Agent, ApiKey, Failure, Service, Url
 from app.commands.client.transcripts import Turn, make_turn, read_turns
 
 Event = Mapping[str, Any]
@@ -125,7 +117,10 @@ def _hand_out(context: Mapping[str, Any], event: Event, name: str) -> str:
     if not text.strip():
         return ""
     if context.get("questions"):
-        text += _HOW_TO_ANSWER.format(command=shlex.join(find_own_command()))
+        # What starts this program in a shell: another one may be called `palimpsest` there.
+        program = os.path.abspath(sys.argv[0])
+        words = [sys.executable, "-m", "app.cli"] if program.endswith(".py") else [program]
+        text += _HOW_TO_ANSWER.format(command=shlex.join(words))
     output = {"hookEventName": _get_text(event, "hook_event_name") or name}
     return json.dumps({"hookSpecificOutput": output | {"additionalContext": text}})
 
