@@ -74,12 +74,12 @@ async def _explain_nothing(client: AsyncClient, arguments: Arguments) -> str:
     if not {"as_of", "known_at"} & arguments.keys():
         return nothing
     ever = {key: value for key, value in arguments.items() if key not in ("as_of", "known_at")}
-    found = (await client.search(**(SEARCH_DEFAULTS | ever | {"include_superseded": True})))[
+    results = (await client.search(**(SEARCH_DEFAULTS | ever | {"include_superseded": True})))[
         "results"
     ]
-    if not found:
+    if not results:
         return nothing
-    memories = [result["memory"] for result in found]
+    memories = [result["memory"] for result in results]
     begins = {
         "as_of": f"true from {min(memory['valid_from'] or '' for memory in memories)[:10]}",
         "known_at": f"known from {min(memory['created_at'] for memory in memories)[:10]}",

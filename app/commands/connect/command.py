@@ -13,7 +13,6 @@ import typer
 
 from app.commands.client.calling import DEFAULT_URL, Failure
 from app.commands.client.demo import answers
-from app.commands.connect.check import CheckFailed, check_server
 from app.commands.connect.edits import (
     FileChange,
     compute_changes,
@@ -100,6 +99,8 @@ def connect(
             continue
         if not undo and (is_wanted or not plan.changes):
             failed += _check(plan, place)
+            for sentence in _list_advice(plan.host, connection):
+                print(f"  {sentence}")
     if failed:
         raise typer.Exit(1)
 
@@ -179,15 +180,29 @@ def _confirm(plans: Sequence[Plan], *, yes: bool) -> bool:
 
 def _check(plan: Plan, place: Place) -> list[str]:
     """Call what stands in the host's file; return a list of the problem, or an empty one."""
+    from app.commands.connect.check import CheckFailed, check_server
+
     entry = read_server(plan.host, place)
     assert entry is not None  # it was written, or it was there
     print(f"{plan.host.title}: ", end="", flush=True)
     try:
-        print(f"connected; {check_server(plan.host, entry)}. {plan.host.advice}".rstrip())
+        print(f"connected; {check_server(plan.host, entry)}.")
     except CheckFailed as problem:
         print(f"written, but a call fails: {problem}")
         return [str(problem)]
     return []
+
+
+def _list_advice(host: Host, connection: Connection) -> list[str]:
+    if host.hooks is None:
+        return []
+    if not connection.url:
+        return ["Hooks need a running service: start `palimpsest serve`, and connect again."]
+    is_keyless = connection.key is None or (host.hook_variables and not connection.key_is_variable)
+    needs_variable = (
+        f"Its hooks read the key from {KEY_VARIABLE}: set it where {host.title} starts."
+    )
+    return list(filter(None, ("" if is_keyless else needs_variable, host.advice)))
 
 
 # --- showing it --------------------------------------------------------------------------------

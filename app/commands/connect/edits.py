@@ -151,7 +151,7 @@ def _remove_hooks(host: Host, file: Path, text: str) -> str:
 def _set_instruction(text: str) -> str:
     block = f"{_FIRST}\n{INSTRUCTION}\n{_LAST}\n"
     if _BLOCK.search(text):
-        return _BLOCK.sub(lambda found: ("\n" if found[0][0] == "\n" else "") + block, text)
+        return _BLOCK.sub(lambda match: ("\n" if match[0][0] == "\n" else "") + block, text)
     if text and not text.endswith("\n"):
         text += "\n"
     return f"{text}\n{block}" if text else block
@@ -163,8 +163,8 @@ def _set_instruction(text: str) -> str:
 def read_server(host: Host, place: Place) -> dict[str, Any] | None:
     """Return the entry of the server as it stands in the host's file. Raises Unreadable."""
     file = place.find(host.file)
-    found = _find(_read_value(file, read_text(file) or ""), (*host.server_path, SERVER))
-    return found if isinstance(found, dict) else None
+    entry = _find(_read_value(file, read_text(file) or ""), (*host.server_path, SERVER))
+    return entry if isinstance(entry, dict) else None
 
 
 def _read_value(file: Path, text: str) -> Any:

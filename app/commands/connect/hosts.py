@@ -41,9 +41,9 @@ class Place:
         """Return the path: `${NAME:default}` is a variable, `{programs}` a folder of the system."""
         for name, folders in _FOLDERS.items():
             template = template.replace(name, folders.get(self.system, folders["linux"]))
-        while found := _VARIABLE.search(template):
-            value = self.environment.get(found[1]) or found[2]
-            template = template[: found.start()] + value + template[found.end() :]
+        while match := _VARIABLE.search(template):
+            value = self.environment.get(match[1]) or match[2]
+            template = template[: match.start()] + value + template[match.end() :]
         return self.home / template[2:] if template.startswith("~/") else Path(template)
 
 

@@ -99,15 +99,15 @@ class _Tokens:
         self._skip()
 
     def _skip(self) -> None:
-        found = _SPACES.match(self.text, self.place)
-        assert found is not None  # it may be empty
-        self.place = found.end()
+        match = _SPACES.match(self.text, self.place)
+        assert match is not None  # it may be empty
+        self.place = match.end()
 
     def peek(self) -> str:
-        found = _TOKEN.match(self.text, self.place)
-        if found is None and self.place < len(self.text):
+        match = _TOKEN.match(self.text, self.place)
+        if match is None and self.place < len(self.text):
             raise self.refuse("this cannot be read")
-        return found[0] if found else ""
+        return match[0] if match else ""
 
     def take(self) -> str:
         token = self.peek()
@@ -219,9 +219,9 @@ def _cut(text: str, node: Node, key: str | int) -> str:
 
 
 def _find_comma(text: str, place: int) -> int | None:
-    found = _SPACES.match(text, place)
-    assert found is not None
-    return found.end() if text[found.end() : found.end() + 1] == "," else None
+    match = _SPACES.match(text, place)
+    assert match is not None
+    return match.end() if text[match.end() : match.end() + 1] == "," else None
 
 
 def _find_indent(text: str, place: int) -> str:
@@ -230,8 +230,8 @@ def _find_indent(text: str, place: int) -> str:
 
 
 def _find_unit(text: str) -> str:
-    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    return found[1] if found else "  "
+    match = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    return match[1] if match else "  "
 
 
 def _render(text: str, value: Any, indent: str, newline: str) -> str:

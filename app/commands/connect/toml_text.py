@@ -25,9 +25,9 @@ def set_in_toml(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str
     rows = [f"[{'.'.join(path)}]", *(f"{key} = {_render(table[key])}" for key in table)]
     block = [row + newline for row in rows]
     lines = text.splitlines(keepends=True)
-    kept, place = _cut_table(lines, path)
+    left, place = _cut_table(lines, path)
     if place is not None:
-        return "".join([*kept[:place], *block, *kept[place:]])
+        return "".join([*left[:place], *block, *left[place:]])
     if lines and not lines[-1].endswith(("\n", "\r")):
         lines[-1] += newline
     return "".join([*lines, *([newline] if lines else []), *block])
@@ -35,33 +35,33 @@ def set_in_toml(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str
 
 def remove_from_toml(text: str, path: Sequence[str]) -> str:
     """Return the text without this table."""
-    kept, place = _cut_table(text.splitlines(keepends=True), path)
-    if place and not kept[place - 1].strip():
-        del kept[place - 1]
-    return "".join(kept)
+    left, place = _cut_table(text.splitlines(keepends=True), path)
+    if place and not left[place - 1].strip():
+        del left[place - 1]
+    return "".join(left)
 
 
 def _cut_table(lines: list[str], path: Sequence[str]) -> tuple[list[str], int | None]:
     """Return the lines without the table and those inside of it, and where it began."""
     names = r"\s*\.\s*".join(f"[\"']?{re.escape(name)}[\"']?" for name in path)
     own = re.compile(rf"\s*\[\s*{names}\s*[.\]]")
-    kept: list[str] = []
+    left: list[str] = []
     waiting: list[str] = []  # blank lines and comments, which may belong to the next table
     place, is_inside = None, False
     for line in lines:
         if _HEADER.match(line):
             is_inside = own.match(line) is not None
             if is_inside and place is None:
-                place = len(kept)
-            kept += waiting
+                place = len(left)
+            left += waiting
             waiting = []
         if not is_inside:
-            kept.append(line)
+            left.append(line)
         elif not line.strip() or line.lstrip().startswith("#"):
             waiting.append(line)
         else:
             waiting = []
-    return [*kept, *waiting], place
+    return [*left, *waiting], place
 
 
 def _render(value: Any) -> str:
