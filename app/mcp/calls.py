@@ -73,13 +73,11 @@ async def _explain_nothing(client: AsyncClient, arguments: Arguments) -> str:
     nothing = "Nothing is known about it."
     if not {"as_of", "known_at"} & arguments.keys():
         return nothing
-    ever = {key: value for key, value in arguments.items() if key not in ("as_of", "known_at")}
-    results = (await client.search(**(SEARCH_DEFAULTS | ever | {"include_superseded": True})))[
-        "results"
-    ]
-    if not results:
+    ever = SEARCH_DEFAULTS | arguments | {"include_superseded": True}
+    ever |= {"as_of": None, "known_at": None}
+    memories = [result["memory"] for result in (await client.search(**ever))["results"]]
+    if not memories:
         return nothing
-    memories = [result["memory"] for result in results]
     begins = {
         "as_of": f"true from {min(memory['valid_from'] or '' for memory in memories)[:10]}",
         "known_at": f"known from {min(memory['created_at'] for memory in memories)[:10]}",

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +77,7 @@ def connect(
     names = _choose_hosts(hosts or [], place)
     connection = _make_connection(url, agent, key)
     if only_print:
-        _print_all(names, connection)
+        _print_all(names, place, connection)
         return
     plans, refused = _make_plans(names, place, connection, undo=undo)
     for plan in plans:
@@ -86,21 +86,11 @@ def connect(
         print(f"\n{sentence} Nothing of it was touched.")
     if dry_run:
         return
-    is_wanted = _confirm(plans, yes=yes)
+    is_wanted = yes or _confirm(plans, "Take this out?" if undo else "Write this?")
     failed = list(refused)
     for plan in plans:
-        try:
-            for change in plan.changes if is_wanted else ():
-                holds_key = bool(connection.key) and not undo
-                write_change(change, holds_key=holds_key, is_removal=undo)
-        except Unreadable as problem:
-            failed.append(str(problem))
-            print(f"{plan.host.title}: {problem}.")
-            continue
-        if not undo and (is_wanted or not plan.changes):
-            failed += _check(plan, place)
-            for sentence in _list_advice(plan.host, connection):
-                print(f"  {sentence}")
+        if is_wanted or not plan.changes:
+            failed += _carry_out(plan, place, connection, undo=undo)
     if failed:
         raise typer.Exit(1)
 
@@ -168,28 +158,37 @@ def _make_plans(
     return plans, refused
 
 
-def _confirm(plans: Sequence[Plan], *, yes: bool) -> bool:
+def _confirm(plans: Sequence[Plan], question: str) -> bool:
     if not any(plan.changes for plan in plans):
         return False
-    if yes:
-        return True
     if not sys.stdin.isatty():
         raise Failure("nothing was written; --yes writes it.")
-    return typer.confirm("\nWrite this?")
+    return typer.confirm(f"\n{question}")
 
 
-def _check(plan: Plan, place: Place) -> list[str]:
-    """Call what stands in the host's file; return a list of the problem, or an empty one."""
+def _carry_out(plan: Plan, place: Place, connection: Connection, *, undo: bool) -> list[str]:
+    """Write what is planned, and call what stands in the host's file. Return the problems."""
     from app.commands.connect.check import CheckFailed, check_server
 
-    entry = read_server(plan.host, place)
-    assert entry is not None  # it was written, or it was there
-    print(f"{plan.host.title}: ", end="", flush=True)
+    title = plan.host.title
+    try:
+        for change in plan.changes:
+            holds_key = bool(connection.key) and not undo
+            write_change(change, holds_key=holds_key, is_removal=undo)
+        entry = read_server(plan.host, place)
+    except Unreadable as problem:
+        print(f"{title}: {problem}.")
+        return [str(problem)]
+    if undo or entry is None:
+        return []
+    print(f"{title}: ", end="", flush=True)  # a service that must start takes a while
     try:
         print(f"connected; {check_server(plan.host, entry)}.")
     except CheckFailed as problem:
         print(f"written, but a call fails: {problem}")
         return [str(problem)]
+    for sentence in _list_advice(plan.host, connection):
+        print(f"  {sentence}")
     return []
 
 
@@ -226,10 +225,11 @@ def _list_lines(change: FileChange) -> list[str]:
     return [line for line in lines if not line.startswith("@@")]
 
 
-def _print_all(names: Sequence[str], connection: Connection) -> None:
-    """Print the whole of what each host would have in empty files."""
-    nowhere = Place(Path("~"), os.environ, sys.platform)
+def _print_all(names: Sequence[str], place: Place, connection: Connection) -> None:
+    """Print what each host would have in empty files."""
     for name in names:
-        host = replace(HOSTS[name], plugins=None)
-        for change in compute_changes(list_edits(host, nowhere, connection)):
-            print(f"# {host.title}: {change.file}\n{change.after}")
+        texts: dict[Path, str] = {}
+        for edit in list_edits(HOSTS[name], place, connection):
+            texts[edit.file] = edit.change(texts.get(edit.file, ""))
+        for file, text in texts.items():
+            print(f"# {HOSTS[name].title}: {file}\n{text}")

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
+
+from app.domain.agent import escape_agent_id
 
 SERVER: Final = "palimpsest"
 KEY_VARIABLE: Final = "PALIMPSEST_API_KEY"
@@ -130,8 +132,10 @@ def build_server(host: Host, connection: Connection) -> dict[str, Any]:
 def build_url(connection: Connection) -> str:
     """Return the address of MCP for the agent."""
     assert connection.url is not None
-    agent = f"/{quote(connection.agent)}" if connection.agent else ""
-    return f"{connection.url.rstrip('/')}/mcp{agent}"
+    agent = connection.agent or ""
+    name = unquote(agent)  # the service escapes it again
+    path = quote(name if escape_agent_id(name) == agent else agent)
+    return f"{connection.url.rstrip('/')}/mcp/{path}".rstrip("/")
 
 
 def build_command(connection: Connection, event: str) -> str:

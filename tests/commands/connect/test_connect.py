@@ -5,11 +5,13 @@ import os
 import re
 import shlex
 import stat
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -21,8 +23,9 @@ from app.commands.connect.edits import (
     list_removals,
     write_change,
 )
-from app.commands.connect.hosts import HOSTS, Connection, Place
+from app.commands.connect.hosts import HOSTS, Connection, Place, build_url
 from app.commands.connect.json_text import Unreadable
+from app.domain.agent import escape_agent_id
 from app.settings import load_settings
 from support.service import running
 from support.service_process import palimpsest
@@ -210,6 +213,23 @@ def test_files_are_where_the_system_has_them(
 
 def test_every_host_is_tested() -> None:
     assert set(FILES) == set(HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("agent", "path"),
+    [
+        (None, "/mcp"),
+        ("acme/ada", "/mcp/acme/ada"),
+        ("%C3%A9mile", "/mcp/%C3%A9mile"),
+        ("a%41", "/mcp/a%2541"),
+        ("50%", "/mcp/50%25"),
+    ],
+)
+def test_the_address_names_the_agent(agent: str | None, path: str) -> None:
+    url = build_url(Connection(COMMAND, URL + "/", agent))
+    assert url == URL + path
+    named = unquote(url.partition("/mcp")[2].strip("/"))
+    assert escape_agent_id(named) == (agent or "")
 
 
 # --- files of people ---------------------------------------------------------------------------
@@ -452,3 +472,21 @@ def test_one_broken_file_leaves_the_other_hosts(service: str, place: Place, run:
     assert f"Zed: {broken}: line 1, column 2: a name is missing." in done.stdout
     assert "Cursor: connected" in done.stdout
     assert broken.read_text() == "{"
+
+
+def test_a_person_is_asked_before_anything_is_written(service: str, place: Place) -> None:
+    (place.home / ".cursor").mkdir()
+    command = [sys.executable, "-m", "app.cli", "connect", "--url", service]
+    variables = {**os.environ, "HOME": str(place.home), "PYTHONPATH": os.pathsep.join(sys.path)}
+    for reply, is_written in (("n", False), ("y", True)):
+        main, terminal = os.openpty()
+        with subprocess.Popen(
+            command, stdin=terminal, stdout=subprocess.PIPE, env=variables, text=True
+        ) as process:
+            os.write(main, f"{reply}\n".encode())
+            shown, _ = process.communicate(timeout=60)
+        os.close(main)
+        os.close(terminal)
+        assert "Write this?" in shown
+        assert ("connected" in shown) is is_written
+        assert (place.home / ".cursor/mcp.json").exists() is is_written
