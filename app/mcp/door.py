@@ -53,9 +53,9 @@ class Door:
         agent = scope["path_params"].get("agent")
         scope["route"] = self._route_of_agent if agent else self._route
         headers = MutableHeaders(scope=scope)
-        if named := agent or _read_agent(headers):
+        if name := agent or _read_agent(headers):
             # The rule for ids is ASCII, and people name agents in their own language.
-            scope["agent_id"] = headers["x-agent-id"] = escape_agent_id(named)
+            scope["agent_id"] = scope["path_params"]["agent"] = escape_agent_id(name)
         # Some clients accept streams only, and can read JSON.
         headers["accept"] = "application/json, text/event-stream"
         await answer_message(self._manager.handle_request, scope, receive, send)
@@ -63,7 +63,8 @@ class Door:
     @asynccontextmanager
     async def _open_client(self, context: Context) -> AsyncIterator[AsyncClient]:
         assert context.request is not None
-        headers = list_caller_headers(context.request)
+        agent = context.request.path_params.get("agent")
+        headers = list_caller_headers(context.request, agent)
         transport = CallerTransport(self._app, context.request, headers)
         async with AsyncClient("http://localhost", transport=transport) as client:
             yield client
