@@ -170,7 +170,7 @@ def test_a_host_starts_our_command_by_its_absolute_path() -> None:
         json.loads(block)
         for path in TEXTS
         for block in re.findall(
-            r"^ *(\{\"mcpServers\".*?\}\})$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL
+            r"^ *(\{\"mcpServers\".*\})$", path.read_text("utf-8"), re.MULTILINE
         )
     ]
     commands = [shlex.split(one)[0] for value in files + blocks for one in list_commands(value)]
