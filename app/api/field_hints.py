@@ -55,6 +55,7 @@ _MEANINGS = {
     "until": ("valid_until",),
     "timestamp": ("at", "said_at"),
     "createdat": ("at", "said_at"),
+    "referencetime": ("at", "said_at"),
     "date": ("at", "valid_from"),
     "page": ("cursor",),
     "offset": ("cursor",),

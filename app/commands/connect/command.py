@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from app.commands.client.calling import DEFAULT_URL, Failure
 from app.commands.client.demo import answers
@@ -24,6 +24,7 @@ from app.commands.connect.edits import (
 )
 from app.commands.connect.hosts import HOSTS, KEY_VARIABLE, Connection, Host, Place
 from app.commands.connect.json_text import Unreadable
+from app.commands.parameters import Argument, Option
 from app.domain.agent import escape_agent_id
 
 _SECRET = re.compile(rf"""((?:Bearer |{KEY_VARIABLE}"?\s*[:=]\s*"))[^"'$\s]+""")
@@ -41,34 +42,30 @@ class Plan:
 def connect(
     hosts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[HOST]...", help=f"{', '.join(HOSTS)}. Default: those found."),
+        Argument(metavar="[HOST]...", help=f"{', '.join(HOSTS)}. Default: those found."),
     ] = None,
     url: Annotated[
         str | None,
-        typer.Option(
+        Option(
             envvar="PALIMPSEST_URL",
             help=f"Address of the running service. Default: {DEFAULT_URL} if it answers, else the "
             "hosts start one of their own.",
         ),
     ] = None,
-    agent: Annotated[
-        str | None, typer.Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")
-    ] = None,
+    agent: Annotated[str | None, Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")] = None,
     key: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=f"Key of the service, which is written into the files. Default: {KEY_VARIABLE}, "
             "which files only name where the host can read it."
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Write without a question.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show it, and write nothing.")] = False,
-    only_print: Annotated[
-        bool, typer.Option("--print", help="Print what to write by hand.")
-    ] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take out what was written.")] = False,
+    yes: Annotated[bool, Option("--yes", help="Write without a question.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Show it, and write nothing.")] = False,
+    only_print: Annotated[bool, Option("--print", help="Print what to write by hand.")] = False,
+    undo: Annotated[bool, Option("--undo", help="Take out what was written.")] = False,
 ) -> None:
-    """Connect agents on this machine: Claude Code, Cursor, VS Code, Codex and others.
+    """Connect Claude Code, Cursor, VS Code, Codex and other hosts.
 
     Shows what it would write into their files: the MCP server, hooks where the host has them, and a
     line for the agent. After a yes it writes, with a copy of each file, and calls what it wrote.
@@ -92,7 +89,7 @@ def connect(
         if is_wanted or not plan.changes:
             failed += _carry_out(plan, place, connection, undo=undo)
     if failed:
-        raise typer.Exit(1)
+        sys.exit(1)
 
 
 # --- what to do --------------------------------------------------------------------------------
@@ -163,7 +160,7 @@ def _confirm(plans: Sequence[Plan], question: str) -> bool:
         return False
     if not sys.stdin.isatty():
         raise Failure("nothing was written; --yes writes it.")
-    return typer.confirm(f"\n{question}")
+    return click.confirm(f"\n{question}")
 
 
 def _carry_out(plan: Plan, place: Place, connection: Connection, *, undo: bool) -> list[str]:

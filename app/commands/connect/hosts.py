@@ -165,11 +165,13 @@ def is_own_hook(group: Any) -> bool:
     )
 
 
-_CLAUDE_EVENTS: Final = {
+_CODEX_EVENTS: Final = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "user-prompt",
     "Stop": "stop",
+    "PreCompact": "pre-compact",
 }
+_CLAUDE_EVENTS: Final = {**_CODEX_EVENTS, "SessionEnd": "session-end"}
 _CLAUDE_SETTINGS: Final = "${CLAUDE_CONFIG_DIR:~/.claude}/settings.json"
 _CODEX: Final = "${CODEX_HOME:~/.codex}"
 
@@ -212,7 +214,7 @@ HOSTS: Final[Mapping[str, Host]] = {
         folder=_CODEX,
         file=f"{_CODEX}/config.toml",
         server_path=("mcp_servers",),
-        hooks=Hooks(f"{_CODEX}/hooks.json", _CLAUDE_EVENTS, timeout=5),
+        hooks=Hooks(f"{_CODEX}/hooks.json", _CODEX_EVENTS, timeout=5),
         headers_key="http_headers",
         bearer_variable_key="bearer_token_env_var",
         variables_key="env_vars",
