@@ -68,7 +68,7 @@ def connect(
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take out what was written.")] = False,
 ) -> None:
-    """Connect agents on this machine: Claude Code, Cursor, VS Code, Codex and others.
+    """Connect Claude Code, Cursor, VS Code, Codex and other hosts.
 
     Shows what it would write into their files: the MCP server, hooks where the host has them, and a
     line for the agent. After a yes it writes, with a copy of each file, and calls what it wrote.
