@@ -173,7 +173,7 @@ def _carry_out(plan: Plan, place: Place, connection: Connection, *, undo: bool) 
     title = plan.host.title
     try:
         for change in plan.changes:
-            holds_key = bool(connection.key) and not undo
+            holds_key = bool(connection.key) and str(connection.key) in (change.after or "")
             write_change(change, holds_key=holds_key, is_removal=undo)
         entry = read_server(plan.host, place)
     except Unreadable as problem:
