@@ -33,7 +33,6 @@ _SECRET = re.compile(rf"""((?:Bearer |{KEY_VARIABLE}"?\s*[:=]\s*"))[^"'$\s]+""")
 class Plan:
     """What is to be written for a host."""
 
-    name: str
     host: Host
     changes: list[FileChange]
 
@@ -152,7 +151,7 @@ def _make_plans(
                 print(f"\n{host.title} has the plugin {plugin}, with the same server and hooks.")
                 continue
             edits = list_removals(host, place) if undo else list_edits(host, place, connection)
-            plans.append(Plan(name, host, compute_changes(edits)))
+            plans.append(Plan(host, compute_changes(edits)))
         except Unreadable as problem:
             refused.append(f"{host.title}: {problem}.")
     return plans, refused
