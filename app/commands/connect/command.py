@@ -34,7 +34,6 @@ _SECRET = re.compile(rf"""((?:Bearer |{KEY_VARIABLE}"?\s*[:=]\s*"))[^"'$\s]+""")
 class Plan:
     """What is to be written for a host."""
 
-    name: str
     host: Host
     changes: list[FileChange]
 
@@ -149,7 +148,7 @@ def _make_plans(
                 print(f"\n{host.title} has the plugin {plugin}, with the same server and hooks.")
                 continue
             edits = list_removals(host, place) if undo else list_edits(host, place, connection)
-            plans.append(Plan(name, host, compute_changes(edits)))
+            plans.append(Plan(host, compute_changes(edits)))
         except Unreadable as problem:
             refused.append(f"{host.title}: {problem}.")
     return plans, refused
@@ -170,7 +169,7 @@ def _carry_out(plan: Plan, place: Place, connection: Connection, *, undo: bool) 
     title = plan.host.title
     try:
         for change in plan.changes:
-            holds_key = bool(connection.key) and not undo
+            holds_key = bool(connection.key) and str(connection.key) in (change.after or "")
             write_change(change, holds_key=holds_key, is_removal=undo)
         entry = read_server(plan.host, place)
     except Unreadable as problem:

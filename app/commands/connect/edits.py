@@ -106,18 +106,19 @@ def find_plugin(host: Host, place: Place) -> str | None:
 
 def compute_changes(edits: Sequence[Edit]) -> list[FileChange]:
     """Return the files that the edits change. Raises Unreadable, which names file and place."""
-    texts: dict[Path, str] = {}
+    before = {edit.file: read_text(edit.file) for edit in edits}
+    after = {file: text or "" for file, text in before.items()}
     words: dict[Path, list[str]] = {}
     for edit in edits:
-        text = texts[edit.file] if edit.file in texts else read_text(edit.file) or ""
-        texts[edit.file] = edit.change(text)
-        if texts[edit.file] != text:
+        text = edit.change(after[edit.file])
+        if text != after[edit.file]:
             words.setdefault(edit.file, []).append(edit.words)
+        after[edit.file] = text
     changes = []
     for file, parts in words.items():
-        is_empty = texts[file].strip() in ("", "{}") and not _backup_of(file).exists()
-        after = None if is_empty else texts[file]
-        changes.append(FileChange(file, read_text(file), after, tuple(parts)))
+        is_empty = after[file].strip() in ("", "{}") and not _backup_of(file).exists()
+        text_after = None if is_empty else after[file]
+        changes.append(FileChange(file, before[file], text_after, tuple(parts)))
     return changes
 
 

@@ -261,6 +261,5 @@ HOSTS: Final[Mapping[str, Host]] = {
         server_path=("mcp", "servers"),
         url_extra={"transport": "streamable-http"},
         variable="${PALIMPSEST_API_KEY}",
-        instructions="${OPENCLAW_STATE_DIR:~/.openclaw}/workspace/AGENTS.md",
     ),
 }

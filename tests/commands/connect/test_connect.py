@@ -42,7 +42,7 @@ FILES = {
     "gemini": (".gemini/settings.json", ".gemini/GEMINI.md"),
     "windsurf": (".codeium/windsurf/mcp_config.json", ".codeium/windsurf/memories/global_rules.md"),
     "zed": (".config/zed/settings.json",),
-    "openclaw": (".openclaw/openclaw.json", ".openclaw/workspace/AGENTS.md"),
+    "openclaw": (".openclaw/openclaw.json",),
 }
 HOOK = {"hooks": [{"type": "command", "command": "notify-send done"}]}
 OTHERS = {
