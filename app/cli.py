@@ -126,6 +126,7 @@ cli = Group(
     SECTIONS,
     help="The memory service for agents that knows when facts change.",
     epilog=_EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Option(
             ["--show-completion"],

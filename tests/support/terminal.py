@@ -1,4 +1,4 @@
-"""Commands on a terminal of a given width."""
+"""Commands on a terminal of 80 columns."""
 
 import fcntl
 import os
@@ -9,10 +9,10 @@ import sys
 import termios
 
 
-def run_on_terminal(*words: str, columns: int = 80, **environment: str) -> str:
+def run_on_terminal(*words: str, **environment: str) -> str:
     """What a command writes to a terminal that shows colors."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
     command = [sys.executable, "-m", "app.cli", *words]
     with subprocess.Popen(

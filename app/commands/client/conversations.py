@@ -53,18 +53,18 @@ class Conversation:
         Return why single turns were refused. Raises OSError if the transcript cannot be read.
         """
         refusals: list[str] = []
-        batch: list[Turn] = []
+        batch: dict[str, Turn] = {}  # by id, which a call has once
         position = self.sent
         for turns, end in self._read_new_turns():
             for turn in turns:
-                length = sum(len(one["content"]) for one in batch) + len(turn["content"])
+                length = sum(len(one["content"]) for one in batch.values()) + len(turn["content"])
                 if batch and (len(batch) == MOST_TURNS or length > MOST_CHARACTERS):
-                    refusals += _capture(client, self.session, batch)
-                    self.sent, batch = position, []
+                    refusals += _capture(client, self.session, [*batch.values()])
+                    self.sent, batch = position, {}
                     store.save(self)
-                batch.append(turn)
+                batch[turn["id"]] = turn
             position = end
-        refusals += _capture(client, self.session, batch)
+        refusals += _capture(client, self.session, [*batch.values()])
         if self.waiting or self.sent != position:
             self.sent, self.waiting = position, []
             store.save(self)
@@ -109,18 +109,19 @@ class Conversations:
         own = self._get_path(session)
         for path in self._folder.glob("*.json"):
             conversation = None if path == own else _read_file(path)
-            if conversation is None:
-                continue
-            transcript = Path(conversation.transcript or os.devnull)
-            if not transcript.exists():
-                # It may not be written yet. Hosts delete their transcripts after some weeks.
-                conversation.transcript = None
-                if not conversation.waiting and time.time() - path.stat().st_mtime > A_WEEK:
-                    self.save(conversation)
-            elif transcript.stat().st_size <= conversation.sent and not conversation.waiting:
-                continue
-            if conversation.waiting or conversation.transcript:
+            if conversation is not None and self._is_behind(conversation, path):
                 yield conversation
+
+    def _is_behind(self, conversation: Conversation, path: Path) -> bool:
+        try:
+            size = os.path.getsize(conversation.transcript or os.devnull)
+        except OSError:
+            # It may not be written yet. Hosts delete their transcripts after some weeks.
+            size, conversation.transcript = 0, None
+            with suppress(OSError):
+                if not conversation.waiting and time.time() - path.stat().st_mtime > A_WEEK:
+                    path.unlink()
+        return bool(conversation.waiting) or size > conversation.sent
 
     def save(self, conversation: Conversation) -> None:
         """Remember how far a conversation was sent.

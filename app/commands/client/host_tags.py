@@ -11,8 +11,8 @@ from typing import Final
 _ADDED: Final = (
     r"ide_\w+|vscode_\w+|system[-_][\w-]+|bash-[\w-]+|local-command-[\w-]+"
     r"|command-(?:name|message|contents|stdout|stderr)"
-    r"|[\w-]+[-_](?:hook|context|notification|message|instructions|diagnostics|files|aborted)"
-    r"|(?:user|developer|permissions) instructions|INSTRUCTIONS|skill|timestamp"
+    r"|[\w-]+[-_](?:hook|context|notification|instructions|diagnostics|files|aborted)"
+    r"|permissions instructions|INSTRUCTIONS|teammate-message|skill|timestamp"
 )
 _ELEMENT: Final = re.compile(
     rf"\s*(?:<(?P<name>{_ADDED})(?:\s[^<>]*)?>.*?</(?P=name)>|<(?:{_ADDED})(?:\s[^<>]*)?/>)",

@@ -1,6 +1,7 @@
 """`palimpsest hook` as a process against a running service, with the JSON that hosts write."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -193,6 +194,7 @@ PROMPTS = [
     ("[Request interrupted by user for tool use]", ""),
     # Nothing of a host.
     ("<3 I like tea.", "<3 I like tea."),
+    ("<user_message>I like tea.</user_message>", "<user_message>I like tea.</user_message>"),
     ("<about_me>I like tea.</about_me>", "<about_me>I like tea.</about_me>"),
     ("<div>centre this</div> I like tea.", "<div>centre this</div> I like tea."),
     ("I like tea, see <system-reminder>", "I like tea, see <system-reminder>"),
@@ -353,10 +355,35 @@ def test_turns_copied_from_a_continued_conversation_are_not_sent_again(
     assert recorder.captured == [("fork", "New")]
 
 
+def test_a_turn_that_is_written_twice_is_sent_once(
+    client: httpx.Client, run: Run, tmp_path: Path
+) -> None:
+    path = write_transcript(tmp_path / "t.jsonl", [say("I like tea."), say("I like tea.")])
+    assert run("stop", {"session_id": "s", "transcript_path": path}).stderr == ""
+    assert [one["total"] for one in client.get("/v1/captures").json()["items"]] == [1]
+
+
+def test_notes_of_deleted_transcripts_go_after_a_week(
+    hooked: Run, recorder: Recorder, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.jsonl"
+    write_transcript(path, [say("One")])
+    hooked("stop", {"session_id": "s", "transcript_path": str(path)})
+    [note] = (tmp_path / "state").rglob("*.json")
+    path.unlink()
+    hooked("session-start", {})
+    assert note.exists()
+    os.utime(note, (0, 0))
+    assert hooked("session-start", {}).stderr == ""
+    assert not note.exists()
+    assert recorder.captured == [("s", "One")]
+
+
 def test_one_refused_turn_holds_up_no_other(
     hooked: Run, recorder: Recorder, tmp_path: Path
 ) -> None:
-    path = write_transcript(tmp_path / "t.jsonl", [say("One"), say("Two"), say("Three")])
+    lines = [say("One"), say("Two"), say("Two"), say("Three")]
+    path = write_transcript(tmp_path / "t.jsonl", lines)
     recorder.refused = "Two"
     done = hooked("stop", {"session_id": "s", "transcript_path": path})
     assert done.stderr == "palimpsest hook stop: 1 turns were refused: no\n"
