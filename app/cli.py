@@ -77,6 +77,7 @@ SECTIONS = {
     "Agents and keys": {
         "agents": Row(f"{_CLIENT}reading:agents", "agents"),
         "stats": Row(f"{_CLIENT}reading:stats", "stats mira"),
+        "connect": Row("app.commands.connect.command:connect", "connect --dry-run"),
         "hook": Row(f"{_CLIENT}hooks:hook", "hook stop < event.json"),
         "keys": Row(_KEYS),
     },

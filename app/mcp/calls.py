@@ -1,5 +1,6 @@
 """What each tool asks of the service, and its answer as short text and as fields."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -50,13 +51,13 @@ async def store(client: AsyncClient, arguments: Arguments) -> Answer:
 
 async def search(client: AsyncClient, arguments: Arguments) -> Answer:
     answer = await client.search(**(SEARCH_DEFAULTS | arguments))
-    hits = []
+    hits: list[dict[str, Any]] = []
     for result in answer["results"]:
         hit = _shorten(result["memory"])
         hit |= {"score": result["score"], "in_question": bool(result["in_question"])}
         hits.append(hit)
     turns = answer["turns"][:MOST_TURNS]
-    lines = list(map(_write_line, hits)) or ["Nothing is known about it."]
+    lines = list(map(_write_line, hits)) or [await _explain_nothing(client, arguments)]
     if window := answer["window"]:
         start, end = window["start"], window["end"]
         lines.append(f'"{window["text"]}" was read as {start or "ever"} to {end or "now"}.')
@@ -67,12 +68,31 @@ async def search(client: AsyncClient, arguments: Arguments) -> Answer:
     return Answer("\n".join(lines), {"results": hits, "turns": turns, **times})
 
 
+async def _explain_nothing(client: AsyncClient, arguments: Arguments) -> str:
+    """Return when the earliest that is known begins, if a search looked before it."""
+    nothing = "Nothing is known about it."
+    if not {"as_of", "known_at"} & arguments.keys():
+        return nothing
+    ever = SEARCH_DEFAULTS | arguments | {"include_superseded": True}
+    ever |= {"as_of": None, "known_at": None}
+    memories = [result["memory"] for result in (await client.search(**ever))["results"]]
+    if not memories:
+        return nothing
+    begins = {
+        "as_of": f"true from {min(memory['valid_from'] or '' for memory in memories)[:10]}",
+        "known_at": f"known from {min(memory['created_at'] for memory in memories)[:10]}",
+    }
+    earliest = " and ".join(words for name, words in begins.items() if name in arguments)
+    return f"{nothing[:-1]} then: the earliest is {earliest}."
+
+
 async def compose_context(client: AsyncClient, arguments: Arguments) -> Answer:
     answer: dict[str, Any] = {**await client.context(**(CONTEXT_DEFAULTS | arguments))}
     fields = {name: answer.get(name) for name in ("text", "tokens", "left_out")}
     names = ("handle", "line", "letters")
     fields["questions"] = [{name: each[name] for name in names} for each in answer["questions"]]
-    return Answer(answer["text"] or "Nothing is known yet.", fields)
+    nothing = "Nothing held then." if "as_of" in arguments else "Nothing is known yet."
+    return Answer(answer["text"] or nothing, fields)
 
 
 async def show_history(client: AsyncClient, arguments: Arguments) -> Answer:
@@ -138,8 +158,7 @@ async def review(client: AsyncClient, arguments: Arguments) -> Answer:
 
 
 async def answer_questions(client: AsyncClient, arguments: Arguments) -> Answer:
-    chosen = arguments["answers"].items()
-    answers: Any = [{"question": question, "choice": choice} for question, choice in chosen]
+    answers: Any = [answer for each in arguments["answers"] for answer in _read_answers(each)]
     answered = await client.answer_reviews(answers)
     results: list[dict[str, Any]] = []
     lines = []
@@ -157,6 +176,14 @@ async def answer_questions(client: AsyncClient, arguments: Arguments) -> Answer:
         done = f"ended: {'; '.join(ended)}" if ended else "nothing ended"
         lines.append(f"{question}: {result['operation']}, {done}. log_id={result['log_id']}")
     return Answer("\n".join(lines), {"results": results})
+
+
+def _read_answers(sent: Any) -> list[dict[str, Any]]:
+    """Return the answers in "4f2a01 a b", or in {"4f2a01": ["a", "b"]}, as models write it too."""
+    if isinstance(sent, dict):
+        return [{"question": name, "choice": letters} for name, letters in sent.items()]
+    question, *letters = re.findall(r"\w+", str(sent).lower()) or [""]
+    return [{"question": question, "choice": [each for each in letters if each != "none"]}]
 
 
 async def _decide(client: AsyncClient, arguments: Arguments) -> Answer:

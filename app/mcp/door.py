@@ -1,7 +1,7 @@
 """`/mcp` and `/mcp/{agent}` of the service: streamable HTTP without sessions or streams."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
@@ -10,6 +10,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.caller_transport import CallerTransport, list_caller_headers
+from app.domain.agent import escape_agent_id
+from app.mcp.messages import answer_message
 from app.mcp.server import Context, build_server
 from palimpsest_client import AsyncClient
 
@@ -50,11 +52,13 @@ class Door:
         # For metrics and the log.
         agent = scope["path_params"].get("agent")
         scope["route"] = self._route_of_agent if agent else self._route
-        if agent:
-            scope["agent_id"] = agent
+        headers = MutableHeaders(scope=scope)
+        if name := agent or _read_agent(headers):
+            # The rule for ids is ASCII, and people name agents in their own language.
+            scope["agent_id"] = scope["path_params"]["agent"] = escape_agent_id(name)
         # Some clients accept streams only, and can read JSON.
-        MutableHeaders(scope=scope)["accept"] = "application/json, text/event-stream"
-        await self._manager.handle_request(scope, receive, send)
+        headers["accept"] = "application/json, text/event-stream"
+        await answer_message(self._manager.handle_request, scope, receive, send)
 
     @asynccontextmanager
     async def _open_client(self, context: Context) -> AsyncIterator[AsyncClient]:
@@ -70,3 +74,11 @@ class Door:
         transport = CallerTransport(call_as_caller, request, headers)
         async with AsyncClient("http://localhost", transport=transport) as client:
             yield client
+
+
+def _read_agent(headers: MutableHeaders) -> str:
+    """Return the agent that the caller's header names in UTF-8, as clients send it."""
+    name = headers.get("x-agent-id", "")
+    with suppress(UnicodeError):
+        return name.encode("latin-1").decode()
+    return name

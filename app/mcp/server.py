@@ -6,7 +6,9 @@ from typing import Any
 
 from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INTERNAL_ERROR,
     CallToolRequestParams,
     CallToolResult,
     GetPromptRequestParams,
@@ -32,15 +34,28 @@ from palimpsest_client import AsyncClient, PalimpsestError, TooBusy
 Context = ServerRequestContext[Any, Any]
 OpenClient = Callable[[Context], AbstractAsyncContextManager[AsyncClient]]
 
+
+class ServiceNotStarted(MCPError):
+    """The service behind the tools could not be started; the text is one sentence."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(INTERNAL_ERROR, text)
+
+
 _BY_NAME = {tool.name: tool for tool in (*TOOLS, REVIEW)}
 _NOTHING = "Nothing was written."
 _UNKNOWN = "It may have been written: search for it before you repeat the call."
 
 
-def build_server(open_client: OpenClient) -> Server[Any]:
-    """Return a server that asks the service through the client of each request."""
+def build_server(open_client: OpenClient, *, has_all_rights: bool = False) -> Server[Any]:
+    """Return a server that asks the service through the client of each request.
+
+    With `has_all_rights`, all tools are listed, and the service is not asked what the key may do.
+    """
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        if has_all_rights:
+            return ListToolsResult(tools=[*TOOLS, REVIEW])
         async with open_client(context) as client:
             reviews = [REVIEW] if await may_review(client) else []
         return ListToolsResult(tools=[*TOOLS, *reviews])
@@ -53,8 +68,11 @@ def build_server(open_client: OpenClient) -> Server[Any]:
             arguments = read_arguments(tool, params.arguments)
         except BadArguments as problem:
             return _fail(f"{problem} {_NOTHING}")
-        async with open_client(context) as client:
-            return await _call(client, tool, arguments)
+        try:
+            async with open_client(context) as client:
+                return await _call(client, tool, arguments)
+        except ServiceNotStarted as problem:
+            return _fail(f"{problem} {_NOTHING}")
 
     async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         async with open_client(context) as client:

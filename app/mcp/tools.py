@@ -16,10 +16,9 @@ INSTRUCTIONS = (
 )
 
 _TEXT = {"type": "string"}
-_FLAG = {"type": "boolean"}
+_NUMBER = {"type": "integer"}
 _TEXTS = {"type": "array", "items": _TEXT}
 _OBJECTS = {"type": "array", "items": {"type": "object"}}
-_TIME = {"type": "string", "description": "ISO time"}
 _MAYBE = {"type": ["string", "null"]}
 
 
@@ -27,20 +26,37 @@ def _describe(schema: Mapping[str, Any], words: str) -> dict[str, Any]:
     return {**schema, "description": words}
 
 
+def _text(words: str) -> dict[str, Any]:
+    return _describe(_TEXT, words)
+
+
+def _choose(words: str, *choices: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(choices), "description": words}
+
+
+def _build_object(
+    properties: Mapping[str, Any], required: tuple[str, ...], *, is_closed: bool = True
+) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
+    if required:
+        schema["required"] = list(required)
+    return schema | ({"additionalProperties": False} if is_closed else {})
+
+
 def _build_tool(
     name: str,
+    title: str,
     words: str,
     parameters: Mapping[str, Any],
     answer: Mapping[str, Any],
     *,
     required: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
     reads: bool = False,
     destroys: bool = False,
 ) -> Tool:
-    returns = {"type": "object", "properties": dict(answer)}
-    takes: dict[str, Any] = {"type": "object", "properties": dict(parameters)}
-    if required:
-        takes["required"] = list(required)
+    """Return a tool; `optional` are fields that some of its answers lack."""
+    always = tuple(field for field in answer if field not in optional)
     hints = ToolAnnotations(
         read_only_hint=reads,
         destructive_hint=None if reads else destroys,
@@ -49,55 +65,64 @@ def _build_tool(
     )
     return Tool(
         name=name,
+        title=title,
         description=words,
-        input_schema=takes,
-        output_schema=returns,
+        input_schema=_build_object(parameters, required),
+        output_schema=_build_object(answer, always, is_closed=False),
         annotations=hints,
     )
 
 
 _AT_TIMES = {
-    "as_of": _describe(_TEXT, "ISO time: what was true then"),
-    "known_at": _describe(_TEXT, "ISO time: what was known then"),
+    "as_of": _text("time: what was true then"),
+    "known_at": _text("time: what was known then"),
 }
+_MEMORY_ID = _text("of the memory")
+_SESSION = _text("conversation")
+_CATEGORY = _text("area, as tooling")
+_KINDS = ("fact", "preference", "decision", "constraint")
 _WRITTEN = {"operation": _MAYBE, "memory_id": _MAYBE, "log_id": _MAYBE, "review_id": _MAYBE}
 
 STORE = _build_tool(
     "memory_store",
-    "Remember one fact. Ends what it replaces.",
+    "Store a fact",
+    "Remember one fact. Ends what it replaces. Times: ISO or words, as last spring.",
     {
-        "content": _describe(_TEXT, "one fact, in the user's words"),
-        "kind": {"enum": ["fact", "preference", "decision", "constraint"]},
-        "key": _describe(_TEXT, "attribute, as editor"),
-        "category": _describe(_TEXT, "area, as tooling"),
-        "entity": _describe(_TEXT, "who or what; default user"),
-        "value": _describe(_TEXT, "of the key"),
-        "valid_from": _describe(_TEXT, "ISO time; default now"),
-        "valid_until": _TEXT,
+        "content": _text("one fact, in the user's words"),
+        "kind": _choose("default fact", *_KINDS),
+        "key": _text("attribute, as editor"),
+        "category": _CATEGORY,
+        "entity": _text("who or what; default user"),
+        "value": _text("of the key"),
+        "valid_from": _text("time; default now"),
+        "valid_until": _text("time it ends"),
         "supersedes": _describe(_TEXTS, "ids it replaces"),
-        "session_id": _TEXT,
-        "tags": _TEXTS,
+        "session_id": _SESSION,
+        "tags": _describe(_TEXTS, "labels"),
     },
     {
         **_WRITTEN,
         "superseded": _describe(_OBJECTS, "id, content"),
-        "merged": _FLAG,
+        "merged": {"type": "boolean"},
+        "question": _MAYBE,
         "known_at": _TEXT,
+        "redacted": _NUMBER,
     },
     required=("content",),
 )
 SEARCH = _build_tool(
     "memory_search",
+    "Search memories",
     "Find memories, best first.",
     {
-        "query": _TEXT,
+        "query": _text("what to find"),
         **_AT_TIMES,
-        "include_superseded": _FLAG,
-        "limit": {"type": "integer", "default": 8},
-        "entity": _TEXT,
-        "category": _TEXT,
-        "kind": _TEXT,
-        "session_id": _TEXT,
+        "include_superseded": _describe({"type": "boolean"}, "what ended too"),
+        "limit": _describe(_NUMBER, "default 8"),
+        "entity": _text("who or what"),
+        "category": _CATEGORY,
+        "kind": _choose("of memories", *_KINDS),
+        "session_id": _SESSION,
     },
     {
         "results": _describe(
@@ -112,23 +137,29 @@ SEARCH = _build_tool(
 )
 CONTEXT = _build_tool(
     "memory_context",
+    "Recall",
     "What is known, as text for the prompt. Call it first.",
     {
-        "query": _describe(_TEXT, "the task"),
-        "budget_tokens": {"type": "integer", "default": 800},
-        "as_of": _TEXT,
+        "query": _text("the task"),
+        "budget_tokens": _describe(_NUMBER, "default 800"),
+        "as_of": _AT_TIMES["as_of"],
     },
     {
         "text": _TEXT,
-        "tokens": {"type": "integer"},
-        "left_out": {"type": "integer"},
+        "tokens": _NUMBER,
+        "left_out": _NUMBER,
+        "questions": _describe(_OBJECTS, "handle, line, letters"),
     },
     reads=True,
 )
 HISTORY = _build_tool(
     "memory_history",
+    "Show history",
     "All versions of a memory, also of what it replaced and what replaced it, and why.",
-    {"memory_id": _TEXT, "why": _describe(_FLAG, "the reasons in sentences")},
+    {
+        "memory_id": _MEMORY_ID,
+        "why": _describe({"type": "boolean"}, "the reasons in sentences"),
+    },
     {
         "current": _MAYBE,
         "versions": _OBJECTS,
@@ -137,16 +168,18 @@ HISTORY = _build_tool(
         "why": _TEXTS,
     },
     required=("memory_id",),
+    optional=("why",),
     reads=True,
 )
 RETRACT = _build_tool(
     "memory_retract",
+    "End a memory",
     "End a memory without another in its place. History stays.",
     {
-        "memory_id": _TEXT,
-        "at": _describe(_TEXT, "ISO time it ended; default now"),
-        "never_true": _FLAG,
-        "reason": _TEXT,
+        "memory_id": _MEMORY_ID,
+        "at": _text("time it ended; default now"),
+        "never_true": _describe({"type": "boolean"}, "it was wrong from the start"),
+        "reason": _text("why"),
     },
     _WRITTEN,
     required=("memory_id",),
@@ -154,29 +187,31 @@ RETRACT = _build_tool(
 )
 UNDO = _build_tool(
     "memory_undo",
+    "Undo a change",
     "Undo one change.",
-    {"log_id": _describe(_TEXT, "from the answer to the change")},
+    {"log_id": _text("from the answer to the change")},
     {**_WRITTEN, "reverted": _TEXTS},
     required=("log_id",),
     destroys=True,
 )
 CAPTURE = _build_tool(
     "memory_capture",
+    "Capture turns",
     "Hand over turns of a conversation; the facts in them are read and stored.",
     {
         "messages": {
             "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "role": {"enum": ["user", "assistant", "system", "tool"]},
-                    "content": _TEXT,
-                    "at": _TIME,
+            "items": _build_object(
+                {
+                    "role": _choose("who spoke", "user", "assistant", "system", "tool"),
+                    "content": _text("the words"),
+                    "at": _text("ISO time"),
                 },
-                "required": ["role", "content"],
-            },
+                ("role", "content"),
+            ),
+            "description": "oldest first",
         },
-        "session_id": _TEXT,
+        "session_id": _SESSION,
     },
     {
         "capture_id": _MAYBE,
@@ -188,30 +223,27 @@ CAPTURE = _build_tool(
 )
 REVIEW = _build_tool(
     "memory_review",
+    "Decide reviews",
     "List questions that wait for a person, or decide one as the person says.",
     {
-        "review_id": _TEXT,
-        "decision": {"enum": ["accept", "reject"]},
+        "review_id": _text("from the list"),
+        "decision": _choose("leave out to list", "accept", "reject"),
         "memories": _describe(_TEXTS, "letters accepted of (a), (b) …; reject: none of them"),
-        "note": _TEXT,
+        "note": _text("why"),
     },
     {
         "waiting": _describe(_OBJECTS, "review_id, sentence, candidates"),
         "decided": _MAYBE,
         **_WRITTEN,
     },
+    optional=("waiting", "decided", *_WRITTEN),
     destroys=True,
 )
-
 ANSWER = _build_tool(
     "memory_answer",
+    "Answer questions",
     "Answer open questions if you know.",
-    {
-        "answers": {
-            "type": "object",
-            "description": 'id to letters of what ended: {"4f2a01": ["a"]}; [] is none',
-        }
-    },
+    {"answers": _describe(_TEXTS, "id and letters of what ended: 4f2a01 a b, or 4f2a01 none")},
     {"results": _OBJECTS},
     required=("answers",),
     destroys=True,

@@ -6,11 +6,14 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import Client as Host
 from mcp import StdioServerParameters
 from mcp.shared.exceptions import MCPError
@@ -18,7 +21,7 @@ from mcp_types import CallToolResult, TextContent
 
 from app.mcp.arguments import BadArguments, read_arguments
 from app.mcp.server import Context, build_server
-from app.mcp.tools import CAPTURE, INSTRUCTIONS, REVIEW, SEARCH, STORE, TOOLS
+from app.mcp.tools import ANSWER, CAPTURE, INSTRUCTIONS, REVIEW, SEARCH, STORE, TOOLS
 from app.settings import load_settings
 from palimpsest_client import AsyncClient, Client, Retries
 from support.builders import contents, remembered
@@ -76,9 +79,12 @@ def test_the_list_is_short_and_says_what_each_tool_does(server: Any) -> None:
         listed = (await host.list_tools()).tools
         assert [tool.name for tool in listed] == [tool.name for tool in (*TOOLS, REVIEW)]
         sent = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed]
-        # Four characters a token: 1,625 tokens.
-        assert len(json.dumps({"tools": sent}, separators=(",", ":"))) <= 6_500
-        assert all(tool.output_schema and tool.annotations for tool in listed)
+        # Hosts show models names, descriptions and input schemas: 1,150 tokens. The rest, with
+        # which programs check answers and people are shown titles, is for the hosts themselves.
+        shown = [[tool[part] for part in ("name", "description", "inputSchema")] for tool in sent]
+        assert len(json.dumps(shown, separators=(",", ":"))) <= 4_500
+        assert len(json.dumps({"tools": sent}, separators=(",", ":"))) <= 8_500
+        assert all(tool.title and tool.output_schema and tool.annotations for tool in listed)
         reads = {
             tool.name for tool in listed if tool.annotations and tool.annotations.read_only_hint
         }
@@ -178,7 +184,7 @@ def test_a_store_and_a_context_ask_the_model_and_it_answers(
             [question] = get_fields(context)["questions"]
             assert question["line"] in read_text(context)
             [letter] = [name for name, i in question["letters"].items() if i == ids[1]]
-            answers = {question["handle"]: [letter], "0000": []}
+            answers = [f"{question['handle']} {letter}", "0000 none"]
             answered = await host.call_tool("memory_answer", {"answers": answers})
             first, second = get_fields(answered)["results"]
             assert first["superseded"] == [{"id": ids[1], "content": CARS[1]}]
@@ -218,6 +224,8 @@ def test_turns_are_captured(server: Any) -> None:
         ("memory_review", {"decision": "accept"}, "review_id"),
         ("memory_review", {"decision": "perhaps"}, "accept, reject"),
         ("memory_erase", {}, "no tool"),
+        ("memory_store", {"content": "Tea", "user_id": "bob"}, "user_id is no parameter"),
+        ("memory_store", {"content": ["Tea", "Milk"]}, "once for each"),
     ],
 )
 def test_a_failure_says_that_nothing_was_written(
@@ -228,6 +236,7 @@ def test_a_failure_says_that_nothing_was_written(
         assert result.is_error
         assert words in read_text(result)
         assert read_text(result).endswith("Nothing was written.")
+        assert "{" not in read_text(result)
 
     talk(server, work)
 
@@ -254,6 +263,55 @@ def test_the_command_speaks_over_standard_input(service: str, agent: str) -> Non
     talk(StdioServerParameters(command=sys.executable, args=command, env=environment), work)
 
 
+def test_times_may_be_words(server: Any) -> None:
+    async def work(host: Host) -> None:
+        gym = {
+            "content": "Goes to the gym",
+            "valid_from": "two years ago",
+            "valid_until": "yesterday",
+        }
+        stored = get_fields(await host.call_tool("memory_store", gym))
+        for as_of, count in (("last year", 1), ("today", 0)):
+            asked = {"query": "gym", "as_of": as_of}
+            found = await host.call_tool("memory_search", asked)
+            assert len(get_fields(found)["results"]) == count
+        retracted = {"memory_id": stored["memory_id"], "at": "last week"}
+        get_fields(await host.call_tool("memory_retract", retracted))
+
+    talk(server, work)
+
+
+def test_a_search_before_anything_says_what_is_the_earliest(server: Any) -> None:
+    async def work(host: Host) -> None:
+        tea = {"content": "Likes tea", "valid_from": "2020-05-01"}
+        get_fields(await host.call_tool("memory_store", tea))
+        before = await host.call_tool("memory_search", {"query": "tea", "as_of": "2001"})
+        assert read_text(before).endswith("the earliest is true from 2020-05-01.")
+        before = await host.call_tool("memory_search", {"query": "tea", "known_at": "2001"})
+        assert f"known from {datetime.now(UTC).date()}" in read_text(before)
+        context = await host.call_tool("memory_context", {"as_of": "2001"})
+        assert read_text(context) == "Nothing held then."
+
+    talk(server, work)
+
+
+def test_input_schemas_are_strict_and_every_parameter_is_described() -> None:
+    def check(schema: dict[str, Any]) -> None:
+        if schema["type"] == "object":
+            assert schema["additionalProperties"] is False
+            for parameter in schema["properties"].values():
+                assert parameter["description"]
+                check(parameter)
+        elif schema["type"] == "array":
+            check(schema["items"])
+
+    for tool in (*TOOLS, REVIEW):
+        check(tool.input_schema)
+        assert set(tool.output_schema["properties"]) >= set(tool.output_schema.get("required", ()))
+        Draft202012Validator.check_schema(tool.input_schema)
+        Draft202012Validator.check_schema(tool.output_schema)
+
+
 # --- the routes -----------------------------------------------------------------------------------
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -266,6 +324,62 @@ def test_each_path_answers_json_at_once(service: str, path: str, accept: str) ->
     assert answer.status_code == 200
     assert answer.headers["Content-Type"] == "application/json"
     assert len(answer.json()["result"]["tools"]) == len(TOOLS) + 1
+
+
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+HEARD = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "ids"),
+    [([CALL, HEARD, PING], 200, [1, 2]), ([PING], 200, [2]), ([HEARD, HEARD], 202, [])],
+)
+def test_a_batch_is_answered_as_its_protocol_version_asks(
+    service: str, body: Any, status: int, ids: list[int]
+) -> None:
+    answer = httpx.post(f"{service}/mcp", json=body)
+    assert answer.status_code == status
+    assert [each["id"] for each in (answer.json() if answer.content else [])] == ids
+    version = {"MCP-Protocol-Version": "2025-06-18"}
+    refused = httpx.post(f"{service}/mcp", json=body, headers=version)
+    assert refused.status_code == 400
+    assert "has no batches" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        [5],
+        5,
+        "x",
+        {**PING, "params": "x"},
+        {**PING, "params": {"arguments": "{}"}},
+        [PING] * 51,
+    ],
+)
+def test_a_wrong_message_is_refused_in_a_sentence(service: str, body: Any) -> None:
+    answer = httpx.post(f"{service}/mcp", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
+    assert len(answer.json()["error"]["message"]) < 100
+
+
+@pytest.mark.parametrize("way", ["path", "header"])
+def test_an_agent_may_have_a_name_of_any_language(service: str, way: str) -> None:
+    name = f"émile-日本-{uuid4().hex}"
+    path = f"/mcp/{quote(name)}" if way == "path" else "/mcp"
+    headers = {"X-Agent-Id": name.encode()} if way == "header" else {}
+
+    def call(tool: str, **arguments: str) -> Any:
+        params = {"name": tool, "arguments": arguments}
+        body = {**CALL, "method": "tools/call", "params": params}
+        answer = httpx.post(f"{service}{path}", json=body, headers=headers, timeout=60)
+        return answer.json()["result"]
+
+    assert not call("memory_store", content="Likes tea")["isError"]
+    assert "Likes tea" in call("memory_context")["content"][0]["text"]
+    with Client(service, agent=quote(name)) as client:
+        assert [memory["content"] for memory in client.list_memories()] == ["Likes tea"]
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
@@ -330,6 +444,18 @@ def test_the_caller_needs_a_key_and_acts_by_its_rights(
             {"query": "tea", "include_superseded": True},
         ),
         (SEARCH, {"query": "tea", "as_of": "", "page": 2}, {"query": "tea"}),
+        (
+            STORE,
+            {"content": "Tea", "kind": "null", "tags": ["null", "a"], "key": "None"},
+            {"content": "Tea", "tags": ["a"]},
+        ),
+        (
+            SEARCH,
+            {"query": "tea", "as_of": "in June 2025"},
+            {"query": "tea", "as_of": "2025-06-01T00:00:00+00:00"},
+        ),
+        (SEARCH, {"query": "tea", "as_of": "2025-06-01T10:00:00Z"}, {"query": "tea", "as_of": "2025-06-01T10:00:00Z"}),
+        (ANSWER, {"answers": {"4f": ["a"]}}, {"answers": [{"4f": ["a"]}]}),
     ],
 )
 def test_arguments_are_read_as_meant(tool: Any, sent: dict[str, Any], read: Any) -> None:

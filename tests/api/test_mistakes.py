@@ -201,7 +201,7 @@ MCP_SEARCH = {
 @pytest.mark.parametrize(
     "agent", ["Zoë", "日本", "🦊", "a b", "x" * 129, "\N{REPLACEMENT CHARACTER}"]
 )
-def test_every_door_refuses_such_an_agent_in_the_same_words(
+def test_the_api_the_console_and_the_client_refuse_such_an_agent_in_the_same_words(
     client: httpx.Client, agent: str
 ) -> None:
     path, header = quote(agent), {"X-Agent-Id": agent.encode()}
@@ -213,15 +213,19 @@ def test_every_door_refuses_such_an_agent_in_the_same_words(
         client.get(f"/ui/log?agent={path}"),
     ]
     assert [answer.status_code for answer in answers] == [422] * len(answers)
-    tools = [
-        client.post(f"/mcp/{path}", json=MCP_SEARCH),
-        client.post("/mcp", json=MCP_SEARCH, headers=header),  # type: ignore[arg-type]
-    ]
-    assert [answer.json()["result"]["isError"] for answer in tools] == [True, True]
-    for answer in (*answers, *tools):
+    for answer in answers:
         assert AGENT_RULE in unescape(answer.text)
     with pytest.raises(ValueError, match="percent-encode others"):
         Client(agent=agent)
+
+
+def test_mcp_encodes_an_agent_and_refuses_one_that_is_too_long(client: httpx.Client) -> None:
+    refused = client.post(f"/mcp/{'x' * 129}", json=MCP_SEARCH).json()["result"]
+    assert (refused["isError"], AGENT_RULE in refused["content"][0]["text"]) == (True, True)
+    name = f"Zoë {uuid4().hex}"
+    client.headers["X-Agent-Id"] = quote(name)
+    store(client, "Has a cat")
+    assert "Has a cat" in client.post(f"/mcp/{quote(name)}", json=MCP_SEARCH).text
 
 
 def test_an_encoded_agent_is_one_agent_behind_every_door(client: httpx.Client) -> None:

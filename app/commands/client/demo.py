@@ -62,14 +62,15 @@ def _find_service(url: str | None) -> Iterator[str]:
     """Yield the address of the service, of one that answers, or of one made for the demo."""
     if url is not None:
         yield url
-    elif _answers(DEFAULT_URL):
+    elif answers(DEFAULT_URL):
         yield DEFAULT_URL
     else:
         with _serve_for_a_while() as address:
             yield address
 
 
-def _answers(url: str) -> bool:
+def answers(url: str) -> bool:
+    """Return True if the service answers at this address."""
     from palimpsest_client import Client, PalimpsestError, Retries
 
     with suppress(PalimpsestError), Client(url, timeout=2, retries=Retries(tries=1)) as client:
@@ -107,7 +108,7 @@ def find_free_port() -> int:
 def _await_service(address: str, process: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + START_PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
-        if _answers(address):
+        if answers(address):
             return
         time.sleep(0.2)
     raise Failure("the demo's own service did not start; `palimpsest serve` says why.")

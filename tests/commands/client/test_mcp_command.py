@@ -1,5 +1,6 @@
 """`palimpsest mcp` as a process that starts its own service."""
 
+import asyncio
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from mcp import Client, StdioServerParameters
 
 
 def wait_for(look: Callable[[], object], log: Path) -> str:
@@ -51,3 +53,31 @@ def test_a_killed_command_leaves_no_service(data_folder: Path) -> None:
         return False
 
     wait_for(is_gone, log)
+
+
+@pytest.mark.slow
+def test_a_host_is_answered_before_the_service_is_up(data_folder: Path) -> None:
+    """A call waits for the service; one that cannot start is said in a sentence."""
+    taken = data_folder / "taken"
+    taken.write_text("no folder")
+
+    async def talk(folder: Path) -> tuple[float, float, str, bool]:
+        variables = {"PYTHONPATH": os.pathsep.join(sys.path), "PALIMPSEST_DATA_DIR": str(folder)}
+        server = StdioServerParameters(
+            command=sys.executable, args=["-m", "app.cli", "mcp"], env=os.environ | variables
+        )
+        start = time.monotonic()
+        async with Client(server) as host:
+            tools = (await host.list_tools()).tools
+            listed = time.monotonic() - start
+            assert len(tools) == 9
+            called = await host.call_tool("memory_context", {})
+            [block] = called.content
+            return listed, time.monotonic() - start, getattr(block, "text", ""), called.is_error
+
+    listed, called, text, is_error = asyncio.run(talk(data_folder / "data"))
+    assert (text, is_error) == ("Nothing is known yet.", False)
+    assert listed < called / 2
+    *_, text, is_error = asyncio.run(talk(taken))
+    assert is_error
+    assert text.startswith("The memory service did not start: ")

@@ -1,0 +1,1 @@
+"""`palimpsest connect`: write this service into the configuration of hosts of agents."""
