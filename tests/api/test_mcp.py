@@ -454,7 +454,11 @@ def test_the_caller_needs_a_key_and_acts_by_its_rights(
             {"query": "tea", "as_of": "in June 2025"},
             {"query": "tea", "as_of": "2025-06-01T00:00:00+00:00"},
         ),
-        (SEARCH, {"query": "tea", "as_of": "2025-06-01T10:00:00Z"}, {"query": "tea", "as_of": "2025-06-01T10:00:00Z"}),
+        (
+            SEARCH,
+            {"query": "tea", "as_of": "2025-06-01T10:00:00Z"},
+            {"query": "tea", "as_of": "2025-06-01T10:00:00Z"},
+        ),
         (ANSWER, {"answers": {"4f": ["a"]}}, {"answers": [{"4f": ["a"]}]}),
     ],
 )
