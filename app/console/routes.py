@@ -22,6 +22,7 @@ from app.console.pages import (
     ask,
     captures,
     facts,
+    help_page,
     insights,
     log,
     now,
@@ -29,6 +30,7 @@ from app.console.pages import (
     settings,
     story,
     sweeps,
+    tell,
     undo,
 )
 from app.console.rendering import ASSETS
@@ -66,9 +68,15 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/agent", "POST", settings.save),
     ("/erasures", "POST", settings.erase),
     ("/story", "POST", story.store),
+    ("/tell", "POST", tell.tell),
+    ("/help", "GET", help_page.show),
 )
 # Reviews that are counted for the bar of each page.
 _MOST_COUNTED = 100
+_DATES = (
+    "Write a day, a month or a year, such as 15 June 2026, 2026-06-15 or 2026; or words, such as "
+    "yesterday, two weeks ago or last June."
+)
 # Whatever else is asked for below the console.
 _ELSEWHERE = "/{rest:path}"
 # What is known of whoever calls before the API has said it.
@@ -115,7 +123,9 @@ class _Console:
             call = self._build_call(request, client, await client.get_actor(), form)
             if call.agent is None and answer is not agents.show:
                 return RedirectResponse(f"{PATH}/agents", 303)
-            if call.agent and request.method == "GET":
+            if request.method == "GET" and (times := call.find_exact_times()):
+                return call.lead_to(request.url.path, **{**call.parameters, **times})
+            if call.agent:
                 call = replace(call, waiting=await _count_waiting_reviews(client))
             return await answer(call)
         except Unauthorized:
@@ -123,7 +133,7 @@ class _Console:
             await end_session(request, response)
             return response
         except BadTime as problem:
-            return call.render_problem(422, "Not a time", str(problem))
+            return call.render_problem(422, f"“{problem}” is no date", _DATES)
         except PalimpsestError as problem:
             title = str(problem.problem.get("title") or "No answer")
             return call.render_problem(problem.status or 503, title, problem.detail)

@@ -46,8 +46,8 @@ def test_both_texts_stand_side_by_side_with_their_difference(
     assert "I live in <ins>sunny Lisbon</ins>" in page
     assert "shadow mode" in page
     one = show(client, f"/ui/reviews/{waiting['review_id']}")
-    assert "What accepting does" in one
-    assert re.search(r"superseded</span>.*true from", one, re.DOTALL)
+    assert "What a yes changes" in one
+    assert re.search(r"replaced</span>.*true from", one, re.DOTALL)
 
 
 class _Labels(HTMLParser):
@@ -257,7 +257,7 @@ def test_each_candidate_of_a_question_is_ticked_on_its_own(
         client.event_hooks = {}
         ids, found = ask(client, *CARS)
         page = show(client)
-        assert "Which of these ended?" in page
+        assert "What is ticked ended" in page
         assert "None of these" in page
         for each in ids:
             assert f'name="memory" value="{found["id"]}/{each}"' in page

@@ -50,7 +50,7 @@ def test_a_sweep_of_a_slot_leaves_the_others(place: Place) -> None:
     place.store("In Lisbon", key="city", value="Lisbon", valid_from="2025-01-01")
     path = find_path(start(place, scope="slot", category="tooling", key="editor"))
     place.work()
-    assert "the slot" in open_page(place, path)
+    assert "the attribute" in open_page(place, path)
     assert place.standing(vim, porto) == ["superseded", "current"]
 
 
