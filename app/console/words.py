@@ -36,3 +36,11 @@ RELATIONS = {
     Relation.OVERLAP: "facts that both hold",
     Relation.NONE: "nothing in common",
 }
+# The relations in which one of two facts does not stay as it is.
+CHANGES = (
+    Relation.DUPLICATE,
+    Relation.UPDATE,
+    Relation.CONTRADICTION,
+    Relation.RETRACTION,
+    Relation.COMPLEMENT,
+)

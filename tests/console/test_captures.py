@@ -46,6 +46,14 @@ def test_a_message_shows_what_was_quoted_and_what_was_skipped(client: httpx.Clie
     assert f"/ui/log/{fact['log_id']}?" in page
 
 
+def test_a_skipped_sentence_can_be_remembered_unless_it_is_a_question(client: httpx.Client) -> None:
+    capture = send(client, "I had pizza yesterday. What is the weather like?")
+    page = open_page(client, f"/ui/captures/{capture['capture_id']}")
+    assert page.count("Remember this one") == 1
+    assert 'name="content" value="I had pizza yesterday."' in page
+    assert 'name="session_id" value="s-1"' in page
+
+
 def test_hostile_messages_stay_text(client: httpx.Client) -> None:
     capture = send(client, "I live in <script>alert(1)</script> Lisbon \u202eabc.")
     page = open_page(client, f"/ui/captures/{capture['capture_id']}")

@@ -28,7 +28,7 @@ _HOLDING = ("current", "scheduled", "covered")
 _STATUSES = ("pending", "accepted", "rejected", "overtaken", "expired")
 # Why a person is asked, by the source of a review: in short, and in a sentence.
 REASONS = {
-    "low_confidence": ("not sure", "The judgment was not sure enough."),
+    "low_confidence": ("not sure", "The judges were not sure enough."),
     "judges_disagree": ("judges disagree", "One judge saw a change, and another saw none."),
     "constraint": ("a constraint", "It would end a constraint, which only a person may."),
     "shadow": ("shadow mode", "The agent is in shadow mode: every change is asked for."),

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from app.console.memories import find_memories
 from app.console.page_call import PageCall
-from app.console.words import OPERATIONS, RELATIONS
+from app.console.words import CHANGES, OPERATIONS, RELATIONS
 from palimpsest_client.models import SlotRequest
 
 PAGE = 50
@@ -70,6 +70,7 @@ async def show_sweep(call: PageCall) -> Response:
         origins=ORIGINS,
         words=OPERATIONS,
         relations=RELATIONS,
+        changes=CHANGES,
     )
 
 

@@ -7,12 +7,11 @@ from uuid import uuid4
 from starlette.responses import Response
 
 from app.console.page_call import PageCall
+from app.console.words import CHANGES, RELATIONS
 
 LONGEST = 16_000
 # The fields besides the text: a sentence of a conversation keeps its session and its time.
 _FIELDS = ("session_id", "said_at")
-# The relations in which one of two facts does not stay as it is.
-_CHANGES = ("UPDATE", "CONTRADICTION", "RETRACTION", "DUPLICATE", "COMPLEMENT")
 _LISTED = 8
 
 
@@ -35,7 +34,8 @@ async def tell(call: PageCall) -> Response:
         fields=fields,
         outcomes=_list_outcomes(answer),
         redacted=answer["redacted"],
-        changes=_CHANGES,
+        changes=CHANGES,
+        relations=RELATIONS,
         listed=_LISTED,
         idempotency_key=uuid4().hex,
     )
