@@ -38,7 +38,7 @@ class Frame(NamedTuple):
 
 
 # For a desk, and for a phone.
-WIDE, NARROW = Frame(940, 150), Frame(234, 70)
+WIDE, NARROW = Frame(800, 140), Frame(234, 70)
 
 
 @dataclass(frozen=True, slots=True)
