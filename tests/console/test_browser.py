@@ -183,7 +183,7 @@ def open_every(page: Page, service: str, agent: str) -> Iterator[str]:
     page.get_by_text("as of now").click()
     yield "/ui with the folded moment"
     page.get_by_label("Tell it something").fill("I stopped using Vim")
-    page.get_by_role("button", name="See what becomes of it").click()
+    page.get_by_label("Tell it something").press("Enter")
     page.wait_for_url(re.compile("/ui/tell"))
     yield "/ui/tell"
 
@@ -231,6 +231,18 @@ def test_hostile_texts_cannot_run_spoof_or_break_the_layout(browser: Browser, se
             assert page.title() != "run"
             assert page.evaluate("document.documentElement.scrollWidth") <= 900, path
             assert "\u202e" not in page.content()
+
+
+def test_what_runs_is_shown_until_it_is_over(page: Page, service: str) -> None:
+    agent = f"sweep-{uuid4().hex[:8]}"
+    with httpx.Client(base_url=service, headers={"X-Agent-Id": agent}, timeout=60) as client:
+        store(client, "I live in Porto")
+        sweep = client.post("/v1/sweeps", json={}).json()["id"]
+        page.goto(f"/ui/sweeps/{sweep}?agent={agent}")
+        expect(page.locator("[data-runs]")).to_have_count(1)
+        client.post(f"/v1/sweeps/{sweep}/cancel").raise_for_status()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("was cancelled")
+    expect(page.locator("[data-runs]")).to_have_count(0)
 
 
 def test_a_fact_is_followed_through_time_by_keyboard(page: Page, story: str) -> None:

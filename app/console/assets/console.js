@@ -1,5 +1,5 @@
 "use strict";
-// Colours as chosen, and keys. Everything else works without script.
+// Colours as chosen, progress, and keys. Everything else works without script.
 const root = document.documentElement;
 const schemes = ["", "light", "dark"];
 
@@ -32,6 +32,19 @@ document.addEventListener("DOMContentLoaded", () => {
     localStorage.setItem("scheme", next);
   });
 });
+
+// What still runs is asked for again, until it is done.
+async function refresh() {
+  const running = document.querySelector("[data-runs]");
+  if (!running) return;
+  const answer = await fetch(location.href).catch(() => null);
+  if (answer?.ok) {
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    running.replaceWith(page.querySelector("main > section") ?? running);
+  }
+  setTimeout(refresh, 2000);
+}
+document.addEventListener("DOMContentLoaded", () => setTimeout(refresh, 2000));
 
 document.addEventListener("click", (event) => {
   const open = document.querySelector("details.moment[open]");
