@@ -103,11 +103,11 @@ def _list_subjects_of_names(facts: Iterable[Fact]) -> dict[str, str]:
     subjects: dict[str, str] = {}
     for fact in facts:
         words = _split_words(fact)
-        found = _list_subjects(words)
-        for name in filter(_is_name, words if found else ()):
-            if _FAMILY in found:
+        subjects_of_fact = _list_subjects(words)
+        for name in filter(_is_name, words if subjects_of_fact else ()):
+            if _FAMILY in subjects_of_fact:
                 subjects[name] = _FAMILY
-            subjects.setdefault(name, found[0])
+            subjects.setdefault(name, subjects_of_fact[0])
     return subjects
 
 
