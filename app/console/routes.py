@@ -22,7 +22,6 @@ from app.console.pages import (
     ask,
     captures,
     facts,
-    help_page,
     insights,
     log,
     now,
@@ -69,7 +68,6 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/erasures", "POST", settings.erase),
     ("/story", "POST", story.store),
     ("/tell", "POST", tell.tell),
-    ("/help", "GET", help_page.show),
 )
 # Reviews that are counted for the bar of each page.
 _MOST_COUNTED = 100
@@ -89,6 +87,7 @@ def list_routes(app: ASGIApp, *, needs_key: bool) -> list[BaseRoute]:
     console = _Console(app, needs_key=needs_key)
     return [
         *(console.build_route(*page) for page in _PAGES),
+        console.build_route("/help", "GET", _show_help),
         _build_route("/login", "GET", login.show),
         _build_route("/login", "POST", login.log_in),
         _build_route("/logout", "POST", login.log_out),
@@ -171,6 +170,10 @@ def _build_route(path: str, method: str, answer: Callable[[Request], Awaitable[R
 
     route = Route(PATH + path, endpoint, methods=[method], include_in_schema=False)
     return route
+
+
+async def _show_help(call: PageCall) -> Response:
+    return call.render("help.html")
 
 
 async def _say_there_is_no_page(call: PageCall) -> Response:

@@ -6,54 +6,15 @@ subjects are for display only.
 """
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 _FAMILY, _OTHER = "Family and friends", "Everything else"
-_WORDS = {
-    "Work": """
-        work works working job manager boss team colleague colleagues client clients customer office
-        company employer employed salary stand-up standup sprint meeting meetings deploy deploys
-        deployment release releases project rollout invoice invoices portal career intern shift
-        """,
-    "Tools": """
-        editor vim zed helix emacs laptop computer phone screen screens keyboard code python rust
-        typescript javascript database postgres api server repo repository git branch tests test
-        build library framework jira linear github docker linux macbook thinkpad tabs importer
-        """,
-    _FAMILY: """
-        daughter son child children kid kids wife husband partner spouse girlfriend boyfriend mother
-        father mum mom dad parents brother sister sister-in-law brother-in-law aunt uncle cousin
-        niece nephew grandmother grandfather grandma grandpa friend friends married baby twins
-        """,
-    "Health": """
-        doctor dr dentist physio physiotherapy physiotherapist surgery hospital clinic mri knee back
-        heart condition allergic allergy asthma diabetes medication pills melatonin vitamin therapy
-        therapist sick ill injury pregnant sleep injections diagnosed pain gym train run yoga
-        marathon
-        """,
-    "Home": """
-        live lives lived living moved move flat apartment house home rent rents landlord mortgage
-        kitchen garden neighbour neighbours address street city shed tap parking car bike garage
-        """,
-    "Food and drink": """
-        vegetarian vegan eat eats drink drinks coffee tea decaf meat fish vegetable vegetables lunch
-        dinner breakfast cook cooks cooking restaurant beer wine recipe
-        """,
-    "Pets": "cat cats dog dogs vet puppy kitten horse hamster rabbit",
-    "Travel": """
-        flight flights fly trip travel travels travelling vacation hotel passport visa
-        airport abroad berlin madrid
-        """,
-    "Free time": """
-        orchestra cello piano guitar drums choir band books novel novels author read reading
-        film films movie movies series game games chess judo climbing sail sailing swim swimming
-        football tennis cycling running hobby painting
-        """,
-    "How to answer": "answer answers reply replies respond prefer prefers tone style bullet",
-}
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _SUBJECTS = {word: subject for subject, words in _WORDS.items() for word in words.split()}
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _NO_NAMES = frozenset(
