@@ -22,6 +22,9 @@ function readScheme() {
 showScheme(readScheme());
 
 document.addEventListener("DOMContentLoaded", () => {
+  // The bar of a phone is wider than the phone.
+  const own = document.querySelector("nav [aria-current]");
+  own?.scrollIntoView({ block: "nearest", inline: "center" });
   const button = document.querySelector("button[data-scheme]");
   if (!button) return;
   button.hidden = false;
