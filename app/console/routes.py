@@ -67,6 +67,7 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/agent", "POST", settings.save),
     ("/erasures", "POST", settings.erase),
     ("/story", "POST", story.store),
+    ("/tell", "GET", tell.show),
     ("/tell", "POST", tell.tell),
 )
 # Reviews that are counted for the bar of each page.

@@ -89,6 +89,11 @@ def test_what_cannot_be_stored_is_refused(client: httpx.Client, content: str) ->
     assert "Nothing was stored" in answer.text
 
 
+def test_its_address_leads_to_the_box(client: httpx.Client) -> None:
+    answer = client.get("/ui/tell", params={"agent": client.headers["X-Agent-Id"]})
+    assert answer.headers["location"].startswith("/ui?agent=")
+
+
 def test_hostile_texts_are_only_text(client: httpx.Client) -> None:
     page = tell(client, 'My motto is <script>alert(1)</script>"><img src=x> \u202egnp').text
     assert "<script>alert" not in page

@@ -15,6 +15,11 @@ _FIELDS = ("session_id", "said_at")
 _LISTED = 8
 
 
+async def show(call: PageCall) -> Response:
+    """Lead to the box: a browser asks for this page after a login or from its history."""
+    return call.lead_to("/ui")
+
+
 async def tell(call: PageCall) -> Response:
     """Show what storing the text would do, or store it if the form says so."""
     content = call.form.get("content", "").strip()
