@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.api import examples
 from app.api.answers.brief import BriefCaptureAnswer, BriefCapturesAnswer, BriefRevertsAnswer
-from app.api.answers.captures import CaptureAnswer, CapturesAnswer, CaptureSummary
+from app.api.answers.captures import CaptureAnswer, CapturesAnswer, ListedCapture
 from app.api.answers.reverts import RevertsAnswer
 from app.api.cursors import build_next_cursor, decode_position
 from app.api.deps import AgentDep, ServicesDep
@@ -98,7 +98,7 @@ async def list_captures(
             limit=query.limit + 1,
             after=decode_position(query.cursor),
         )
-    items = [CaptureSummary.from_row(row) for row in rows[: query.limit]]
+    items = [ListedCapture.from_row(row) for row in rows[: query.limit]]
     next_cursor = build_next_cursor(rows, query.limit)
     answer = CapturesAnswer.model_construct(items=items, next_cursor=next_cursor)
     return respond_with_answer(answer, view=query.view)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.console.times import read_time
+from app.console.times import read_answer_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class TimeLine:
 
 
 def draw_churn(entries: Iterable[Mapping[str, Any]]) -> list[Bar]:
-    """Return how often each slot changed."""
-    listed = list(entries)
+    """Return how often each slot changed that changed more than once."""
+    listed = [entry for entry in entries if entry["changes"] > 1]
     most = max((entry["changes"] for entry in listed), default=1)
     bars = []
     for entry in listed:
@@ -97,7 +97,7 @@ def draw_flip_flops(entries: Iterable[Mapping[str, Any]]) -> list[TimeLine]:
 def _list_times(entry: Mapping[str, Any]) -> list[tuple[str, datetime]]:
     times = []
     for value in entry["latest"]:
-        since = read_time(value["valid_from"])
+        since = read_answer_time(value["valid_from"])
         if since is not None:
             times.append((value["memory_id"], since))
     return times
@@ -108,4 +108,5 @@ def name_line(entry: Mapping[str, Any]) -> str:
     slot = entry["slot"]
     if slot is None:
         return entry["content"] or "erased"
-    return " / ".join(filter(None, (slot["entity"], slot["category"], slot["key"])))
+    entity = "" if slot["entity"] == "user" else slot["entity"]
+    return " / ".join(filter(None, (entity, slot["category"], slot["key"])))

@@ -12,15 +12,17 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from math import log1p
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
-from app.console.rendering import cut_text, name_time, name_unseen
-from app.console.times import format_time, read_time
+from app.console.rendering import cut_text, name_day, name_times, name_unseen
+from app.console.times import format_time, read_answer_time
 
-LEFT, TOP, BOTTOM = 132, 46, 30
-_USUAL_WIDTH, _LEAST_BAND, _OPEN_BAND = 900, 23, 120
+LEFT, TOP, BOTTOM = 84, 46, 30
+_LEAST_BAND = 23
 _USUAL_HEIGHT, _LEAST_ROW, _TALLEST_ROW = 420, 17, 64
 _LETTER, _LINE = 6.9, 16
+# Where a moment behind the last time stands in its band: to the right of the text in the box.
+_WITHIN_OPEN_BAND = 0.85
 _TICK_LETTER = 6.4
 # Starts that lie so near to each other are one on the axis: a memory that was displaced by an
 # earlier one may keep a microsecond.
@@ -28,12 +30,27 @@ _SAME = timedelta(seconds=1)
 COLOURS = 6
 
 
+class Frame(NamedTuple):
+    """The usual width of the valid axis, and of the band behind its last time, in pixels."""
+
+    width: float
+    open_band: float
+
+
+# For a desk, and for a phone.
+WIDE, NARROW = Frame(800, 140), Frame(234, 70)
+
+
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark of an axis, in pixels, and its label; an empty one is hidden for want of space."""
+    """A mark of an axis, in pixels, and its label; an empty one is hidden for want of space.
+
+    `ends_there`: the label ends at the mark, because it would leave the drawing.
+    """
 
     at: float
     label: str
+    ends_there: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,24 +124,26 @@ class _Axis:
         start = self.places[before]
         if before == len(self.times) - 1:
             is_start = time - self.times[before] < _SAME
-            return start if is_start else (start + self.end) / 2
+            return start if is_start else start + _WITHIN_OPEN_BAND * (self.end - start)
         share = (time - self.times[before]) / (self.times[before + 1] - self.times[before])
         return start + share * (self.places[before + 1] - start)
 
 
-def draw_chain(answer: Mapping[str, Any], as_of: datetime, known_at: datetime) -> Drawing:
+def draw_chain(
+    answer: Mapping[str, Any], as_of: datetime, known_at: datetime, frame: Frame = WIDE
+) -> Drawing:
     """Return the drawing of an answer of the route of beliefs, with these moments as cross-hair."""
     versions = answer["versions"]
     known = _list_known_times(versions)
     stretches = _merge_rows(_list_stretches(versions, known))
-    valid = _lay_out_valid_time(stretches)
+    valid = _lay_out_valid_time(stretches, frame)
     row_height = min(_TALLEST_ROW, max(_LEAST_ROW, _USUAL_HEIGHT / max(1, len(known))))
     row = bisect_right(known, known_at) - 1
     cross_x, cross_y = valid.find_place(as_of), TOP + (row + 0.5) * row_height
     artist = _Artist(versions, known, valid, row_height, as_of, row)
     known_ticks = []
-    for number, time in enumerate(known):
-        known_ticks.append(Tick(TOP + number * row_height, name_time(time)))
+    for number, label in enumerate(name_times(known)):
+        known_ticks.append(Tick(TOP + number * row_height, label))
     return Drawing(
         width=valid.end + 8,
         height=TOP + row_height * len(known) + BOTTOM,
@@ -139,7 +158,7 @@ def draw_chain(answer: Mapping[str, Any], as_of: datetime, known_at: datetime) -
 
 
 def _read(text: str) -> datetime:
-    time = read_time(text)
+    time = read_answer_time(text)
     assert time is not None
     return time
 
@@ -150,7 +169,7 @@ def _list_known_times(versions: Sequence[Mapping[str, Any]]) -> list[datetime]:
     for version in versions:
         for belief in version["beliefs"]:
             times.add(_read(belief["known_from"]))
-            if until := read_time(belief["known_until"]):
+            if until := read_answer_time(belief["known_until"]):
                 times.add(until)
     return sorted(times)
 
@@ -165,7 +184,7 @@ def _list_stretches(
     for number, version in enumerate(versions):
         for belief in version["beliefs"]:
             first = known.index(_read(belief["known_from"]))
-            until = read_time(belief["known_until"])
+            until = read_answer_time(belief["known_until"])
             end = known.index(until) if until else len(known)
             for since, ending in _list_times(belief):
                 stretches.append(_Stretch(number, since, ending, first, end))
@@ -181,7 +200,7 @@ def _list_times(belief: Mapping[str, Any]) -> list[tuple[datetime, datetime | No
     for cover in belief["covered"]:
         times.append((since, _read(cover["since"])))
         since = _read(cover["until"])
-    times.append((since, read_time(belief["valid_until"])))
+    times.append((since, read_answer_time(belief["valid_until"])))
     return [(start, end) for start, end in times if end is None or end - start >= _SAME]
 
 
@@ -200,7 +219,7 @@ def _merge_rows(stretches: Iterable[_Stretch]) -> list[_Stretch]:
 # --- the axis of valid time ----------------------------------------------------------------------
 
 
-def _lay_out_valid_time(stretches: Iterable[_Stretch]) -> _Axis:
+def _lay_out_valid_time(stretches: Iterable[_Stretch], frame: Frame) -> _Axis:
     ends = set()
     for stretch in stretches:
         ends.add(stretch.since)
@@ -211,25 +230,24 @@ def _lay_out_valid_time(stretches: Iterable[_Stretch]) -> _Axis:
         if not times or time - times[-1] >= _SAME:
             times.append(time)
     if not times:
-        return _Axis([], [LEFT], LEFT + _USUAL_WIDTH)
+        return _Axis([], [LEFT], LEFT + frame.width)
     weights = [2 + log1p((later - time).total_seconds() / 60) for time, later in pairwise(times)]
-    space = max(_USUAL_WIDTH - _OPEN_BAND, _LEAST_BAND * len(weights))
+    space = max(frame.width - frame.open_band, _LEAST_BAND * len(weights))
     spare = space - _LEAST_BAND * len(weights)
     places = [float(LEFT)]
     for weight in weights:
         places.append(places[-1] + _LEAST_BAND + spare * weight / sum(weights))
-    return _Axis(times, places, max(places[-1] + _OPEN_BAND, LEFT + _USUAL_WIDTH))
+    return _Axis(times, places, max(places[-1] + frame.open_band, LEFT + frame.width))
 
 
 def _label_valid_time(axis: _Axis) -> list[Tick]:
     """Return the ticks; a label that would touch the one before is left out."""
     ticks, free_from = [], 0.0
-    for place, time in zip(axis.places, axis.times, strict=False):
-        label = name_time(time)
+    for place, label in zip(axis.places, name_times(axis.times), strict=False):
         is_shown = place >= free_from
         if is_shown:
             free_from = place + len(label) * _TICK_LETTER + 8
-        ticks.append(Tick(place, label if is_shown else ""))
+        ticks.append(Tick(place, label if is_shown else "", free_from > axis.end + 8))
     return ticks
 
 
@@ -291,8 +309,8 @@ def _fit_text(text: str, number: int, width: float, height: float) -> list[str]:
 
 
 def _tell_stretch(stretch: _Stretch) -> str:
-    since = "always" if stretch.since.year == 1 else f"from {name_time(stretch.since)}"
-    return since if stretch.until is None else f"{since} until {name_time(stretch.until)}"
+    since = "always" if stretch.since.year == 1 else f"from {name_day(stretch.since)}"
+    return since if stretch.until is None else f"{since} until {name_day(stretch.until)}"
 
 
 def _tell_rows(
@@ -301,12 +319,12 @@ def _tell_rows(
     """Return what was believed in each row, as a sentence."""
     sentences = []
     listed = sorted(stretches, key=lambda one: one.since)
-    for row, time in enumerate(known):
+    for row, name in enumerate(name_times(known)):
         parts = []
         for stretch in listed:
             if stretch.first_row <= row < stretch.end_row:
                 text = versions[stretch.version]["content"] or "erased"
                 quoted = name_unseen(cut_text(text, 80))
                 parts.append(f"“{quoted}” {_tell_stretch(stretch)}")
-        sentences.append(f"Since {name_time(time)} believed: {'; '.join(parts) or 'nothing'}.")
+        sentences.append(f"Since {name} believed: {'; '.join(parts) or 'nothing'}.")
     return sentences

@@ -11,19 +11,24 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.console.rendering import render_template
-from app.console.times import Slider, read_time
+from app.console.times import find_exact_time, read_time
 from palimpsest_client import AsyncClient, NotFound
 
 _OF_EVERY_PAGE = ("agent", "as_of", "known_at")
+_TIMES = ("as_of", "known_at", "since", "until")
 # A redirect names by one of these words what was done; nothing else of an address is shown.
 _DONE = {
     "accepted": "Accepted.",
+    "added": "Stored.",
     "cancelled": "Cancelled.",
+    "changed": "Stored. What it ended stays in the past.",
     "corrected": "Replaced. The text before it stays in the past.",
+    "known": "Known already. Nothing was stored a second time.",
     "rejected": "Rejected. Everything stays as it was.",
     "retracted": "Ended. It stays in the past.",
     "saved": "Saved.",
     "started": "Started.",
+    "questioned": "Stored, and a question waits under Reviews.",
     "undone": "Undone. What was believed until now stays in the past.",
 }
 
@@ -55,15 +60,20 @@ class PageCall:
 
     @property
     def as_of(self) -> datetime | None:
-        return read_time(self.parameters.get("as_of"))
+        return self.read_time("as_of")
 
     @property
     def known_at(self) -> datetime | None:
-        return read_time(self.parameters.get("known_at"))
+        return self.read_time("known_at")
 
-    @property
-    def sliders(self) -> tuple[Slider, Slider]:
-        return Slider("as_of", self.as_of, self.now), Slider("known_at", self.known_at, self.now)
+    def read_time(self, name: str) -> datetime | None:
+        """Return the time of a parameter or, of a POST, of a field. Raises BadTime."""
+        return read_time(self.form.get(name) or self.parameters.get(name), self.now)
+
+    def find_exact_times(self) -> dict[str, str]:
+        """Return the times that the address has in words, as it would have them exactly."""
+        times = {name: find_exact_time(self.parameters.get(name), self.now) for name in _TIMES}
+        return {name: time for name, time in times.items() if time}
 
     @property
     def looks_back(self) -> bool:
@@ -109,12 +119,17 @@ class PageCall:
         """Return what the viewer has just done, as a sentence."""
         return _DONE.get(self.parameters.get("done", ""))
 
+    @property
+    def undoable(self) -> Sequence[str]:
+        """Return the operations in the log of what the viewer has just done."""
+        return self.request.query_params.getlist("log_id") if self.done else ()
+
     def choose(self, name: str, options: Sequence[str], usual: str | None = None) -> str:
         """Return the parameter if it is one of the options, else the usual or the first one."""
         value = self.parameters.get(name, "")
         return value if value in options else usual or options[0]
 
-    def link(self, path: str, **changes: Any) -> str:
+    def link(self, path: str, /, **changes: Any) -> str:
         """Return the address of a page for the same agent and moment.
 
         `changes` replace or add parameters; None leaves one out, and a list repeats one.
@@ -129,17 +144,12 @@ class PageCall:
 
     def render(self, template: str, status: int = 200, /, **values: Any) -> Response:
         """Return the page that the template makes of the values and this call."""
-        html = render_template(template, call=self, now=self.now, **values)
-        # A redirect may have led here, and the browser shall show where that is. A page that asks
-        # for itself again leads nowhere.
-        shown = self.request.headers.get("hx-current-url", self.address)
-        headers = {} if shown.endswith(self.address) else {"HX-Push-Url": self.address}
-        return HTMLResponse(html, status, headers)
+        return HTMLResponse(render_template(template, call=self, now=self.now, **values), status)
 
     def render_problem(self, status: int, title: str, detail: str) -> Response:
-        """Return the page that says what is wrong."""
-        return self.render("problem.html", status, title=title, detail=detail)
+        """Return the page that says what is wrong, and how to go on."""
+        return self.render("problem.html", status, title=title, detail=detail, status=status)
 
-    def lead_to(self, path: str, **changes: Any) -> Response:
+    def lead_to(self, path: str, /, **changes: Any) -> Response:
         """Return a redirect to another page for the same agent and moment."""
         return RedirectResponse(self.link(path, **changes), 303)

@@ -3,6 +3,8 @@
 import hashlib
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from app.api.times import parse_time
-from app.console.times import LAST_STEP, MARKS
 
 ASSETS = Path(__file__).parent / "assets"
 # Characters that would be invisible, or turn what stands around them.
@@ -20,6 +21,8 @@ _UNSEEN = re.compile(
 )
 # More marks on one letter than any language has; they would grow over other lines.
 _PILED_UP = re.compile("([\u0300-\u036f\u20d0-\u20ff]{4})[\u0300-\u036f\u20d0-\u20ff]+")
+# Texts that a sentence quotes, and its times.
+_QUOTE_OR_TIME = re.compile(r"(“[^”]*”|\d{4}-\d\d-\d\d(?: \d\d:\d\d UTC)?)")
 # Categories of characters that belong to the one before them.
 _CONTINUING = ("Mn", "Me", "Mc", "Cf", "Sk")
 _LONGEST = 280
@@ -59,20 +62,64 @@ def cut_text(content: str, longest: int) -> str:
 
 
 def show_time(value: str | datetime | None, otherwise: str = "") -> Markup:
-    """Return a time to the minute in UTC; midnight as its day, the earliest time as "always"."""
+    """Return the day of a time in UTC, without this year; pointing at it shows the exact time."""
     if value is None:
         return escape(otherwise)
-    time = value if isinstance(value, datetime) else parse_time(value)
-    time = time.astimezone(UTC)
-    exact = time.isoformat().replace("+00:00", "Z")
-    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exact, name_time(time))
+    time = parse_time(value).astimezone(UTC)
+    return _show_time(time, name_day(time, has_year=time.year != datetime.now(UTC).year))
 
 
-def name_time(time: datetime) -> str:
+def show_day(value: str | datetime | None, otherwise: str = "") -> Markup:
+    """Return the day of a time in UTC, with its year."""
+    if value is None:
+        return escape(otherwise)
+    time = parse_time(value).astimezone(UTC)
+    return _show_time(time, name_day(time))
+
+
+def show_clock(value: str) -> Markup:
+    """Return the minute of a time in UTC, for lists that name its day."""
+    time = parse_time(value)
+    return _show_time(time, f"{time:%H:%M}")
+
+
+def _show_time(time: datetime, words: str) -> Markup:
+    exact = time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    title = f"{name_day(time)}, {time:%H:%M:%S} UTC"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, title, words)
+
+
+def name_day(time: datetime, *, has_year: bool = True) -> str:
+    """Return the day as "22 Nov 2026"; the earliest time is "always"."""
     if time.year == 1:
         return "always"
-    is_day = (time.hour, time.minute, time.second) == (0, 0, 0)
-    return f"{time:%Y-%m-%d}" if is_day else f"{time:%Y-%m-%d %H:%M}"
+    day = f"{time.day} {time:%b}"
+    return f"{day} {time.year}" if has_year else day
+
+
+def name_times(times: Sequence[datetime]) -> list[str]:
+    """Return a name for each time: its day, and the minute of those that share a day."""
+    days = Counter(time.date() for time in times)
+    return [
+        f"{name_day(time)}, {time:%H:%M}" if days[time.date()] > 1 else name_day(time)
+        for time in times
+    ]
+
+
+def show_sentence(sentence: str, longest: int = 2000) -> Markup:
+    """Return a sentence of the API for a page, with its times as days."""
+    shown = Markup("")
+    for number, part in enumerate(_QUOTE_OR_TIME.split(show_plain_text(sentence, longest))):
+        is_time = number % 2 and not part.startswith("“")
+        shown += _show_time_of_sentence(part) if is_time else escape(part)
+    return Markup('<bdi class="text">{}</bdi>').format(shown)
+
+
+def _show_time_of_sentence(text: str) -> Markup:
+    try:
+        return show_time(text.removesuffix(" UTC"))
+    except ValueError:  # digits that are no date
+        return escape(text)
 
 
 def count_words(count: int, one: str, many: str | None = None) -> str:
@@ -97,10 +144,15 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.filters |= {"text": show_text, "plain_text": show_plain_text, "time": show_time}
+_ENVIRONMENT.filters |= {
+    "clock": show_clock,
+    "day": show_day,
+    "plain_text": show_plain_text,
+    "sentence": show_sentence,
+    "text": show_text,
+    "time": show_time,
+}
 _ENVIRONMENT.globals |= {
     "asset": name_asset,
     "count_words": count_words,
-    "last_step": LAST_STEP,
-    "marks_of_sliders": MARKS,
 }

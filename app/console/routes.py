@@ -29,6 +29,7 @@ from app.console.pages import (
     settings,
     story,
     sweeps,
+    tell,
     undo,
 )
 from app.console.rendering import ASSETS
@@ -66,9 +67,15 @@ _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("/agent", "POST", settings.save),
     ("/erasures", "POST", settings.erase),
     ("/story", "POST", story.store),
+    ("/tell", "GET", tell.show),
+    ("/tell", "POST", tell.tell),
 )
 # Reviews that are counted for the bar of each page.
 _MOST_COUNTED = 100
+_DATES = (
+    "Write a day, a month or a year, such as 15 June 2026, 2026-06-15 or 2026; or words, such as "
+    "yesterday, two weeks ago or last June."
+)
 # Whatever else is asked for below the console.
 _ELSEWHERE = "/{rest:path}"
 # What is known of whoever calls before the API has said it.
@@ -81,6 +88,7 @@ def list_routes(app: ASGIApp, *, needs_key: bool) -> list[BaseRoute]:
     console = _Console(app, needs_key=needs_key)
     return [
         *(console.build_route(*page) for page in _PAGES),
+        console.build_route("/help", "GET", _show_help),
         _build_route("/login", "GET", login.show),
         _build_route("/login", "POST", login.log_in),
         _build_route("/logout", "POST", login.log_out),
@@ -120,7 +128,9 @@ class _Console:
             call = self._build_call(request, client, await client.get_actor(), form)
             if call.agent is None and answer is not agents.show:
                 return RedirectResponse(f"{PATH}/agents", 303)
-            if call.agent and request.method == "GET":
+            if request.method == "GET" and (times := call.find_exact_times()):
+                return call.lead_to(request.url.path, **{**call.parameters, **times})
+            if call.agent:
                 call = replace(call, waiting=await _count_waiting_reviews(client))
             return await answer(call)
         except Unauthorized:
@@ -128,7 +138,7 @@ class _Console:
             await end_session(request, response)
             return response
         except BadTime as problem:
-            return call.render_problem(422, "Not a time", str(problem))
+            return call.render_problem(422, f"“{problem}” is no date", _DATES)
         except PalimpsestError as problem:
             title = str(problem.problem.get("title") or "No answer")
             return call.render_problem(problem.status or 503, title, problem.detail)
@@ -166,6 +176,10 @@ def _build_route(path: str, method: str, answer: Callable[[Request], Awaitable[R
 
     route = Route(PATH + path, endpoint, methods=[method], include_in_schema=False)
     return route
+
+
+async def _show_help(call: PageCall) -> Response:
+    return call.render("help.html")
 
 
 async def _say_there_is_no_page(call: PageCall) -> Response:

@@ -13,6 +13,8 @@ MOST_WORDS = 400
 # Words before the first difference that are shown of texts that begin alike for long.
 _CONTEXT = 20
 _LONGEST = 16_000
+# Of texts with less in common, marks would cover nearly all words.
+_LEAST_IN_COMMON = 0.5
 # A long run without spaces is compared in pieces.
 _WORD = re.compile(r"\S{1,40}\s*")
 _NOT_COMPARED = Markup(' <span class="quiet">… the rest is not compared</span>')
@@ -40,6 +42,17 @@ def mark_difference(
         _show(old, marked_olds, first=first, is_cut=len(old_words) > first + most),
         _show(new, marked_news, first=first, is_cut=len(new_words) > first + most),
     )
+
+
+def show_alone(text: str | None, most: int = MOST_WORDS) -> Markup:
+    """Return a text for a page without marks, cut as `mark_difference` cuts it."""
+    return mark_difference(text, text, most)[0]
+
+
+def are_alike(old: str | None, new: str | None) -> bool:
+    """Return True if two texts have half of their words in common, in the same order."""
+    olds, news = _fold(_split_words(old)[:MOST_WORDS]), _fold(_split_words(new)[:MOST_WORDS])
+    return SequenceMatcher(None, olds, news, autojunk=False).ratio() >= _LEAST_IN_COMMON
 
 
 def _split_words(text: str | None) -> list[str]:

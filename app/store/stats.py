@@ -19,6 +19,7 @@ from app.domain.version import Status
 from app.store.counting import build_is_due
 from app.store.engine import fetch_rows, lift_statement_timeout
 from app.store.fragments import AS_OF, CLOCK, HOLDS, LATEST, MOMENT, NEVER_SQL, ONE_VALUE
+from app.store.staleness import broken_relationships_sql
 from app.store.strength import STRENGTH, USAGE, half_life_values
 
 # The status of a memory as `domain/timeline.compute_status` has it. A test compares the two.
@@ -53,12 +54,14 @@ def _counts_by_value_sql(column: str, table: str, where: str = "true") -> str:
 
 
 _OF_AGENT = "agent_id = :agent"
+_OF_LAST_WEEK = f"created_at > {AS_OF} - interval '7 days'"
 
 # Count everything of an agent.
 _STATS = f"""
     WITH {MOMENT},
     version AS MATERIALIZED (
         SELECT
+            m.id,
             m.kind,
             b.tier,
             m.lifespan,
@@ -107,11 +110,17 @@ _STATS = f"""
         (SELECT count(*) FROM memory_beliefs WHERE {_OF_AGENT}) AS beliefs,
         (SELECT count(*) FROM memory_relationships WHERE {_OF_AGENT}) AS relationships,
         (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
+        (
+            SELECT count(*) FROM holding WHERE id = ANY(ARRAY(
+                SELECT tie.memory_id {broken_relationships_sql(past=False)}
+            ))
+        ) AS stale,
         (SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
         (SELECT count(*) FROM done) AS operations,
         (SELECT encode(log_head, 'hex') FROM agents WHERE {_OF_AGENT}) AS log_head,
         (SELECT count(hash) FROM done) AS log_length,
         {_counts_by_value_sql("operation", "done")} AS by_operation,
+        {_counts_by_value_sql("operation", "done", _OF_LAST_WEEK)} AS by_operation_last_week,
         {_counts_by_value_sql("decided_by", "done")} AS by_judge,
         {_counts_by_value_sql("status", "reviews", _OF_AGENT)} AS by_review_status,
         (SELECT avg(strength) FROM holding) AS mean_strength,

@@ -1,5 +1,6 @@
 """An agent in numbers: each is what the other routes show."""
 
+import json
 from collections import Counter
 from typing import Any
 from uuid import uuid4
@@ -8,7 +9,7 @@ import httpx
 import pytest
 
 from app.domain.version import Status
-from support.builders import SESSION, editor, end, problem, send, store
+from support.builders import SESSION, editor, end, link, problem, remembered, send, store
 from support.service_process import palimpsest
 from support.transfers import other, telling
 
@@ -66,6 +67,7 @@ def test_the_numbers_are_those_of_lists_and_log(client: httpx.Client) -> None:
     assert stats["chains"] == len({m["chain_id"] for m in memories})
     assert stats["operations"] == len(log)
     assert said(stats["by_operation"]) == counted(entry["operation"] for entry in log)
+    assert stats["by_operation_last_week"] == stats["by_operation"]
     assert said(stats["by_judge"]) == counted(entry["decided_by"] for entry in log)
     assert (stats["first_known_at"], stats["last_known_at"]) == (
         log[-1]["created_at"],
@@ -102,6 +104,24 @@ def test_the_statuses_are_those_of_any_history(server_url: str, template_url: st
                 assert said(stats["by_status"]) == counted(m["status"] for m in memories)
                 assert stats["by_status"]["merged"] > 0
                 assert stats["relationships"] > 0
+
+
+def test_operations_of_earlier_weeks_are_not_of_the_last_one(client: httpx.Client) -> None:
+    line = json.dumps({"content": "No meat", "created_at": "2020-01-01"})
+    ndjson = {"Content-Type": "application/x-ndjson"}
+    client.post("/v1/import", content=line, headers=ndjson).raise_for_status()
+    store(client, "I have a cat")
+    stats = stats_of(client)
+    assert (stats["by_operation"]["ADD"], stats["by_operation_last_week"]["ADD"]) == (2, 1)
+
+
+def test_what_rests_on_an_end_is_counted_as_stale(client: httpx.Client) -> None:
+    plan, base = remembered(client, "Ben owns the rollout", "The rollout is in May")
+    link(client, plan, base, "references")
+    assert stats_of(client)["stale"] == 0
+    client.post(f"/v1/memories/{base}/retract", json={}).raise_for_status()
+    listed = client.get("/v1/memories", params={"stale": True}).json()["items"]
+    assert stats_of(client)["stale"] == len(listed) == 1
 
 
 def test_slots_with_several_values_are_counted(client: httpx.Client) -> None:

@@ -30,7 +30,8 @@ def test_captures_are_listed_and_filtered(client: httpx.Client) -> None:
     capture = send(client)
     page = open_page(client, "/ui/captures")
     assert f"/ui/captures/{capture['capture_id']}?" in page
-    assert "1 of 1" in page
+    assert "I adopted a cat called Miso" in page
+    assert "2 facts, 1 skipped" in page
     assert "No capture matches" in open_page(client, "/ui/captures", session_id="other")
 
 
@@ -43,6 +44,14 @@ def test_a_message_shows_what_was_quoted_and_what_was_skipped(client: httpx.Clie
     assert "a request" in page
     assert f"/ui/facts/{fact['memory_id']}?" in page
     assert f"/ui/log/{fact['log_id']}?" in page
+
+
+def test_a_skipped_sentence_can_be_remembered_unless_it_is_a_question(client: httpx.Client) -> None:
+    capture = send(client, "I had pizza yesterday. What is the weather like?")
+    page = open_page(client, f"/ui/captures/{capture['capture_id']}")
+    assert page.count("Remember this one") == 1
+    assert 'name="content" value="I had pizza yesterday."' in page
+    assert 'name="session_id" value="s-1"' in page
 
 
 def test_hostile_messages_stay_text(client: httpx.Client) -> None:
@@ -77,7 +86,12 @@ def test_a_fact_marks_its_words_in_each_message_that_it_quotes(
     ]
     messages = [
         build_message(0, "Tea? Ok"),
-        build_message(1, "Yes. Why?", facts=[{"quotes": quotes}], skipped=[{"start": 5, "end": 9}]),
+        build_message(
+            1,
+            "Yes. Why?",
+            facts=[{"quotes": quotes}],
+            skipped=[{"start": 5, "end": 9, "reason": "question"}],
+        ),
     ]
     parts = split_message(messages[position], messages, number_facts(messages))
     assert [(part.text, part.look, part.notes) for part in parts] == expected

@@ -1,14 +1,14 @@
 """The drawing of a chain on both axes of time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
 
-from app.console.drawing import TOP, Box, Drawing, draw_chain
-from app.console.rendering import name_time
+from app.console.drawing import NARROW, TOP, Box, Drawing, draw_chain
+from app.console.rendering import name_day
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -189,7 +189,7 @@ def test_what_was_never_true_is_no_box() -> None:
     ]
     drawing = draw(build_answer(("Porto", beliefs)))
     assert len(drawing.boxes) == 1
-    assert drawing.sentences[-1] == "Since 2025-01-01 believed: nothing."
+    assert drawing.sentences[-1] == "Since 1 Jan 2025 believed: nothing."
 
 
 def test_a_stretch_of_a_microsecond_is_no_box() -> None:
@@ -201,12 +201,23 @@ def test_a_stretch_of_a_microsecond_is_no_box() -> None:
 
 def test_the_same_is_told_in_words() -> None:
     assert draw(build_late_arrival()).sentences == [
-        "Since 2024-01-05 believed: “Porto” from 2024-01-01.",
-        "Since 2026-02-01 believed: “Porto” from 2024-01-01 until 2026-01-01; "
-        "“Lisbon” from 2026-01-01.",
-        "Since 2026-09-01 believed: “Porto” from 2024-01-01 until 2025-06-01; "
-        "“Braga” from 2025-06-01 until 2026-01-01; “Lisbon” from 2026-01-01.",
+        "Since 5 Jan 2024 believed: “Porto” from 1 Jan 2024.",
+        "Since 1 Feb 2026 believed: “Porto” from 1 Jan 2024 until 1 Jan 2026; "
+        "“Lisbon” from 1 Jan 2026.",
+        "Since 1 Sep 2026 believed: “Porto” from 1 Jan 2024 until 1 Jun 2025; "
+        "“Braga” from 1 Jun 2025 until 1 Jan 2026; “Lisbon” from 1 Jan 2026.",
     ]
+
+
+@pytest.mark.parametrize("build", [build_late_arrival, lambda: build_long_chain(2)])
+def test_a_drawing_of_few_versions_fits_on_a_phone(build: Callable[[], dict[str, Any]]) -> None:
+    drawing = draw_chain(build(), NOW, NOW, NARROW)
+    assert drawing.width <= 328
+    assert drawing.boxes[-1].x + drawing.boxes[-1].width <= drawing.width
+    assert [tick.ends_there for tick in drawing.valid_ticks if tick.at > drawing.width - 60] in (
+        [],
+        [True],
+    )
 
 
 def test_what_always_held_opens_to_the_left() -> None:
@@ -214,8 +225,8 @@ def test_what_always_held_opens_to_the_left() -> None:
     drawing = draw(build_answer(("Porto", [always])))
     [box] = drawing.boxes
     assert box.opens_left
-    assert "always until 2026-01-01" in box.words
-    assert name_time(datetime(1, 1, 1, tzinfo=UTC)) == "always"
+    assert "always until 1 Jan 2026" in box.words
+    assert name_day(datetime(1, 1, 1, tzinfo=UTC)) == "always"
 
 
 @pytest.mark.parametrize("text", ["x" * 16_000, "\u202egnp.exe", "e\u0301" * 5000, "", "  ", None])

@@ -21,9 +21,10 @@ def test_the_newest_operation_stands_first_with_its_texts_in_words(client: httpx
     store(client, "I live in Porto", key="city")
     store(client, "I live in Lisbon", key="city")
     page = open_page(client)
+    assert re.search(r"<del>\s*<a [^>]*><bdi[^>]*>I live in Porto</bdi>", page)
     words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page))
-    assert "Stored a change: I live in Lisbon instead of I live in Porto" in words
-    assert words.index("Stored a change") < words.index("Stored: I live in Porto")
+    assert "Changed I live in Porto → I live in Lisbon" in words
+    assert words.index("Changed I live") < words.index("Stored I live in Porto")
 
 
 def test_filters_narrow_the_log(client: httpx.Client) -> None:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from app.console.pages.reviews import PAGE
+from app.console.word_difference import are_alike
 from support.builders import store
 from support.questions import CARS, MOVED, ask, open_agent, open_unsure
 
@@ -46,8 +47,8 @@ def test_both_texts_stand_side_by_side_with_their_difference(
     assert "I live in <ins>sunny Lisbon</ins>" in page
     assert "shadow mode" in page
     one = show(client, f"/ui/reviews/{waiting['review_id']}")
-    assert "What accepting does" in one
-    assert re.search(r"superseded</span>.*true from", one, re.DOTALL)
+    assert "What a yes changes" in one
+    assert re.search(r"replaced</span>.*true from", one, re.DOTALL)
 
 
 class _Labels(HTMLParser):
@@ -243,11 +244,38 @@ def test_each_page_says_how_many_reviews_wait(
     assert 'title="waiting"' not in show(client, "/ui")
 
 
-def test_questions_about_the_same_fact_stand_together(client: httpx.Client) -> None:
+def test_questions_about_the_same_fact_stand_in_one_card(client: httpx.Client) -> None:
     first, second = offer_changes(client, 2)
     again = store(client, "Box 0 is green", entity="box 0", key="colour")["review_id"]
-    places = [show(client).index(f'name="accept" value="{i}"') for i in (again, first, second)]
+    page = show(client)
+    places = [page.index(f'name="accept" value="{i}"') for i in (again, first, second)]
     assert places == sorted(places)
+    assert page.count('<section class="card">') == 2
+    assert re.search(r"<h2>2 questions about “<bdi[^>]*>Box 0 is red</bdi>”</h2>", page)
+
+
+def test_the_question_is_asked_in_words_that_lead_to_the_facts(
+    client: httpx.Client, waiting: dict[str, Any]
+) -> None:
+    (review,) = client.get("/v1/reviews").json()["items"]
+    question = re.search(r'<p class="question">(.*?)</p>', show(client), re.DOTALL)
+    assert question
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", question[1])).strip()
+    assert words == review["sentence"]
+    for memory_id in (review["memory_id"], review["candidates"][0]["memory_id"]):
+        assert f"/ui/facts/{memory_id}?" in question[1]
+    assert "Yes, it ended" in show(client)
+    assert "No, both are true" in show(client)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_marked"),
+    [("I live in Porto", "I live in Lisbon", True), ("I'm vegetarian", "I eat fish again", False)],
+)
+def test_only_texts_that_are_alike_have_their_differences_marked(
+    old: str, new: str, is_marked: bool
+) -> None:
+    assert are_alike(old, new) == is_marked
 
 
 def test_each_candidate_of_a_question_is_ticked_on_its_own(
@@ -257,7 +285,7 @@ def test_each_candidate_of_a_question_is_ticked_on_its_own(
         client.event_hooks = {}
         ids, found = ask(client, *CARS)
         page = show(client)
-        assert "Which of these ended?" in page
+        assert "What is ticked ended" in page
         assert "None of these" in page
         for each in ids:
             assert f'name="memory" value="{found["id"]}/{each}"' in page

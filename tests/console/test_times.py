@@ -1,49 +1,75 @@
-"""The sliders of the console: steps that stand for times."""
+"""The times of the console: dates in words, and how pages name them."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
-from app.console.times import LAST_STEP, find_step, find_time
+from app.console.rendering import name_day, name_times, show_sentence, show_time
+from app.console.times import BadTime, find_exact_time, format_time, read_time
 
 NOW = datetime(2026, 11, 23, 12, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("step", "age"),
+    ("text", "exact"),
     [
-        (0, timedelta(days=3652)),
-        (100, timedelta(days=365)),
-        (200, timedelta(days=30)),
-        (300, timedelta(days=1)),
-        (400, timedelta(hours=1)),
+        ("last June", "2026-06-01"),
+        ("June", "2026-06-01"),
+        ("June 2026", "2026-06-01"),
+        ("2026-06", "2026-06-01"),
+        ("2026", "2026-01-01"),
+        ("yesterday", "2026-11-22"),
+        (" Two  weeks ago ", "2026-11-09"),
+        ("15.06.2026", "2026-06-15"),
+        ("15 June", "2026-06-15"),
+        ("22 Nov 2026 at 10:30", "2026-11-22T10:30:00Z"),
+        ("Christmas", "2025-12-25"),
+        ("next Friday", "2026-11-27"),
+        ("2026-06-15T09:00:00+02:00", "2026-06-15T07:00:00Z"),
     ],
 )
-def test_a_mark_is_so_long_ago(step: int, age: timedelta) -> None:
-    time = find_time(step, NOW)
+def test_a_time_is_read_from_words_and_from_dates(text: str, exact: str) -> None:
+    time = read_time(text, NOW)
     assert time
-    assert timedelta() <= (NOW - time) - age < timedelta(days=1)
-    assert find_step(age) == step
+    assert format_time(time) == exact
 
 
-def test_the_last_step_is_the_present() -> None:
-    assert find_time(LAST_STEP, NOW) is None
-    assert find_step(timedelta(seconds=5)) == LAST_STEP
-    assert find_step(timedelta(days=-400)) == LAST_STEP
+@pytest.mark.parametrize("text", [None, "", " ", "now", "Now"])
+def test_the_present_is_no_time(text: str | None) -> None:
+    assert read_time(text, NOW) is None
 
 
-def test_each_step_is_later_than_the_one_before_or_the_same_day() -> None:
-    times = [find_time(step, NOW) for step in range(LAST_STEP)]
-    assert times == sorted(time for time in times if time)
+@pytest.mark.parametrize(
+    "text", ["yesterdayish", "in March I moved", "soon", "31 February 2026", "x" * 9000]
+)
+def test_what_is_no_date_is_refused(text: str) -> None:
+    with pytest.raises(BadTime):
+        read_time(text, NOW)
 
 
-@pytest.mark.parametrize("step", range(0, 440, 7))
-def test_a_step_is_found_again_by_its_time(step: int) -> None:
-    time = find_time(step, NOW)
-    assert time
-    assert abs(find_step(NOW - time) - step) <= 3
+def test_only_words_are_spelt_out_in_an_address() -> None:
+    assert find_exact_time("last June", NOW) == "2026-06-01"
+    for exact in ("2026-06-15", "2026", "2026-06-15T09:00:00Z", "now", None):
+        assert find_exact_time(exact, NOW) is None
 
 
-def test_a_step_beyond_the_first_is_the_first() -> None:
-    assert find_step(timedelta(days=9999)) == 0
-    assert find_time(-5, NOW) == find_time(0, NOW)
+def test_a_day_is_named_as_people_write_it() -> None:
+    assert name_day(NOW) == "23 Nov 2026"
+    assert name_day(datetime(1, 1, 1, tzinfo=UTC)) == "always"
+    this_year = datetime.now(UTC).year
+    shown = show_time(f"{this_year}-03-05T10:30:07Z")
+    assert ">5 Mar</time>" in shown
+    assert f'title="5 Mar {this_year}, 10:30:07 UTC"' in shown
+    assert ">5 Mar 2019</time>" in show_time("2019-03-05T10:30:07Z")
+
+
+def test_times_of_one_day_are_told_apart() -> None:
+    times = [NOW.replace(month=10), NOW, NOW.replace(hour=9)]
+    assert name_times(times) == ["23 Oct 2026", "23 Nov 2026, 12:30", "23 Nov 2026, 09:30"]
+
+
+def test_a_sentence_names_days_but_quotes_as_written() -> None:
+    shown = show_sentence("“Due 2019-03-05” was stored, true from 2019-03-05 10:30 UTC")
+    assert "“Due 2019-03-05”" in shown
+    assert ">5 Mar 2019</time>" in shown
+    assert show_sentence("<b> ends at 2019-03-05").count("&lt;b&gt;") == 1

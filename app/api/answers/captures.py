@@ -142,6 +142,16 @@ class CaptureSummary(AnswerBase):
     )
     finished_at: Time | None
 
+
+class ListedCapture(CaptureSummary):
+    """A capture in a list: its beginning, and what was read from it."""
+
+    first_words: str | None = Field(
+        description="Up to 200 characters of its first message; null if no word is left."
+    )
+    facts: int = Field(description="Facts that were read from its messages.")
+    skipped: int = Field(description="Parts of its messages that became no fact.")
+
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         return cls.from_values({**row, "capture_id": row["id"], "total": row["turns"]})
@@ -150,7 +160,7 @@ class CaptureSummary(AnswerBase):
 class CapturesAnswer(AnswerBase):
     """Captures, newest first; the messages of each stand in the capture itself."""
 
-    items: list[CaptureSummary]
+    items: list[ListedCapture]
     next_cursor: str | None
 
 

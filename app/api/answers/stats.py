@@ -83,6 +83,9 @@ class StatsOut(AnswerBase):
     look_again: int = Field(
         description="Memories whose judges gave no answer, or whose candidates moved meanwhile."
     )
+    stale: int = Field(
+        description="Memories that hold and rest on one that has ended (`stale_because`)."
+    )
     text_bytes: int = Field(description="Bytes of the contents in UTF-8.")
     operations: int = Field(description="How many operations the log has.")
     log_head: str | None = Field(
@@ -92,6 +95,9 @@ class StatsOut(AnswerBase):
     log_length: int = Field(description="Operations in the chain that `log_head` ends.")
     by_operation: dict[Operation, int] = Field(
         description="How many operations of each kind the log has."
+    )
+    by_operation_last_week: dict[Operation, int] = Field(
+        description="How many of them became known in the seven days before `as_of`."
     )
     by_judge: dict[Judge, int] = Field(description="Who decided them.")
     reviews: dict[ReviewStatus, int] = Field(description="How many reviews there are, by status.")
@@ -111,6 +117,7 @@ class StatsOut(AnswerBase):
             "by_status": by_status,
             "holding": holding,
             "by_operation": _complete_counts(Operation, row["by_operation"]),
+            "by_operation_last_week": _complete_counts(Operation, row["by_operation_last_week"]),
             "by_judge": _complete_counts(Judge, row["by_judge"]),
             "reviews": _complete_counts(ReviewStatus, row["by_review_status"]),
         }

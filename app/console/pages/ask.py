@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from app.console.page_call import PageCall
 
-_MODES = ("hybrid", "vector", "text")
+_MODES = {"hybrid": "meaning and words", "vector": "meaning", "text": "words"}
 _LIMITS = (10, 50, 200)
 _BUDGETS = (200, 1000, 4000)
 
@@ -14,7 +14,7 @@ async def show(call: PageCall) -> Response:
     query = call.parameters.get("q", "").strip()
     if call.parameters.get("view") == "context":
         return await _show_context(call, query)
-    mode = call.choose("mode", _MODES)
+    mode = call.choose("mode", tuple(_MODES))
     limit = int(call.choose("limit", [str(limit) for limit in _LIMITS]))
     every = call.parameters.get("every") == "1"
     results, turns = [], []

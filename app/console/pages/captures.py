@@ -38,6 +38,11 @@ REASONS = {
     "no_statement": "states nothing",
     "language_not_read": "in a language that is not read",
 }
+# What a person may want to have stored although it was skipped.
+_REPAIRABLE = (
+    *("event", "wish", "small_talk", "quotation", "request", "unsupported", "unclear_pronoun"),
+    *("not_personal", "no_statement", "language_not_read"),
+)
 # What became of a fact, by the name of the operation.
 OUTCOMES = {
     "ADD": "stored",
@@ -55,20 +60,25 @@ STATES = {"pending": "being read", "done": "read", "failed": "failed"}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters of a message, and the number of the fact that quotes them; None: skipped."""
+    """Characters of a message: the number of the fact that quotes them, or why it was skipped."""
 
     start: int
     end: int
-    number: int | None
+    number: int | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a message: quoted, skipped or neither, and the facts whose quotes end with it."""
+    """A part of a message: quoted, skipped or neither.
+
+    `notes` are the numbers of the facts whose quotes end with it, `reason` why it was skipped.
+    """
 
     text: str
     look: str
     notes: tuple[int, ...]
+    reason: str = ""
 
 
 async def show(call: PageCall) -> Response:
@@ -95,15 +105,20 @@ async def show_capture(call: PageCall) -> Response:
     shown = []
     for message in messages[call.first : end]:
         parts = split_message(message, messages, numbers)
-        shown.append((message, parts, numbers.get(message["position"], 0)))
+        quoted = {number for part in parts for number in part.notes}
+        before = numbers[message["position"]]
+        own = range(before + 1, before + 1 + len(message["facts"]))
+        shown.append((message, parts, [number for number in own if number not in quoted]))
     has_stored = any(fact["log_id"] for message in messages for fact in message["facts"])
     return call.render(
         "capture.html",
         capture=capture,
         messages=shown,
+        facts=dict(enumerate((fact for one in messages for fact in one["facts"]), 1)),
         next_first=end if end < len(messages) else None,
         most=MOST_ROWS,
         reasons=REASONS,
+        repairable=_REPAIRABLE,
         outcomes=OUTCOMES,
         states=STATES,
         may_undo=call.may("review") and has_stored,
@@ -135,7 +150,7 @@ def split_message(
 ) -> list[Part]:
     """Return the parts of a message, cut where quotes and skipped parts begin and end."""
     content = message["content"] or ""
-    spans = [Span(part["start"], part["end"], None) for part in message["skipped"]]
+    spans = [Span(part["start"], part["end"], reason=part["reason"]) for part in message["skipped"]]
     spans += _list_quotes(message, messages, numbers)
     edges = {0, len(content)}
     for span in spans:
@@ -180,4 +195,5 @@ def _build_part(content: str, start: int, end: int, spans: Iterable[Span]) -> Pa
         look = "quoted"
     elif covering:
         look = "skipped"
-    return Part(content[start:end], look, tuple(notes))
+    reason = covering[0].reason if look == "skipped" else ""
+    return Part(content[start:end], look, tuple(notes), reason)

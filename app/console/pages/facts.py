@@ -7,10 +7,10 @@ from uuid import uuid4
 
 from starlette.responses import Response
 
-from app.console.drawing import LEFT, draw_chain
+from app.console.drawing import LEFT, NARROW, WIDE, draw_chain
 from app.console.memories import find_memories
 from app.console.page_call import PageCall
-from app.console.times import read_moved_sliders, read_time
+from app.console.words import JUDGES
 from palimpsest_client import NotFound
 
 _LISTED = 20
@@ -21,8 +21,6 @@ Answer = TypeVar("Answer")
 async def show(call: PageCall) -> Response:
     """Show the fact at the moment of the page, with all that is known about it today."""
     memory_id = call.request.path_params["memory_id"]
-    if moved := read_moved_sliders(call.parameters, call.now):
-        return call.lead_to(f"/ui/facts/{memory_id}", **moved)
     client, reader = call.client, call.reader
     memory, there, why, beliefs, reviews, ties = await asyncio.gather(
         client.get_memory(memory_id),
@@ -43,15 +41,47 @@ async def show(call: PageCall) -> Response:
         memory=memory,
         there=there,
         why=why,
-        drawing=draw_chain(beliefs, call.as_of or call.now, call.known_at or call.now),
+        drawings=[
+            draw_chain(beliefs, call.as_of or call.now, call.known_at or call.now, frame)
+            for frame in (WIDE, NARROW)
+        ],
         left=LEFT,
         contents=contents,
         versions=beliefs["versions"],
         reviews=reviews["items"],
-        ties=ties["items"],
+        ties=[_name_tie(tie, memory_id) for tie in ties["items"]],
+        judges=JUDGES,
         fields=list_fields(memory),
         idempotency_key=uuid4().hex,
     )
+
+
+# How the other fact stands to this one, by the type of the link and whether this is its source.
+_TIES = {
+    ("supersedes", True): "replaced",
+    ("supersedes", False): "replaced by",
+    ("merged_into", True): "merged into",
+    ("merged_into", False): "merged from",
+    ("contradicts", True): "contradicts",
+    ("contradicts", False): "contradicted by",
+    ("expands", True): "says more than",
+    ("expands", False): "said in more words by",
+    ("references", True): "rests on",
+    ("references", False): "what rests on this:",
+    ("causes", True): "causes",
+    ("causes", False): "caused by",
+    ("enables", True): "makes possible",
+    ("enables", False): "made possible by",
+    ("sequential", True): "followed by",
+    ("sequential", False): "follows",
+}
+
+
+def _name_tie(tie: Mapping[str, Any], memory_id: str) -> tuple[str, str]:
+    """Return how the other fact of a link stands to this one, and its id."""
+    is_source = tie["source_id"] == memory_id
+    words = _TIES.get((tie["type"], is_source), "related to")
+    return words, tie["target_id"] if is_source else tie["source_id"]
 
 
 async def _find(answer: Awaitable[Answer]) -> Answer | None:
@@ -64,12 +94,10 @@ async def _find(answer: Awaitable[Answer]) -> Answer | None:
 
 def list_fields(memory: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what is set of a memory beside its text, each with the name that people read."""
-    dated = memory["dated_by"]
     slot = (memory["entity"], memory["category"], memory["key"])
     values = [
         ("about", " / ".join(filter(None, slot))),
         ("value", memory["value"]),
-        ("dated by the words", f"“{dated['text']}”" if dated else None),
         ("importance", f"{memory['importance']:.2f}, strength {memory['strength']:.2f}"),
         ("confidence", f"{memory['confidence']:.2f}, trust {memory['trust']}"),
         ("confirmed", f"{memory['access_count']} times" if memory["access_count"] else None),
@@ -87,7 +115,7 @@ async def retract(call: PageCall) -> Response:
     never_true = call.form.get("never_true") == "1"
     await call.client.retract(
         memory_id,
-        at=None if never_true else read_time(call.form.get("at", "").strip()),
+        at=None if never_true else call.read_time("at"),
         reason=call.form.get("reason", "").strip() or None,
         never_true=never_true,
         if_match=call.form.get("etag"),
@@ -101,7 +129,7 @@ async def correct(call: PageCall) -> Response:
     answer = await call.client.supersede(
         call.request.path_params["memory_id"],
         content=call.form.get("content", "").strip(),
-        valid_from=read_time(call.form.get("valid_from", "").strip()),
+        valid_from=call.read_time("valid_from"),
         if_match=call.form.get("etag"),
         idempotency_key=call.form.get("idempotency_key"),
     )

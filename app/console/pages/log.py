@@ -1,16 +1,17 @@
 """The log: every operation, in plain words, and what it read and wrote."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from starlette.responses import Response
 
 from app.console.memories import Memory, find_memories
 from app.console.page_call import PageCall
-from app.console.times import read_time
-from app.domain.relation import Judge, Operation
+from app.console.words import JUDGES, OPERATIONS, RELATIONS
+from app.domain.relation import Operation
 
 PAGE = 50
 # The memories of a row that are shown by their texts.
@@ -19,31 +20,6 @@ _FILTERS = ("operation", "decided_by", "actor", "session_id", "memory_id")
 _TIMES = ("since", "until")
 
 Entry = Mapping[str, Any]
-
-# What an operation did to its memory, and how others come into it, by its name.
-WORDS = {
-    Operation.ADD: ("stored", ""),
-    Operation.UPDATE: ("stored a change", "instead of"),
-    Operation.DELETE: ("ended", ""),
-    Operation.MERGE: ("merged", "with"),
-    Operation.SUPERSEDE: ("stored", "instead of"),
-    Operation.NOOP: ("changed nothing", ""),
-    Operation.AMEND: ("corrected", ""),
-    Operation.REVERT: ("undid an operation", ""),
-    Operation.ERASE: ("erased", ""),
-}
-# Who decided, in words, by the name of the judge.
-JUDGES = {
-    Judge.CALLER: "the caller",
-    Judge.RULE: "a rule",
-    Judge.SIGNALS: "signals",
-    Judge.LOCAL: "the local judge",
-    Judge.MODEL: "a language model",
-    Judge.FALLBACK: "caution: no judge was sure",
-    Judge.SWEEP: "a sweep",
-    Judge.REVIEWER: "a reviewer",
-    Judge.AGENT: "the agent",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +43,17 @@ async def show(call: PageCall) -> Response:
     """Show a page of the log, newest first."""
     filters = {n: call.parameters[n] for n in (*_FILTERS, *_TIMES) if call.parameters.get(n)}
     wanted: dict[str, Any] = {name: filters.get(name) for name in _FILTERS}
-    wanted |= {name: read_time(filters.get(name)) for name in _TIMES}
+    wanted |= {name: call.read_time(name) for name in _TIMES}
     cursor = call.parameters.get("cursor")
     page = await call.client.list_log(limit=PAGE, cursor=cursor, **wanted).page()
     entries = page["items"]
     return call.render(
         "log.html",
-        entries=entries,
+        days=_group_by_day(entries),
         memories=await find_memories(call, _list_ids(entries)),
         more=page["next_cursor"],
         filters=filters,
-        words=WORDS,
+        words=OPERATIONS,
         judges=JUDGES,
         list_others=list_others,
         may_undo=call.may("review") and any(can_be_undone(entry) for entry in entries),
@@ -90,19 +66,29 @@ async def show_entry(call: PageCall) -> Response:
     entry = await call.client.get_log_entry(call.request.path_params["log_id"])
     states = list_states(entry)
     before = {state["id"] for state in entry["before_state"] if "id" in state}
+    written = states.keys() - before
     return call.render(
         "log_entry.html",
         entry=entry,
         states=states,
-        written=states.keys() - before,
+        changes=list_changes(states),
+        readable=_READABLE,
+        relations=RELATIONS,
+        written=written,
         memories=await find_memories(call, [*_list_ids([entry]), *states]),
         beyond=[state for state in entry["after_state"] if "id" not in state],
-        words=WORDS,
+        words=OPERATIONS,
         judges=JUDGES,
         list_others=list_others,
         write_json=_write_json,
         may_undo=call.may("review") and can_be_undone(entry),
     )
+
+
+def _group_by_day(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    """Return the days of entries that are in order, each with the time of its first entry."""
+    days = [list(day) for _, day in groupby(entries, key=lambda entry: entry["created_at"][:10])]
+    return [(day[0]["created_at"], day) for day in days]
 
 
 def can_be_undone(entry: Entry) -> bool:
@@ -132,6 +118,27 @@ def list_states(entry: Entry) -> dict[str, list[Difference]]:
             after[one].setdefault("content", before[one]["content"])
     ids = dict.fromkeys((*before, *after))
     return {one: _compare(before.get(one, {}), after.get(one, {})) for one in ids}
+
+
+# The fields of a memory that say something to people.
+_READABLE = {
+    "valid_from": "true from",
+    "valid_until": "true until",
+    "void": "withdrawn",
+    "kind": "kind",
+    "tier": "tier",
+    "value": "value",
+    "importance": "importance",
+    "trust": "trust",
+}
+
+
+def list_changes(states: Mapping[str, Sequence[Difference]]) -> dict[str, list[Difference]]:
+    """Return the differences of each memory that say something to people, by its id."""
+    return {
+        memory_id: [field for field in fields if field.is_one and field.field in _READABLE]
+        for memory_id, fields in states.items()
+    }
 
 
 def _flatten_states(states: Iterable[Memory]) -> dict[str, dict[str, Any]]:

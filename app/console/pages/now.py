@@ -1,4 +1,4 @@
-"""What an agent believes: now, or at any moment on both axes of time."""
+"""What an agent remembers: now, or at any moment on both axes of time."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,117 +7,110 @@ from typing import Any
 
 from starlette.responses import Response
 
+from app.console.memories import Memory, find_memories
 from app.console.page_call import PageCall
 from app.console.pages.story import name_story_agent
-from app.console.times import read_moved_sliders
-from palimpsest_client import AsyncClient
+from app.console.subjects import group_by_subject
+from palimpsest_client import NotFound
 
-PAGE = 50
-_FILTERS = ("q", "entity", "category", "key", "kind")
-
-Memory = Mapping[str, Any]
-# The facts of a category, and the categories of an entity, in the order of their names.
-Group = tuple[str, list[tuple[str, list[Memory]]]]
+PAGE = 200
+_FILTERS = ("q", "entity", "category", "key", "kind", "stale")
+# Operations after which something else holds than before.
+_CHANGES = ("UPDATE", "SUPERSEDE", "DELETE", "MERGE", "REVERT")
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is different today about a fact of the past: `kind` is "gone" or "changed"."""
+    """What became of a fact of the past since then, and what replaced it, if anything did."""
 
-    kind: str
     words: str
+    at: str | None = None
+    successor: Memory | None = None
 
 
 async def show(call: PageCall) -> Response:
-    """Show the facts that hold at the moment of the page."""
+    """Show the facts that hold at the moment of the page, and the agent in numbers."""
     filters = {name: call.parameters[name] for name in _FILTERS if call.parameters.get(name)}
-    if moved := read_moved_sliders(call.parameters, call.now):
-        return call.lead_to("/ui", **filters, **moved)
-    (facts, more), today = await asyncio.gather(
-        _read_facts(call, filters), _read_today(call, filters)
+    is_home = not filters and not call.looks_back and "cursor" not in call.parameters
+    (facts, more), stats = await asyncio.gather(
+        _read_facts(call, filters), _find_stats(call) if is_home else _find_nothing()
     )
-    if not facts and not filters and await call.find_agent() is None:
+    if is_home and stats is None:
         address = str(call.request.base_url).rstrip("/")
         story_agent = name_story_agent(call.viewer)
         return call.render("welcome.html", story_agent=story_agent, address=address)
-    marks, since_then = await _compare_with_today(call, facts, today)
     return call.render(
         "now.html",
         facts=facts,
-        groups=[] if "q" in filters else group_facts(facts),
+        subjects=[] if "q" in filters else group_by_subject(facts),
         more=more,
         filters=filters,
-        marks=marks,
-        since_then=since_then,
+        marks=await _find_marks(call, facts) if call.looks_back else {},
+        stats=stats,
+        changed=sum(stats["by_operation_last_week"][name] for name in _CHANGES) if stats else 0,
     )
 
 
-async def _read_today(call: PageCall, filters: Mapping[str, str]) -> Sequence[Memory]:
-    """Return what is believed today, if the page looks back; a search is not compared."""
-    if not call.looks_back or "q" in filters:
-        return ()
-    page = await call.client.list_memories(limit=PAGE, **_list_slot_filters(filters)).page()
-    return page["items"]
+async def _find_nothing() -> None:
+    return None
 
 
-async def _compare_with_today(
-    call: PageCall, facts: Sequence[Memory], today: Sequence[Memory]
-) -> tuple[dict[str, Mark], list[Memory]]:
-    """Return what is different today about the facts, and what is believed only since then."""
-    if not call.looks_back:
-        return {}, []
-    same, then = await asyncio.gather(
-        _read_by_ids(call.client, facts), _read_by_ids(call.reader, today)
-    )
-    since_then = []
-    for fact in today:
-        if fact["id"] not in then or then[fact["id"]]["status"] != "current":
-            since_then.append(fact)
-    return mark_differences(facts, same), since_then
+async def _find_stats(call: PageCall) -> Mapping[str, Any] | None:
+    """Return the agent in numbers, None if nothing was ever written to it."""
+    assert call.agent is not None
+    try:
+        return await call.client.get_stats(call.agent)
+    except NotFound:
+        return None
 
 
-async def _read_by_ids(client: AsyncClient, facts: Sequence[Memory]) -> dict[str, Memory]:
-    """Return the same memories at another moment, by their ids."""
-    if not facts:
-        return {}
-    ids = [fact["id"] for fact in facts]
-    page = await client.list_memories(ids=ids, include_superseded=True, limit=len(ids)).page()
-    return {memory["id"]: memory for memory in page["items"]}
+async def _find_marks(call: PageCall, facts: Sequence[Memory]) -> dict[str, Mark]:
+    """Return a mark for each fact of the past that no longer holds, or from another time on."""
+    today = await find_memories(call, [fact["id"] for fact in facts])
+    successors = await find_memories(call, [fact["superseded_by"] for fact in today.values()])
+    return mark_differences(facts, today, successors)
 
 
-def mark_differences(facts: Iterable[Memory], today: Mapping[str, Memory]) -> dict[str, Mark]:
-    """Return a mark for each fact that no longer holds today, or holds since another time."""
+def mark_differences(
+    facts: Iterable[Memory], today: Mapping[str, Memory], successors: Mapping[str, Memory]
+) -> dict[str, Mark]:
+    """Return what is different today about each of the facts, by its id."""
     marks = {}
     for fact in facts:
         now = today.get(fact["id"])
-        if now is None or now["status"] != "current":
-            marks[fact["id"]] = Mark("gone", f"today: {now['status'] if now else 'unknown'}")
+        if now is None:
+            marks[fact["id"]] = Mark("unknown today")
+        elif now["status"] != "current":
+            successor = successors.get(now["superseded_by"] or "")
+            marks[fact["id"]] = Mark(_ENDS[now["status"]], now["valid_until"], successor)
         elif now["valid_from"] != fact["valid_from"]:
-            marks[fact["id"]] = Mark("changed", "today: true from another time")
+            marks[fact["id"]] = Mark("today true from another day on:", now["valid_from"])
     return marks
+
+
+# What became of a fact that does not hold, by its status.
+_ENDS = {
+    "superseded": "replaced",
+    "merged": "merged",
+    "retracted": "ended",
+    "expired": "ended as stated",
+    "reverted": "withdrawn",
+    "erased": "erased",
+    "scheduled": "moved to the future",
+    "covered": "something else holds for a while",
+}
 
 
 async def _read_facts(
     call: PageCall, filters: Mapping[str, str]
 ) -> tuple[list[Memory], str | None]:
     """Return a page of facts, best first for a search, and the cursor of the next page."""
-    slot = _list_slot_filters(filters)
+    wanted: dict[str, Any] = {name: text for name, text in filters.items() if name != "q"}
     if query := filters.get("q"):
-        answer = await call.reader.search(query, limit=PAGE, **slot)
+        wanted.pop("stale", None)
+        answer = await call.reader.search(query, limit=50, **wanted)
         return [result["memory"] for result in answer["results"]], None
+    wanted["stale"] = True if "stale" in filters else None
     cursor = call.parameters.get("cursor")
-    page = await call.reader.list_memories(limit=PAGE, cursor=cursor, **slot).page()
+    page = await call.reader.list_memories(limit=PAGE, cursor=cursor, **wanted).page()
     return list(page["items"]), page["next_cursor"]
-
-
-def _list_slot_filters(filters: Mapping[str, str]) -> dict[str, Any]:
-    return {name: value for name, value in filters.items() if name != "q"}
-
-
-def group_facts(facts: Iterable[Memory]) -> list[Group]:
-    """Return the facts by entity and category, the user's first."""
-    groups: dict[str, dict[str, list[Memory]]] = {}
-    for fact in facts:
-        groups.setdefault(fact["entity"], {}).setdefault(fact["category"], []).append(fact)
-    ordered = sorted(groups.items(), key=lambda group: (group[0] != "user", group[0]))
-    return [(entity, sorted(categories.items())) for entity, categories in ordered]

@@ -1,16 +1,20 @@
 """Changes that wait for a person: look at them, decide one or several, and take it back."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from app.console.page_call import PageCall
-from app.console.word_difference import MOST_WORDS, mark_difference
+from app.console.rendering import name_unseen
+from app.console.word_difference import MOST_WORDS, are_alike, mark_difference, show_alone
+from app.console.words import JUDGES, RELATIONS
+from app.domain.context import quote_safely
 from palimpsest_client import PalimpsestError
 
 PAGE = 25
@@ -24,7 +28,7 @@ _HOLDING = ("current", "scheduled", "covered")
 _STATUSES = ("pending", "accepted", "rejected", "overtaken", "expired")
 # Why a person is asked, by the source of a review: in short, and in a sentence.
 REASONS = {
-    "low_confidence": ("not sure", "The judgment was not sure enough."),
+    "low_confidence": ("not sure", "The judges were not sure enough."),
     "judges_disagree": ("judges disagree", "One judge saw a change, and another saw none."),
     "constraint": ("a constraint", "It would end a constraint, which only a person may."),
     "shadow": ("shadow mode", "The agent is in shadow mode: every change is asked for."),
@@ -40,20 +44,37 @@ _CHOICES = ("low_confidence", "judges_disagree")
 _ENDS = ("UPDATE", "CONTRADICTION", "RETRACTION")
 
 
+# Characters of a text that the sentence of a question quotes.
+_LONGEST_QUOTE = 200
+_QUOTED = re.compile("(“[^“”]*”)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words of a question: a text of a memory, with its id if that is stored, or others."""
+
+    text: Markup
+    is_quoted: bool = False
+    memory_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """A review as a page asks about it.
 
-    `old` has the text of each candidate in their order; in it and in `new` the differences are
-    marked if there is one candidate. `yes` and `no` are the words of the buttons. Of a choice,
+    `question` are the parts of the sentence. `old` has the text of each candidate in their order;
+    in it and in `new` the differences are marked if there is one candidate. `has_sides`: the texts
+    are longer than the sentence quotes. `yes` and `no` are the words of the buttons. Of a choice,
     each candidate is ticked on its own.
     """
 
     review: Mapping[str, Any]
+    question: Sequence[Part]
     old: Sequence[Markup]
     new: Markup
     reason: str
     is_choice: bool
+    has_sides: bool
     yes: str
     no: str
 
@@ -73,9 +94,11 @@ async def show(call: PageCall) -> Response:
         statuses=_STATUSES,
         source=source,
         sources=[(name, REASONS[name][0], counts[name]) for name in REASONS if counts[name]],
-        cards=[build_card(review, _WORDS_IN_LIST) for review in _group(page["items"])],
+        groups=[
+            [build_card(review, _WORDS_IN_LIST) for review in group]
+            for group in _group(page["items"])
+        ],
         more=page["next_cursor"],
-        undoable=call.request.query_params.getlist("log_id"),
     )
 
 
@@ -85,36 +108,59 @@ def _read_source(call: PageCall) -> str | None:
     return source if source in REASONS else None
 
 
-def _group(reviews: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the reviews so that those about the same stored fact follow one another."""
-    places: dict[str, int] = {}
-
-    def find_place(review: Mapping[str, Any]) -> int:
+def _group(reviews: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Return the reviews about each stored fact, the fact of the newest review first."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for review in reviews:
         about = review["candidates"][0]["memory_id"] if review["candidates"] else review["id"]
-        return places.setdefault(about, len(places))
-
-    return sorted(reviews, key=find_place)
+        groups.setdefault(about, []).append(review)
+    return list(groups.values())
 
 
 def build_card(review: Mapping[str, Any], most_words: int) -> Card:
-    olds = [each["content"] for each in review["candidates"]]
-    pairs = [mark_difference(old, review["content"], most_words) for old in olds]
-    [new, _] = mark_difference(review["content"], review["content"], most_words)
+    candidates = review["candidates"]
+    new, old = show_alone(review["content"], most_words), []
+    for each in candidates:
+        old.append(show_alone(each["content"], most_words))
+    if len(candidates) == 1 and are_alike(candidates[0]["content"], review["content"]):
+        old[0], new = mark_difference(candidates[0]["content"], review["content"], most_words)
+    texts = [(review["content"], new, review["memory_id"])]
+    for each, text in zip(candidates, old, strict=True):
+        texts.append((each["content"], text, each["memory_id"]))
     yes, no = "Yes", "No"
     if review["relation"] in _ENDS:
         yes, no = "Yes, it ended", "No, both are true"
     is_choice = _is_choice(review)
     if is_choice:
-        no = "None of these"
+        yes, no = "What is ticked ended", "None of these"
     return Card(
         review=review,
-        old=[old for old, _ in pairs],
-        new=pairs[0][1] if len(pairs) == 1 else new,
+        question=list(_split_question(review["sentence"], texts, is_choice=is_choice)),
+        old=old,
+        new=new,
         reason=REASONS[review["source"]][1],
         is_choice=is_choice,
+        has_sides=any(len(text or "") > _LONGEST_QUOTE for text, _, _ in texts),
         yes=yes,
         no=no,
     )
+
+
+def _split_question(
+    sentence: str, texts: Sequence[tuple[str | None, Markup, str | None]], *, is_choice: bool
+) -> Iterator[Part]:
+    """Yield the parts of a sentence; of a choice, the candidates are listed below it instead."""
+    if is_choice:
+        sentence = sentence.partition(": (a)")[0] + "?"
+    for part in filter(None, _QUOTED.split(sentence)):
+        words = part.strip("“”")
+        is_quoted = words != part
+        for text, marked, memory_id in texts if is_quoted else ():
+            if text and quote_safely(text) == words:
+                yield Part(marked, is_quoted=True, memory_id=memory_id)
+                break
+        else:
+            yield Part(escape(name_unseen(words)), is_quoted=is_quoted)
 
 
 def _is_choice(review: Mapping[str, Any]) -> bool:
@@ -137,6 +183,8 @@ async def show_one(call: PageCall) -> Response:
         card=build_card(review, MOST_WORDS),
         changes=changes,
         new_text=_find_editable_text(review),
+        judges=JUDGES,
+        relations=RELATIONS,
         idempotency_key=uuid4().hex,
     )
 

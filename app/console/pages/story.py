@@ -54,4 +54,5 @@ async def store(call: PageCall) -> Response:
         entity="user",
         key="city",
     )
-    return call.lead_to(f"/ui/facts/{imported[0]['id']}")
+    # The second home: its chain shows the move that became known late.
+    return call.lead_to(f"/ui/facts/{imported[2]['id']}")

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from app.console.memories import find_memories
 from app.console.page_call import PageCall
+from app.console.words import CHANGES, OPERATIONS, RELATIONS
 from palimpsest_client.models import SlotRequest
 
 PAGE = 50
@@ -67,6 +68,9 @@ async def show_sweep(call: PageCall) -> Response:
         counts=COUNTS,
         statuses=STATUSES,
         origins=ORIGINS,
+        words=OPERATIONS,
+        relations=RELATIONS,
+        changes=CHANGES,
     )
 
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from app.console.login import OWN_PATH
 from app.console.memories import find_memories
 from app.console.page_call import PageCall
+from app.console.words import OPERATIONS
 from palimpsest_client import Conflict
 
 MOST = 200
@@ -61,6 +62,7 @@ async def preview(call: PageCall) -> Response:
         others=list(others.values()),
         most=MOST,
         back=read_way_back(call),
+        words=OPERATIONS,
         idempotency_key=uuid4().hex,
     )
 

@@ -262,7 +262,7 @@ async def list_captures(
     limit: int,
     after: After | None,
 ) -> list[dict[str, Any]]:
-    """Return the rows of captures, newest first, each with its number of turns that are `done`."""
+    """Return the rows of captures, newest first, each with what was read from its turns."""
     values: dict[str, Any] = {"agent": agent, "limit": limit}
     where = "agent_id = :agent"
     if session_id is not None:
@@ -276,11 +276,20 @@ async def list_captures(
         values |= {"after_received_at": after.created_at, "after_id": after.memory_id}
     # `created_at` and `id` are what cursors are made of.
     statement = f"""
-        SELECT {_CAPTURE_COLUMNS}, received_at AS created_at, (
-            SELECT count(*) FROM turns t
-            WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
-        ) AS done
+        SELECT {_CAPTURE_COLUMNS}, received_at AS created_at, own.*
         FROM captures c
+        CROSS JOIN LATERAL (
+            SELECT
+                count(*) FILTER (WHERE t.done) AS done,
+                CAST(coalesce(sum(jsonb_array_length(t.skipped)), 0) AS int) AS skipped,
+                CAST(coalesce(sum((
+                    SELECT count(*) FROM captured_facts f
+                    WHERE f.agent_id = :agent AND f.turn_id = t.id
+                )), 0) AS int) AS facts,
+                (array_agg(left(t.content, 200) ORDER BY t.position))[1] AS first_words
+            FROM turns t
+            WHERE t.agent_id = :agent AND t.capture_id = c.id
+        ) AS own
         WHERE {where}
         ORDER BY received_at DESC, id DESC
         LIMIT :limit

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         CaptureAnswer,
         CapturesAnswer,
         CaptureState,
-        CaptureSummary,
         Classify,
         ContextAnswer,
         DecideAnswer,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         LinkAnswer,
         LinkType,
         ListAnswer,
+        ListedCapture,
         LogAnswer,
         LogEntryOut,
         MemoryOut,
@@ -1215,7 +1215,7 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
         view: View | str | None = None,
-    ) -> AsyncPages[CapturesAnswer, CaptureSummary]:
+    ) -> AsyncPages[CapturesAnswer, ListedCapture]:
         """The calls that stored messages, newest first, and how far each is read.
 
         Args:

@@ -53,7 +53,6 @@ __all__ = [
     "CandidateOut",
     "CaptureAnswer",
     "CaptureState",
-    "CaptureSummary",
     "CapturedFactOut",
     "CapturedMessageOut",
     "CapturesAnswer",
@@ -109,6 +108,7 @@ __all__ = [
     "LinkRequest",
     "LinkType",
     "ListAnswer",
+    "ListedCapture",
     "LogAnswer",
     "LogEntryOut",
     "LongChainOut",
@@ -1007,41 +1007,6 @@ class CaptureAnswer(TypedDict):
     """The messages, each with the facts read from it and what became none."""
 
 
-class CaptureSummary(TypedDict):
-    """The messages of a call, and how far they are read."""
-
-    capture_id: str | None
-    """Null on a dry run."""
-    session_id: str | None
-    """Null if the session was erased."""
-    state: "CaptureState"
-    """How it stands."""
-    extract: "ExtractBy"
-    """What was asked to read the facts."""
-    extractor: "ExtractBy | None"
-    """What read them. `rules` if the model failed for a part of them."""
-    trouble: str | None
-    """Why the model's answer, or a part of it, was not used."""
-    trust: int
-    """The trust of the facts."""
-    redacted: int
-    """Secrets that were taken out of the messages."""
-    total: int
-    """Messages of this capture, without the repeated ones."""
-    done: int
-    """How many of them have been read."""
-    repeated: int
-    """Messages of the call that an earlier capture has."""
-    error: str | None
-    """What stopped it last."""
-    received_at: str
-    """When it arrived."""
-    due_at: str | None
-    """A worker reads it then, if no further messages of the session come before."""
-    finished_at: str | None
-    """When it ended; null: not yet."""
-
-
 class CapturedFactOut(TypedDict):
     """A fact that was read from a message, and what became of it."""
 
@@ -1095,7 +1060,7 @@ class CapturedMessageOut(TypedDict):
 class CapturesAnswer(TypedDict):
     """Captures, newest first; the messages of each stand in the capture itself."""
 
-    items: "list[CaptureSummary]"
+    items: "list[ListedCapture]"
     """The entries of this page."""
     next_cursor: str | None
     """Send it as `cursor` for the next page; null: this page is the last."""
@@ -1777,6 +1742,47 @@ class ListAnswer(TypedDict):
     strength_as_of: str | None
     """The order is that of the strengths at this time, which a worker counted; null: that of
     as_of, or the list is not sorted by strength."""
+
+
+class ListedCapture(TypedDict):
+    """A capture in a list: its beginning, and what was read from it."""
+
+    capture_id: str | None
+    """Null on a dry run."""
+    session_id: str | None
+    """Null if the session was erased."""
+    state: "CaptureState"
+    """How it stands."""
+    extract: "ExtractBy"
+    """What was asked to read the facts."""
+    extractor: "ExtractBy | None"
+    """What read them. `rules` if the model failed for a part of them."""
+    trouble: str | None
+    """Why the model's answer, or a part of it, was not used."""
+    trust: int
+    """The trust of the facts."""
+    redacted: int
+    """Secrets that were taken out of the messages."""
+    total: int
+    """Messages of this capture, without the repeated ones."""
+    done: int
+    """How many of them have been read."""
+    repeated: int
+    """Messages of the call that an earlier capture has."""
+    error: str | None
+    """What stopped it last."""
+    received_at: str
+    """When it arrived."""
+    due_at: str | None
+    """A worker reads it then, if no further messages of the session come before."""
+    finished_at: str | None
+    """When it ended; null: not yet."""
+    first_words: str | None
+    """Up to 200 characters of its first message; null if no word is left."""
+    facts: int
+    """Facts that were read from its messages."""
+    skipped: int
+    """Parts of its messages that became no fact."""
 
 
 class LogAnswer(TypedDict):
@@ -2744,6 +2750,8 @@ class StatsOut(TypedDict):
     """How many links there are."""
     look_again: int
     """Memories whose judges gave no answer, or whose candidates moved meanwhile."""
+    stale: int
+    """Memories that hold and rest on one that has ended (`stale_because`)."""
     text_bytes: int
     """Bytes of the contents in UTF-8."""
     operations: int
@@ -2755,6 +2763,8 @@ class StatsOut(TypedDict):
     """Operations in the chain that `log_head` ends."""
     by_operation: dict[str, int]
     """How many operations of each kind the log has."""
+    by_operation_last_week: dict[str, int]
+    """How many of them became known in the seven days before `as_of`."""
     by_judge: dict[str, int]
     """Who decided them."""
     reviews: dict[str, int]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         CaptureAnswer,
         CapturesAnswer,
         CaptureState,
-        CaptureSummary,
         Classify,
         ContextAnswer,
         DecideAnswer,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         LinkAnswer,
         LinkType,
         ListAnswer,
+        ListedCapture,
         LogAnswer,
         LogEntryOut,
         MemoryOut,
@@ -1213,7 +1213,7 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
         view: View | str | None = None,
-    ) -> Pages[CapturesAnswer, CaptureSummary]:
+    ) -> Pages[CapturesAnswer, ListedCapture]:
         """The calls that stored messages, newest first, and how far each is read.
 
         Args:

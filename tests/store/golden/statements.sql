@@ -5268,6 +5268,7 @@ moment AS MATERIALIZED (
 ),
 version AS MATERIALIZED (
     SELECT
+        m.id,
         m.kind,
         b.tier,
         m.lifespan,
@@ -5426,6 +5427,57 @@ SELECT
     (SELECT count(*) FROM memory_beliefs WHERE agent_id = :agent) AS beliefs,
     (SELECT count(*) FROM memory_relationships WHERE agent_id = :agent) AS relationships,
     (SELECT count(*) FROM version WHERE look_again IS NOT NULL) AS look_again,
+    (
+        SELECT count(*) FROM holding WHERE id = ANY(ARRAY(
+            SELECT tie.memory_id
+            FROM (
+                SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                FROM memory_relationships
+                WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                    'causes', 'enables', 'references')
+                UNION ALL
+                SELECT target_id, source_id, type, created_at
+                FROM memory_relationships
+                WHERE agent_id = :agent AND type IN ('merged_into', 'expands', 'sequential',
+                    'causes', 'enables', 'references')
+            ) AS tie
+            CROSS JOIN LATERAL (
+                SELECT
+                    o.id,
+                    CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN o.erased_at END AS
+                        erased_at,
+                    b.*
+                FROM
+                    memories o
+                CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at, o.said_until,
+                    o.retracted_at, o.void, o.ended_by, o.contradicted_by, o.merged, o.temporary,
+                    o.tier, o.covered, o.valid_until, o.superseded_by, o.superseded_at,
+                    o.known_from) AS b
+                WHERE o.agent_id = :agent AND o.id = tie.other_id
+            ) AS e
+            WHERE tie.created_at <= (SELECT known_at FROM moment)
+                AND (
+                    e.erased_at > tie.created_at
+                    OR (
+                        (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM moment), false))
+                        AND (
+                            (NOT e.void AND e.valid_until > tie.created_at)
+                            OR EXISTS (
+                                SELECT FROM memory_beliefs x
+                                WHERE x.agent_id = :agent
+                                    AND x.memory_id = e.id
+                                    AND x.known_until > tie.created_at
+                                    AND x.known_until <= e.known_from
+                                    AND NOT x.void
+                                    AND (e.void OR x.valid_until IS NULL OR x.valid_until >
+                                        tie.created_at)
+                            )
+                        )
+                    )
+                )
+                AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+        ))
+    ) AS stale,
     (SELECT coalesce(sum(bytes), 0) FROM version) AS text_bytes,
     (SELECT count(*) FROM done) AS operations,
     (SELECT encode(log_head, 'hex') FROM agents WHERE agent_id = :agent) AS log_head,
@@ -5440,6 +5492,16 @@ SELECT
         ) AS counted
     )
     AS by_operation,
+    (
+        SELECT coalesce(jsonb_object_agg(value, n), '{}')
+        FROM (
+            SELECT operation AS value, count(*) AS n
+            FROM done
+            WHERE created_at > (SELECT as_of FROM moment) - interval '7 days'
+            GROUP BY 1
+        ) AS counted
+    )
+    AS by_operation_last_week,
     (
         SELECT coalesce(jsonb_object_agg(value, n), '{}')
         FROM (
@@ -7675,11 +7737,20 @@ SELECT id, capture_id, position, message_id, role, name, content, said_at, done,
 -- app/store/captures/captures.py list_captures
 SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
     redacted, received_at, request_id, due_at, extractor, trouble, error, finished_at, received_at
-    AS created_at, (
-    SELECT count(*) FROM turns t
-    WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
-) AS done
+    AS created_at, own.*
 FROM captures c
+CROSS JOIN LATERAL (
+    SELECT
+        count(*) FILTER (WHERE t.done) AS done,
+        CAST(coalesce(sum(jsonb_array_length(t.skipped)), 0) AS int) AS skipped,
+        CAST(coalesce(sum((
+            SELECT count(*) FROM captured_facts f
+            WHERE f.agent_id = :agent AND f.turn_id = t.id
+        )), 0) AS int) AS facts,
+        (array_agg(left(t.content, 200) ORDER BY t.position))[1] AS first_words
+    FROM turns t
+    WHERE t.agent_id = :agent AND t.capture_id = c.id
+) AS own
 WHERE agent_id = :agent
 ORDER BY received_at DESC, id DESC
 LIMIT :limit;
@@ -7692,11 +7763,20 @@ LIMIT :limit;
 -- app/store/captures/captures.py list_captures
 SELECT id, session_id, state, extract, split, trust, may_end_stated, actor, turns, repeated,
     redacted, received_at, request_id, due_at, extractor, trouble, error, finished_at, received_at
-    AS created_at, (
-    SELECT count(*) FROM turns t
-    WHERE t.agent_id = :agent AND t.capture_id = c.id AND t.done
-) AS done
+    AS created_at, own.*
 FROM captures c
+CROSS JOIN LATERAL (
+    SELECT
+        count(*) FILTER (WHERE t.done) AS done,
+        CAST(coalesce(sum(jsonb_array_length(t.skipped)), 0) AS int) AS skipped,
+        CAST(coalesce(sum((
+            SELECT count(*) FROM captured_facts f
+            WHERE f.agent_id = :agent AND f.turn_id = t.id
+        )), 0) AS int) AS facts,
+        (array_agg(left(t.content, 200) ORDER BY t.position))[1] AS first_words
+    FROM turns t
+    WHERE t.agent_id = :agent AND t.capture_id = c.id
+) AS own
 WHERE agent_id = :agent AND session_id = :session AND state = :state
 ORDER BY received_at DESC, id DESC
 LIMIT :limit;
