@@ -20,7 +20,6 @@ import typer
 # typer has no public name for these two.
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
-from app import __version__
 from app.commands.client import changing, reading, reviews, transfer
 from app.commands.client.calling import AsJson, Failure, drop_unset
 from app.commands.client.captures import capture, captures
@@ -28,6 +27,7 @@ from app.commands.client.demo import demo
 from app.commands.client.hooks import hook
 from app.commands.client.insights import insights
 from app.commands.client.sweeps import sweep
+from app.commands.program import describe_version, find_foreign_command
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -43,7 +43,7 @@ logger = logging.getLogger("app.cli")  # as a program, this module has another n
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        print(__version__)
+        print(describe_version())
         raise typer.Exit
 
 
@@ -52,7 +52,7 @@ def _read_common_options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version.", callback=_print_version, is_eager=True
+            "--version", help="Print name and version.", callback=_print_version, is_eager=True
         ),
     ] = False,
 ) -> None:
@@ -412,6 +412,12 @@ def doctor(
     with _explain_errors(), _open_checked_database() as settings:
         healthy = asyncio.run(
             doctor_database(settings, agent=agent, repair=repair, as_json=as_json)
+        )
+    if (foreign := find_foreign_command()) is not None:
+        print(
+            f"palimpsest: the command on this path, {foreign}, is another program. Hooks and hosts "
+            "of MCP need the absolute path of this one.",
+            file=sys.stderr,
         )
     if not healthy:
         raise typer.Exit(1)

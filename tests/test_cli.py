@@ -131,10 +131,10 @@ def test_no_service_is_said_plainly() -> None:
     assert "palimpsest serve" in failed.stderr
 
 
-def test_version_prints_the_version() -> None:
+def test_version_prints_whose_program_it_is_and_the_version() -> None:
     from app import __version__
 
-    assert palimpsest("--version").stdout.strip() == __version__
+    assert palimpsest("--version").stdout == f"palimpsest-memory {__version__}\n"
 
 
 @pytest.mark.parametrize(
