@@ -53,6 +53,7 @@ def test_it_stores_streams_searches_and_knows_users(service: str) -> None:
     assert run_node("tests/smoke.mjs", service) == "ok\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not (PACKAGE.parent / "typescript" / "schema.d.ts").exists(),
     reason="`make client-typescript` writes the types of the client",

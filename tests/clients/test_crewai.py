@@ -17,7 +17,10 @@ from support.examples import read_example
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-crewai" / "bin" / "python"
 
-pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="`make test-adapters` installs CrewAI")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PYTHON.exists(), reason="`make test-adapters` installs CrewAI"),
+]
 
 
 @pytest.fixture(scope="module")

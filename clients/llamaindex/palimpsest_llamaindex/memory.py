@@ -43,13 +43,13 @@ class PalimpsestMemoryBlock(BaseMemoryBlock[str]):
 
     async def capture(self, session_id: str, messages: Sequence[ChatMessage]) -> None:
         """Store what the user and the assistant said, and the facts that the user stated."""
-        said: list[MessageRequest] = [
+        spoken: list[MessageRequest] = [
             {"role": str(message.role.value), "content": message.content}
             for message in messages
             if message.role in ROLES and message.content and message.content.strip()
         ]
-        if said:
-            await asyncio.to_thread(self.client.capture, session_id, said)
+        if spoken:
+            await asyncio.to_thread(self.client.capture, session_id, spoken)
 
 
 class PalimpsestMemory(Memory):

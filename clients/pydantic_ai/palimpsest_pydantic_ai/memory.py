@@ -70,10 +70,10 @@ class PalimpsestMemory(AbstractCapability[AgentDepsT]):
         self, ctx: RunContext[AgentDepsT], *, result: AgentRunResult[Any]
     ) -> AgentRunResult[Any]:
         """Store the prompt and the answer, and the facts that the user stated."""
-        said = {"user": _read_prompt(ctx), "assistant": result.output}
+        texts = {"user": _read_prompt(ctx), "assistant": result.output}
         messages: list[MessageRequest] = [
             {"id": f"{ctx.run_id}/{role}", "role": role, "content": text}
-            for role, text in said.items()
+            for role, text in texts.items()
             if isinstance(text, str) and text.strip()
         ]
         if messages:
