@@ -41,7 +41,7 @@ def read(document: Document) -> Reading:
         messages: list[dict[str, Any]] = []
         for message in _list_messages(conversation):
             try:
-                messages += _read_message(message)
+                messages += _read_message(message, conversation)
                 facts = list(_read_saved(message, conversation))
             except UnreadableRecord as problem:
                 reading.leave_out(message.line, f"message {message['id']}: {problem}")
@@ -123,13 +123,13 @@ def _read_saved(message: Placed, conversation: Placed) -> Iterator[SourceFact]:
             )
 
 
-def _read_message(message: Placed) -> Iterator[dict[str, Any]]:
+def _read_message(message: Placed, conversation: Placed) -> Iterator[dict[str, Any]]:
     """Yield the message if a person or the assistant says it to the other."""
     role = get_object(message, "author").get("role")
     is_hidden = get_object(message, "metadata").get("is_visually_hidden_from_conversation")
     is_said = role in ("user", "assistant") and message.get("recipient", "all") == "all"
     if is_said and not is_hidden:
-        at = read_time(message, "create_time")
+        at = read_time(message, "create_time") or read_time(conversation, "create_time")
         text = _read_content(message)
         yield {"id": str(message["id"]), "role": role, "content": text, "at": at}
 

@@ -20,12 +20,16 @@ _FENCE = re.compile(r"\s*(```+|~~~+)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _BOLD_LINE = re.compile(r"\*\*([^*]+)\*\*:?$")
 _BULLET = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
+# A line that names what it says, as in profiles: "City: Faro", "**Docs**: …".
+_LABEL = re.compile(r"\**[A-Z][\w /-]{0,30}\**:\**\s+\S")
 _RULE = re.compile(r"\s*([-*_])(?:\s*\1){2,}\s*$|</?\w[^>]*>\s*$")
 _LINK = re.compile(r"!?\[([^][]{0,500})\]\([^()]{0,2000}\)")
 _EMPHASIS = re.compile(r"\*\*([^*]+)\*\*")
 _DATED = re.compile(r"\[?(\d{4}-\d\d-\d\d)\]?\s*[-–—:]\s*(?=\S)")
 _RULE_WORDS = re.compile(r"(?i)\b(?:always|never|must|do not|don't|from now on)\b")
 _PREFERENCE = re.compile(r"(?i)\bprefer")
+
+_FEWEST_WORDS = 3  # that say what they are about without their heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,8 @@ class _Reader:
         elif line.startswith(("|", "@")) and not self.words:
             yield from self._leave_out(number, line)
         else:
+            if self.indent < 0 and _LABEL.match(line):
+                yield from self.finish()
             self.line = self.line if self.words else number
             self.words.append(line.strip().removeprefix(">").strip())
 
@@ -159,6 +165,8 @@ class _Reader:
             self.leads.append((indent, text))
             return
         lead = " ".join(lead for _, lead in self.leads)
+        if not lead and self.headings and len(text.split()) < _FEWEST_WORDS:
+            lead = f"{self.headings[-1]}:"
         yield Statement(self.line, f"{lead} {text}".strip(), tuple(self.headings))
 
     def _take_code(self, number: int, line: str) -> Iterator[Statement]:

@@ -428,6 +428,12 @@ def test_bullets_paragraphs_and_what_leads_them_are_statements() -> None:
         ("* one\n  two\n\n  three", ["one two", "three"]),
         ("- a:\n  - b:\n    - c\n- d", ["a: b: c", "d"]),
         ("Use these:\n1. uv\n2. ruff", ["Use these: uv", "Use these: ruff"]),
+        (
+            "## Needs\n- Node.js\n- uv, which installs Python too",
+            ["Needs: Node.js", "uv, which installs Python too"],
+        ),
+        ("Name: Rui\nCity: Faro\nof old", ["Name: Rui", "City: Faro of old"]),
+        ("**Docs**: in docs\n**Deploy:** by hand", ["Docs: in docs", "Deploy: by hand"]),
         ("~~~\n# no\n```\n~~~\nyes", ["yes"]),
         ("```\nnever closed\n- no", []),
         ("> quoted\n> words", ["quoted words"]),

@@ -148,13 +148,27 @@ def _send_talks(
 
     A message that was sent before is known by its id.
     """
-    dated = [
-        (min((m["at"] for m in talk.messages if m["at"]), default=None), talk) for talk in talks
-    ]
-    for _, talk in sorted(dated, key=lambda one: (one[0] is None, one[0] or 0)):
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    sending = track(
+        sorted(talks, key=_find_start),
+        "sending conversations",
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    for talk in sending:
         for part in split_calls(talk.messages):
             answer = client.capture(talk.session_id, part, wait=True, dry_run=dry_run)
             yield from follow_captures(client, answer)
+
+
+def _find_start(talk: Talk) -> datetime:
+    """Return the time of the first message; one without times is as of now."""
+    times = [message["at"] for message in talk.messages if message["at"]]
+    return min(times, default=datetime.now(UTC))
 
 
 def _print_report(reading: Reading, lines: Lines, *, of_others: int, dry_run: bool) -> None:
