@@ -139,10 +139,7 @@ class _Reader:
             self.is_table = False
         elif heading := _HEADING.match(line) or (not self.words and _BOLD_LINE.match(line)):
             yield from self.finish()
-            is_bold = heading.re is _BOLD_LINE
-            level = 7 if is_bold else len(heading[1])
-            self.headings = [*self.headings[: level - 1], _clean(heading[1 if is_bold else 2])]
-            self.leads = []
+            self._take_heading(heading)
         elif bullet := _BULLET.match(line):
             yield from self.finish()
             self.line, self.words, self.indent = number, [bullet[2]], len(bullet[1])
@@ -168,6 +165,13 @@ class _Reader:
         if not lead and self.headings and len(text.split()) < _FEWEST_WORDS:
             lead = f"{self.headings[-1]}:"
         yield Statement(self.line, f"{lead} {text}".strip(), tuple(self.headings))
+
+    def _take_heading(self, heading: re.Match[str]) -> None:
+        """Note the heading; a line in bold stands below all others."""
+        is_bold = heading.re is _BOLD_LINE
+        level = 7 if is_bold else len(heading[1])
+        self.headings = [*self.headings[: level - 1], _clean(heading[1 if is_bold else 2])]
+        self.leads = []
 
     def _take_code(self, number: int, line: str) -> Iterator[Statement]:
         if not self.fence:
