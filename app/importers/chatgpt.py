@@ -16,6 +16,7 @@ from app.importers.facts import (
     read_text,
     read_time,
 )
+from app.importers.markdown import Statement, build_fact, read_lines
 
 NAME = "chatgpt"
 FILES = ("conversations*.json", "memories*.json")
@@ -25,7 +26,7 @@ _INSTRUCTIONS = {"about_user_message": "fact", "about_model_message": "preferenc
 
 def matches(document: Document) -> bool:
     """Return True if the file holds conversations or saved memories of ChatGPT."""
-    return bool(_list_conversations(document) or _list_memories(document))
+    return bool(_list_conversations(document) or _list_memories(document) or _list_lines(document))
 
 
 def read(document: Document) -> Reading:
@@ -36,6 +37,11 @@ def read(document: Document) -> Reading:
             reading.facts.append(_read_memory(record))
         except UnreadableRecord as problem:
             reading.leave_out(record.line, f"memory {record['id']}: {problem}")
+    for statement in _list_lines(document):
+        try:
+            reading.facts.append(build_fact(statement, "saved memory"))
+        except UnreadableRecord as problem:
+            reading.leave_out(statement.line, str(problem))
     instructions: dict[str | None, str] = {}
     for conversation in sorted(_list_conversations(document), key=_find_start):
         messages: list[dict[str, Any]] = []
@@ -71,6 +77,12 @@ def _list_memories(document: Document) -> list[Placed]:
     records = [record for one in lists for record in list_values(one.get("memories"))]
     names = {"id", "content", "conversation_id"}
     return [one for one in records if isinstance(one, Placed) and names <= one.keys()]
+
+
+def _list_lines(document: Document) -> list[Statement]:
+    """Return the lines of a list of memories that somebody copied from ChatGPT into a text file."""
+    texts = [text for name, text in document.texts.items() if name.endswith(".txt")]
+    return [statement for text in texts for statement in read_lines(text)]
 
 
 def _list_messages(conversation: Placed) -> list[Placed]:

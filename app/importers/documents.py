@@ -35,7 +35,7 @@ class Document:
 
     Of a folder, an archive or a database, the value is an object: the values of its files by their
     paths, or the rows of its tables by their names. `broken` are the places that hold no JSON, and
-    `texts` are Markdown by the paths of their files.
+    `texts` are Markdown and plain texts by the paths of their files.
     """
 
     value: Any
@@ -86,7 +86,7 @@ def _parse_path(path: Path, patterns: Sequence[str]) -> Document:
     with open(path, "rb") as file:
         if file.read(len(_DATABASE)) == _DATABASE:
             return _parse_database(path, patterns)
-    if path.suffix.lower() != ".md":
+    if path.suffix.lower() not in (".md", ".txt"):
         return parse_file(path.read_bytes())
     text = _decode(path.read_bytes())
     blocks = _parse_blocks(text) if text.startswith("---") else []

@@ -44,7 +44,7 @@ class Statement:
 
 def matches(document: Document) -> bool:
     """Return True if there is Markdown that is no export of another product."""
-    return bool(document.texts) and not mem0.matches(document)
+    return any(name.endswith(".md") for name in document.texts) and not mem0.matches(document)
 
 
 def read(document: Document) -> Reading:
@@ -92,6 +92,14 @@ def _choose_kind(text: str) -> str:
     if _RULE_WORDS.search(text):
         return "constraint"
     return "preference" if _PREFERENCE.search(text) else "fact"
+
+
+def read_lines(text: str) -> Iterator[Statement]:
+    """Yield each line of a list that has one statement a line, with or without bullets."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        bullet = _BULLET.match(line)
+        if words := _clean(bullet[2] if bullet else line):
+            yield Statement(number, words, ())
 
 
 # --- the text ------------------------------------------------------------------------------------

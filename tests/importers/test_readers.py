@@ -280,6 +280,18 @@ def test_the_list_of_memories_of_chatgpt_is_read() -> None:
     assert (fact.origin, fact.learned_at) == ("01a", day(2024, 2, 1, 10))
 
 
+def test_a_copied_list_of_memories_of_chatgpt_has_one_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "memories.txt"
+    path.write_text("User lives in Lisbon.\n\n- [2025-06-18] - Has two dogs\n[2025-99-01] - No\n")
+    reading = read_product(path, "chatgpt")
+    home, dogs = reading.facts
+    assert (home.content, home.learned_at) == ("User lives in Lisbon.", None)
+    assert (dogs.content, dogs.learned_at) == ("Has two dogs", day(2025, 6, 18))
+    assert [(one.line, one.reason) for one in reading.left_out] == [
+        (4, "its date is none: 2025-99-01")
+    ]
+
+
 def build_claude() -> dict[str, str]:
     """Return the files of an export of Claude."""
     remembered = "**Work context**\n\nAnn is a nurse.\n\n- Prefers short answers"
