@@ -179,9 +179,8 @@ dist: .venv/.serve ## Build wheels, source distributions and npm packages into d
 	rm -rf dist
 	$(BIN)/python scripts/build_dists.py dist
 
-# Docker takes the dates of the layers from the commit too.
 image: ## Build the Docker image `palimpsest`; takes PYTHON_IMAGE
-	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) docker build $(if $(PYTHON_IMAGE),--build-arg PYTHON_IMAGE=$(PYTHON_IMAGE)) --tag palimpsest .
+	docker build $(if $(PYTHON_IMAGE),--build-arg PYTHON_IMAGE=$(PYTHON_IMAGE)) --tag palimpsest .
 
 # Stamps: an install runs again only when its lock changes.
 .venv/.serve: requirements/service.lock requirements/build.lock pyproject.toml

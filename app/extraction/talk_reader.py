@@ -55,7 +55,8 @@ _ASKED_LENGTH: Final = 160
 # Marks around a statement that are no part of its text: those of lists, the last ones, smiles.
 _FIRST_MARKS: Final = re.compile(r"(?:(?:[-*•–]|#+|\d{1,2}[.)]|[a-z]\))\s+)+")
 _LAST_MARKS: Final = re.compile(
-    r"(?:[\s.,;:!–—。．｡！，、；：-]|(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD)|[\u2600-\u27BF\uFE0F\u200D\U0001F300-\U0001FAFF])+\Z"
+    r"(?:[\s.,;:!–—。．｡！，、；：-]|(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD)"
+    r"|[\u2600-\u27BF\uFE0F\u200D\U0001F300-\U0001FAFF])+\Z"
 )
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？]\W*\Z")
 
