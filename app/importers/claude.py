@@ -17,7 +17,10 @@ from app.importers.facts import (
 from app.importers.markdown import build_fact, read_statements
 
 NAME = "claude"
-FILES = ("conversations*.json", "memories*.json", "projects*.json", "projects/*.json")
+FILES = (
+    *("conversations*.json", "memories*.json", "memories/*.json"),
+    *("projects*.json", "projects/*.json"),
+)
 
 _ROLES = {"human": "user", "assistant": "assistant"}
 
@@ -29,12 +32,12 @@ def matches(document: Document) -> bool:
 
 def read(document: Document) -> Reading:
     """Return memories and instructions of projects as facts, and conversations as talks."""
-    reading, names, documents = Reading(), {}, 0
+    reading, names, others = Reading(), {}, 0
     records = list(_list_records(document))
     for record in records:
         if "prompt_template" in record:
             names[str(record.get("uuid"))] = str(record.get("name") or "")
-            documents += len(list_values(record.get("docs")))
+        others += len(list_values(record.get("docs") or record.get("memory_files")))
     for record in records:
         try:
             if "chat_messages" in record:
@@ -45,8 +48,8 @@ def read(document: Document) -> Reading:
                 _read_memories(record, names, reading)
         except UnreadableRecord as problem:
             reading.leave_out(record.line, f"{record.get('name') or record.get('uuid')}: {problem}")
-    if documents:
-        reading.notes.append(f"{documents} documents of projects are not imported.")
+    if others:
+        reading.notes.append(f"{others} files of projects and memories are not imported.")
     return reading
 
 

@@ -25,6 +25,7 @@ _LABEL = re.compile(r"\**[A-Z][\w /-]{0,30}\**:\**\s+\S")
 _RULE = re.compile(r"\s*([-*_])(?:\s*\1){2,}\s*$|</?\w[^>]*>\s*$")
 _LINK = re.compile(r"!?\[([^][]{0,500})\]\([^()]{0,2000}\)")
 _EMPHASIS = re.compile(r"\*\*([^*]+)\*\*")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _DATED = re.compile(r"\[?(\d{4}-\d\d-\d\d)\]?\s*[-–—:]\s*(?=\S)")
 _RULE_WORDS = re.compile(r"(?i)\b(?:always|never|must|do not|don't|from now on)\b")
 _PREFERENCE = re.compile(r"(?i)\bprefer")
@@ -51,10 +52,10 @@ def read(document: Document) -> Reading:
     """Return a fact for each bullet and paragraph. Blocks of code are left out."""
     reading = Reading()
     for name, text in document.texts.items():
-        origins = set()
+        origins, written = set(), _DAY.search(name.rpartition("/")[2])
         for statement in read_statements(text):
             try:
-                fact = build_fact(statement, name)
+                fact = build_fact(statement, name, day=written[0] if written else None)
             except UnreadableRecord as problem:
                 reading.leave_out(statement.line, f"{name}: {problem}")
                 continue
@@ -66,17 +67,19 @@ def read(document: Document) -> Reading:
     return reading
 
 
-def build_fact(statement: Statement, place: str, project: str = "") -> SourceFact:
-    """Return the fact of a statement of a file. Raises UnreadableRecord."""
+def build_fact(
+    statement: Statement, place: str, project: str = "", day: str | None = None
+) -> SourceFact:
+    """Return the fact of a statement of a file, written on a day. Raises UnreadableRecord."""
     if statement.problem:
         raise UnreadableRecord(statement.problem)
-    text, learned_at = statement.text, None
+    text = statement.text
     if dated := _DATED.match(text):
-        text = text[dated.end() :]
-        try:
-            learned_at = datetime.fromisoformat(dated[1]).replace(tzinfo=UTC)
-        except ValueError:
-            raise UnreadableRecord(f"its date is none: {dated[1]}") from None
+        text, day = text[dated.end() :], dated[1]
+    try:
+        learned_at = datetime.fromisoformat(day).replace(tzinfo=UTC) if day else None
+    except ValueError:
+        raise UnreadableRecord(f"its date is none: {day}") from None
     return SourceFact(
         line=statement.line,
         origin=f"{place}/{text}",

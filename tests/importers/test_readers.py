@@ -299,6 +299,7 @@ def build_claude() -> dict[str, str]:
         "conversations_memory": remembered,
         "project_memories": {"p-1": "The shop sells bikes."},
         "account_uuid": "a",
+        "memory_files": [{}],
     }
     project = {
         "uuid": "p-1",
@@ -309,7 +310,7 @@ def build_claude() -> dict[str, str]:
     }
     return {
         "conversations.json": (DATA / "claude.json").read_text(),
-        "memories.json": json.dumps([memory]),
+        "memories/a.json": json.dumps(memory),
         "projects/p-1.json": json.dumps(project),
         "users.json": json.dumps([{"uuid": "a"}]),
     }
@@ -325,7 +326,7 @@ def check_claude(reading: Reading) -> None:
     assert instruction.learned_at == day(2025, 1, 1)
     [talk] = reading.talks
     assert [message["content"] for message in talk.messages] == ["I live in Porto.", "Noted."]
-    assert reading.notes == ["1 documents of projects are not imported."]
+    assert reading.notes == ["2 files of projects and memories are not imported."]
 
 
 def test_an_export_of_claude_is_read_as_an_archive_and_as_a_folder(tmp_path: Path) -> None:
@@ -464,17 +465,17 @@ def test_a_folder_is_searched_for_the_files_of_agents(tmp_path: Path) -> None:
         "CLAUDE.md",
         "README.md",
         "docs/AGENTS.md",
-        ".claude/memory/tea.md",
+        ".claude/memory/2026-01-05.md",
         "node_modules/CLAUDE.md",
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"- Line of {name}\n")
     facts = read_product(tmp_path, "markdown").facts
-    assert {fact.details["file"] for fact in facts} == {
-        "CLAUDE.md",
-        "docs/AGENTS.md",
-        ".claude/memory/tea.md",
+    assert {fact.details["file"]: fact.learned_at for fact in facts} == {
+        "CLAUDE.md": None,
+        "docs/AGENTS.md": None,
+        ".claude/memory/2026-01-05.md": day(2026, 1, 5),
     }
 
 
