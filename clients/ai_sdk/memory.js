@@ -15,7 +15,7 @@ export function createMemory({ client, sessionId = "ai-sdk", budgetTokens = 1000
   function choose(params) {
     const options = params.providerOptions?.palimpsest ?? {};
     return {
-      client: options.agent === undefined ? client : client.agent(String(options.agent)),
+      client: options.agent === undefined ? client : client.agent(encodeURI(String(options.agent))),
       sessionId: String(options.sessionId ?? sessionId),
     };
   }

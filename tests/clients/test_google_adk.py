@@ -56,7 +56,7 @@ def test_the_example_of_the_readme(service: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_session_that_is_added_again_is_stored_once(service: str) -> None:
-    user = f"Zoë {uuid4().hex}"
+    user = f"Zoë@example.org/{uuid4().hex}"
 
     async def program(client: AsyncClient) -> Any:
         memory = PalimpsestMemoryService(client, agent=lambda app_name, user_id: user_id)
@@ -65,7 +65,7 @@ def test_a_session_that_is_added_again_is_stored_once(service: str) -> None:
         session = Session(id="12", app_name=APP, user_id=user, events=events)
         for _ in range(2):
             await memory.add_session_to_memory(session)
-        client = client.agent(quote(user))
+        client = client.agent(quote(user, safe="/@"))
         facts = [one async for one in client.list_memories()]
         return events[0], facts, [one["total"] async for one in client.list_captures()]
 

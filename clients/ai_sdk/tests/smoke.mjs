@@ -44,10 +44,10 @@ assert.match(requests[4], /"tool-result".*I work at Acme/);
 assert.equal((await listCaptures(client)).length, 4);
 
 // A call may name the user and the conversation.
-const bob = `ai-sdk-${crypto.randomUUID()}`;
+const bob = `Zoë@ai-sdk/${crypto.randomUUID()}`;
 const providerOptions = { palimpsest: { agent: bob, sessionId: "chat-13" } };
 await generateText({ model, prompt: "I play the cello.", providerOptions });
 assert.doesNotMatch(requests[5], /Lisbon/);
-const [capture] = await listCaptures(client.agent(bob));
+const [capture] = await listCaptures(client.agent(encodeURI(bob)));
 assert.equal(capture.session_id, "chat-13");
 console.log("ok");

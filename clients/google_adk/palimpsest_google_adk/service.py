@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from google.adk.events.event import Event
     from google.adk.sessions.session import Session
 
+_PLAIN = ";,/?:@&=+$!*'()#"  # stand in the name of an agent as they are
 MAX_MESSAGES, MAX_CHARACTERS = 200, 100_000  # of one call
 
 
@@ -47,7 +48,7 @@ class PalimpsestMemoryService(BaseMemoryService):
         self._budget_tokens = budget_tokens
 
     def _see(self, app_name: str, user_id: str) -> AsyncClient:
-        return self._client.agent(quote(self._name_agent(app_name, user_id)))
+        return self._client.agent(quote(self._name_agent(app_name, user_id), safe=_PLAIN))
 
     async def add_session_to_memory(self, session: "Session") -> None:
         """Store the messages of a session. Those that are stored already stay as they are."""

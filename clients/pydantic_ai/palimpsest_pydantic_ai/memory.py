@@ -15,6 +15,8 @@ from pydantic_ai.tools import AgentDepsT, RunContext
 from palimpsest_client import AsyncClient
 from palimpsest_client.models import MessageRequest
 
+_PLAIN = ";,/?:@&=+$!*'()#"  # stand in the name of an agent as they are
+
 
 @dataclass
 class PalimpsestMemory(AbstractCapability[AgentDepsT]):
@@ -34,7 +36,7 @@ class PalimpsestMemory(AbstractCapability[AgentDepsT]):
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> "PalimpsestMemory[AgentDepsT]":
         """Return the memory of this run's user."""
-        client = self.client.agent(quote(self.user(ctx))) if self.user else self.client
+        client = self.client.agent(quote(self.user(ctx), safe=_PLAIN)) if self.user else self.client
         return replace(self, client=client, user=None)
 
     def get_toolset(self) -> FunctionToolset[AgentDepsT]:
