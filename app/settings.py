@@ -661,8 +661,8 @@ class Settings(BaseSettings):
         16 * 2**20,
         ge=1024,
         description=(
-            "Largest body of a batch in bytes. Any other body may have at most 256 KiB; "
-            "imports stream and are bounded per line."
+            "Largest body of a batch or of messages in bytes. Any other body may have at most 256 "
+            "KiB; imports stream and are bounded per line."
         ),
     )
     max_answer_bytes: int = Field(

@@ -258,7 +258,7 @@ def test_a_host_starts_our_command_by_its_absolute_path() -> None:
         )
     ]
     commands = [shlex.split(one)[0] for value in files + blocks for one in list_commands(value)]
-    assert len(commands) == 10
+    assert len(commands) == 13
     assert {Path(command).is_absolute() for command in commands} == {True}
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS, SkipReason
+from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS, LEFT_OUT, SkipReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +134,8 @@ _INDENTED = re.compile(r"(?:\t| {4,})(?![-*•\d])\S")
 
 def find_line_reason(line: str) -> SkipReason | None:
     """Return why a line is no prose, None if it is."""
+    if line.startswith(LEFT_OUT):
+        return SkipReason.LEFT_OUT
     if _QUOTED.match(line):
         return SkipReason.QUOTATION
     if _LOG.match(line):

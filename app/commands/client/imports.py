@@ -160,7 +160,8 @@ def _send_talks(
         disable=not console.is_terminal,
     )
     for talk in sending:
-        for part in split_calls(talk.messages):
+        messages = [m | {"at": m["at"].isoformat() if m["at"] else None} for m in talk.messages]
+        for part in split_calls(messages):
             answer = client.capture(talk.session_id, part, wait=True, dry_run=dry_run)
             yield from follow_captures(client, answer)
 

@@ -4318,6 +4318,7 @@ live AS MATERIALIZED (
     FROM turns t
     WHERE t.agent_id = :agent
         AND t.content IS NOT NULL
+        AND NOT starts_with(t.content, '[left out: ')
         AND t.said_at <= coalesce(CAST(:as_of AS timestamptz), 'infinity')
         AND t.received_at <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
         AND t.session_id IS NOT DISTINCT FROM coalesce(CAST(:session AS text), t.session_id)
@@ -9170,11 +9171,19 @@ ORDER BY id;
 
 -- GET /v1/memories (with an issued key)
 -- app/store/keys.py find_keys
-SELECT
+SELECT id AS presented_id, NULL AS audience,
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at
 FROM api_keys
-WHERE id = ANY(CAST(:ids AS text[]));
+WHERE id = ANY(CAST(:ids AS text[]))
+UNION ALL
+SELECT
+    grants.access_id, grants.audience, keys.id, grants.access_hash, keys.name, grants.scopes,
+    ARRAY[grants.agent], keys.trust_ceiling, keys.created_at, keys.created_by,
+    least(keys.expires_at, grants.access_expires_at), keys.revoked_at, keys.last_used_at
+FROM oauth_grants AS grants
+JOIN api_keys AS keys ON keys.id = grants.key_id
+WHERE grants.access_id = ANY(CAST(:ids AS text[]));
 -- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_memories: as for GET /v1/memories
 
