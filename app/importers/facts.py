@@ -7,6 +7,9 @@ from typing import Any
 
 MOST_CHARACTERS = 16_000  # of a content
 _MOST_OF_WORD = 500
+_FIRST_MILLISECOND = (
+    1e11  # larger numbers count milliseconds: as seconds they name a year above 5000
+)
 
 
 class UnreadableFile(Exception):
@@ -48,11 +51,24 @@ class SourceFact:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation: messages with `id`, `role`, `content` and `at`, in their order.
+
+    The service reads the facts in it, as of any conversation.
+    """
+
+    line: int
+    session_id: str
+    messages: list[dict[str, Any]]
+
+
 @dataclass(slots=True)
 class Reading:
     """What a file holds for this service. `notes` are sentences about what it cannot carry."""
 
     facts: list[SourceFact] = field(default_factory=list)
+    talks: list[Talk] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -62,6 +78,17 @@ class Reading:
 
     def leave_out(self, line: int, reason: str) -> None:
         self.left_out.append(LeftOut(line, reason))
+
+    def add_talk(self, talk: Talk) -> None:
+        """Add a conversation without the messages that are too long, which are left out."""
+        messages = []
+        for message in talk.messages:
+            try:
+                messages.append(message | {"content": check_text(message["content"].strip())})
+            except UnreadableRecord as problem:
+                self.leave_out(talk.line, f"message {message['id']}: {problem}")
+        if messages := [message for message in messages if message["content"]]:
+            self.talks.append(Talk(talk.line, talk.session_id, messages))
 
 
 # --- reading fields ------------------------------------------------------------------------------
@@ -89,7 +116,9 @@ def read_time(record: Mapping[str, Any], name: str) -> datetime | None:
         return None
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC)
+            return datetime.fromtimestamp(
+                value / 1000 if value > _FIRST_MILLISECOND else value, UTC
+            )
         time = datetime.fromisoformat(value)
         if time.tzinfo is None:
             time = time.replace(tzinfo=UTC)
@@ -129,6 +158,12 @@ def check_interval(start: datetime | None, end: datetime | None) -> None:
 def list_values(value: Any) -> list[Any]:
     """Return the values of a list, and none of anything else."""
     return value if isinstance(value, list) else []
+
+
+def get_object(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return the object of a field, and an empty one if the field holds none."""
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:

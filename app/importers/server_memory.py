@@ -1,6 +1,6 @@
 """The memory server of the Model Context Protocol: entities and relations, one a line."""
 
-from collections.abc import Iterator
+from typing import Any
 
 from app.importers.documents import Document, Placed
 from app.importers.facts import (
@@ -10,9 +10,15 @@ from app.importers.facts import (
     check_text,
     drop_empty,
     list_values,
+    read_text,
+    read_time,
 )
 
 NAME = "server-memory"
+
+# Of an observation that is an object.
+_TEXTS = ("text", "content", "observation")
+_TIMES = ("timestamp", "created_at", "createdAt")
 
 
 def matches(document: Document) -> bool:
@@ -24,14 +30,14 @@ def read(document: Document) -> Reading:
     """Return a fact for each observation and each relation."""
     reading = Reading()
     for record in _list_records(document):
-        try:
-            facts = list(_read_record(record))
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"{record.get('name', record.get('from'))}: {problem}")
-            continue
-        reading.facts += facts
-    if reading.facts:
-        reading.notes.append("The file has no dates: all of it holds from now on.")
+        for one in _list_parts(record):
+            try:
+                reading.facts.append(_read_part(record, one))
+            except UnreadableRecord as problem:
+                name = record.get("name") or record.get("from") or record.get("from_entity")
+                reading.leave_out(record.line, f"{name}: {problem}")
+    if any(fact.learned_at is None for fact in reading.facts):
+        reading.notes.append("What has no date in the file holds from now on.")
     return reading
 
 
@@ -44,39 +50,57 @@ def _is_entity(record: Placed) -> bool:
 
 
 def _is_relation(record: Placed) -> bool:
-    return "relationType" in record and "from" in record and "to" in record
+    return _find_relation(record) is not None
 
 
-def _read_record(record: Placed) -> Iterator[SourceFact]:
-    if _is_relation(record):
-        yield _read_relation(record)
-    elif not _is_entity(record):
+def _find_relation(record: Placed) -> tuple[str, str, str] | None:
+    """Return the source, the kind and the target; some servers name them otherwise."""
+    kind = record.get("relationType") or record.get("relation_type")
+    source = record.get("from") or record.get("from_entity")
+    target = record.get("to") or record.get("to_entity")
+    return (str(source), str(kind), str(target)) if kind and source and target else None
+
+
+def _list_parts(record: Placed) -> list[Any]:
+    """Return the observations of an entity, one part of a relation, and none of anything else."""
+    parts = list_values(record.get("observations")) if _is_entity(record) else []
+    return parts or [None]
+
+
+def _read_part(record: Placed, observation: Any) -> SourceFact:
+    if relation := _find_relation(record):
+        return _read_relation(record, *relation)
+    if not _is_entity(record):
         raise UnreadableRecord("it is neither an entity nor a relation")
-    elif not (observations := list_values(record["observations"])):
+    if not list_values(record["observations"]):
         raise UnreadableRecord("it is an entity without observations")
-    else:
-        for observation in observations:
-            yield _read_observation(record, str(observation).strip())
+    if isinstance(observation, str):
+        return _read_observation(record, Placed(text=observation))
+    if isinstance(observation, Placed):
+        return _read_observation(record, observation)
+    raise UnreadableRecord(f"it has an observation without text: {observation!r}")
 
 
-def _read_observation(record: Placed, observation: str) -> SourceFact:
-    """Return the observation, led by the name of the entity if it does not say it."""
-    name = str(record["name"])
-    if not observation:
-        raise UnreadableRecord("it has an observation without text")
-    is_named = name.casefold() in observation.casefold()
+def _read_observation(record: Placed, observation: Placed) -> SourceFact:
+    """Return the observation, led by the name of the entity if it does not say it.
+
+    Some servers write objects, with a text and a time.
+    """
+    name, text = str(record["name"]), read_text(observation, *_TEXTS)
+    is_named = name.casefold() in text.casefold()
+    times = (read_time(observation, field) for field in _TIMES)
+    others = {key: value for key, value in observation.items() if key not in (*_TEXTS, *_TIMES)}
     return SourceFact(
         line=record.line,
-        origin=f"{name}/{observation}",
-        content=check_text(observation if is_named else f"{name}: {observation}"),
+        origin=f"{name}/{text}",
+        content=check_text(text if is_named else f"{name}: {text}"),
+        learned_at=next((time for time in times if time), None),
         words={"entity": name, "entities": [name]},
-        details=drop_empty({"entity_type": record["entityType"], "observation": observation}),
+        details=drop_empty({"entity_type": record["entityType"], "observation": text, **others}),
     )
 
 
-def _read_relation(record: Placed) -> SourceFact:
-    source, target = str(record["from"]), str(record["to"])
-    kind = str(record["relationType"])
+def _read_relation(record: Placed, source: str, kind: str, target: str) -> SourceFact:
     return SourceFact(
         line=record.line,
         origin=f"{source}/{kind}/{target}",

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from app.importers.documents import parse_file
 from app.importers.facts import UnreadableFile
+from app.importers.markdown import read_statements
 from app.importers.products import read_product
 from support.mutants import VALUES, Place, list_places
 from support.service_process import palimpsest
@@ -22,6 +25,11 @@ SAMPLES = {
     "langmem.jsonl": "langmem",
     "server-memory.jsonl": "server-memory",
     "hindsight.json": "hindsight",
+    "chatgpt.json": "chatgpt",
+    "chatgpt-memories.json": "chatgpt",
+    "claude.json": "claude",
+    "supermemory.json": "supermemory",
+    "claude-mem.json": "claude-mem",
 }
 ODD: list[Any] = [
     *VALUES.values(),
@@ -32,10 +40,8 @@ ODD: list[Any] = [
 
 def read_sample(name: str) -> list[Any]:
     """Return the values of a sample: one, or those of its lines that are JSON."""
-    text = (DATA / name).read_text()
-    if not name.endswith(".jsonl"):
-        return [json.loads(text)]
-    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+    value = parse_file((DATA / name).read_bytes()).value
+    return value if name.endswith(".jsonl") else [value]
 
 
 def put(values: list[Any], path: Place, value: Any) -> bytes:
@@ -57,7 +63,7 @@ def test_a_file_with_one_other_value_is_read_or_refused_in_words(sample: str) ->
                 reading = read_product(put(values, path, value), SAMPLES[sample])
             except UnreadableFile:
                 continue
-            for one in (*reading.facts, *reading.left_out):
+            for one in (*reading.facts, *reading.left_out, *reading.talks):
                 json.dumps(asdict(one), ensure_ascii=False, default=str).encode()
 
 
@@ -94,3 +100,18 @@ def test_the_command_says_in_words_what_is_wrong_with_a_file(
     assert done.returncode in (0, 1)
     assert "Traceback" not in done.stderr
     assert done.returncode == 0 or len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(mark * 100_000 for mark in ("<!--", "[", "**", "# ", "- ", "`", "> ", "|", "- - ", "!(")),
+        "#" + " " * 100_000 + "x",
+        "---\n" + "- a:\n" * 20_000,
+        "\n".join(" " * depth + "- a:" for depth in range(2_000)),
+    ],
+)
+def test_markdown_is_read_in_a_time_that_grows_with_its_length(text: str) -> None:
+    began = time.process_time()
+    list(read_statements(text))
+    assert time.process_time() - began < 5

@@ -2,7 +2,9 @@
 
 import io
 import json
+import sqlite3
 import zipfile
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from app.commands.client.transfer import Product
 from app.importers.facts import Reading, SourceFact, UnreadableFile
+from app.importers.markdown import read_statements
 from app.importers.products import NATIVE, PRODUCTS, read_product
 
 DATA = Path(__file__).parent / "data"
@@ -22,11 +25,17 @@ SAMPLES = {
     "langmem.jsonl": "langmem",
     "server-memory.jsonl": "server-memory",
     "hindsight.json": "hindsight",
+    "chatgpt.json": "chatgpt",
+    "chatgpt-memories.json": "chatgpt",
+    "claude.json": "claude",
+    "supermemory.json": "supermemory",
+    "claude-mem.json": "claude-mem",
+    "MEMORY.md": "markdown",
 }
 
 
 def read(sample: str) -> Reading:
-    return read_product((DATA / sample).read_bytes(), SAMPLES[sample])
+    return read_product(DATA / sample, SAMPLES[sample])
 
 
 def by_content(reading: Reading) -> dict[str, SourceFact]:
@@ -45,10 +54,10 @@ def test_the_command_offers_each_product() -> None:
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_a_file_of_another_product_is_refused_by_its_name(sample: str, name: str) -> None:
     if name == SAMPLES[sample]:
-        assert read(sample).facts
+        assert read(sample).facts or read(sample).talks
         return
     with pytest.raises(UnreadableFile, match=f"but of {SAMPLES[sample]}: use"):
-        read_product((DATA / sample).read_bytes(), name)
+        read_product(DATA / sample, name)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +82,28 @@ LEFT_OUT = {
     "graphiti.json": [(20, "it ends")],
     "letta.af": [(19, "persona: it has no value")],
     "langmem.jsonl": [(4, "it is no JSON"), (3, "its value has no text")],
-    "server-memory.jsonl": [(2, "an entity without observations")],
+    "server-memory.jsonl": [
+        (5, "it is no JSON"),
+        (2, "an entity without observations"),
+        (4, "Ada: it has an observation without text: 42"),
+        (4, "Ada: it has an observation without text: None"),
+        (4, "Ada: it has no text"),
+    ],
     "hindsight.json": [(5, "it is an observation")],
+    "chatgpt.json": [(195, "message m6: its create_time is no time: 'last week'")],
+    "chatgpt-memories.json": [(12, "memory 01b: it has no content")],
+    "claude.json": [(46, "message h3: its created_at is no time: 'soon'")],
+    "supermemory.json": [(55, "memory s7: it is no memory, but a document")],
+    "claude-mem.json": [
+        (32, "observations 3: it has no facts, title or text"),
+        (60, "session_summaries 2: it says nothing that was learned"),
+        (75, "prompt 2: it has no prompt_text"),
+    ],
+    "MEMORY.md": [
+        (19, "MEMORY.md: it is a block of code"),
+        (23, "MEMORY.md: it is a table"),
+        (27, "MEMORY.md: it names another file: @docs/style.md"),
+    ],
 }
 
 
@@ -181,6 +210,18 @@ def test_observations_name_their_entity() -> None:
         "John_Smith: Speaks fluent Spanish",
         "John_Smith prefers morning meetings",
         "John_Smith works at Anthropic",
+        "Ada keeps bees",
+        "Ada knows John_Smith",
+    }
+
+
+def test_an_observation_that_is_an_object_has_a_text_a_time_and_details() -> None:
+    bees = by_content(read("server-memory.jsonl"))["Ada keeps bees"]
+    assert bees.learned_at == day(2025, 5, 11, 10)
+    assert bees.details == {
+        "entity_type": "person",
+        "observation": "Ada keeps bees",
+        "version": "1.0",
     }
 
 
@@ -217,3 +258,250 @@ def test_an_archive_of_hindsight_is_read() -> None:
     [bob] = reading.facts
     assert (bob.origin, bob.owner, bob.learned_at) == ("d/0", "bank", day(2024, 1, 3))
     assert ["an observation" in one.reason for one in reading.left_out] == [True]
+
+
+def test_chatgpt_gives_its_memories_and_the_branch_that_was_seen() -> None:
+    reading = read("chatgpt.json")
+    facts = by_content(reading)
+    saved = facts["User lives in Porto."]
+    assert saved.learned_at == datetime(2023, 11, 14, 22, 13, 21, 500000, tzinfo=UTC)
+    brief, long = facts["Answer briefly."], facts["Answer at length."]
+    assert brief.chain == long.chain == "about_model_message"
+    assert [fact.content for fact in reading.facts].count("I am a nurse.") == 1
+    first, second = reading.talks
+    assert (first.session_id, second.session_id) == ("chatgpt:c-1", "chatgpt:c-2")
+    said = [(message["role"], message["content"]) for message in first.messages]
+    assert said == [("user", "I live in Porto."), ("assistant", "Noted.")]
+    assert second.messages[0]["at"] == day(2025, 2, 19, 21, 20)
+
+
+def test_the_list_of_memories_of_chatgpt_is_read() -> None:
+    [fact] = read("chatgpt-memories.json").facts
+    assert (fact.origin, fact.learned_at) == ("01a", day(2024, 2, 1, 10))
+
+
+def test_a_copied_list_of_memories_of_chatgpt_has_one_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "memories.txt"
+    path.write_text("User lives in Lisbon.\n\n- [2025-06-18] - Has two dogs\n[2025-99-01] - No\n")
+    reading = read_product(path, "chatgpt")
+    home, dogs = reading.facts
+    assert (home.content, home.learned_at) == ("User lives in Lisbon.", None)
+    assert (dogs.content, dogs.learned_at) == ("Has two dogs", day(2025, 6, 18))
+    assert [(one.line, one.reason) for one in reading.left_out] == [
+        (4, "its date is none: 2025-99-01")
+    ]
+
+
+def build_claude() -> dict[str, str]:
+    """Return the files of an export of Claude."""
+    remembered = "**Work context**\n\nAnn is a nurse.\n\n- Prefers short answers"
+    memory = {
+        "conversations_memory": remembered,
+        "project_memories": {"p-1": "The shop sells bikes."},
+        "account_uuid": "a",
+        "memory_files": [{}],
+    }
+    project = {
+        "uuid": "p-1",
+        "name": "Shop",
+        "prompt_template": "Never name prices.",
+        "docs": [{"filename": "prices.csv"}],
+        "created_at": "2025-01-01T00:00:00Z",
+    }
+    return {
+        "conversations.json": (DATA / "claude.json").read_text(),
+        "memories/a.json": json.dumps(memory),
+        "projects/p-1.json": json.dumps(project),
+        "users.json": json.dumps([{"uuid": "a"}]),
+    }
+
+
+def check_claude(reading: Reading) -> None:
+    facts = by_content(reading)
+    assert facts["Ann is a nurse."].details["heading"] == "Work context"
+    assert facts["Prefers short answers"].words == {"kind": "preference"}
+    assert facts["The shop sells bikes."].words["project"] == "Shop"
+    instruction = facts["Never name prices."]
+    assert instruction.words == {"kind": "constraint", "project": "Shop"}
+    assert instruction.learned_at == day(2025, 1, 1)
+    [talk] = reading.talks
+    assert [message["content"] for message in talk.messages] == ["I live in Porto.", "Noted."]
+    assert reading.notes == ["2 files of projects and memories are not imported."]
+
+
+def test_an_export_of_claude_is_read_as_an_archive_and_as_a_folder(tmp_path: Path) -> None:
+    archive, folder = tmp_path / "data.zip", tmp_path / "data"
+    with zipfile.ZipFile(archive, "w") as written:
+        for name, text in build_claude().items():
+            written.writestr(name, text)
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    check_claude(read_product(archive, "claude"))
+    check_claude(read_product(folder, "claude"))
+
+
+def test_a_damaged_file_of_a_folder_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    (tmp_path / "memories.json").write_text('{"broken')
+    (tmp_path / "conversations.json").write_text((DATA / "claude.json").read_text())
+    reading = read_product(tmp_path, "claude")
+    assert len(reading.talks) == 1
+    assert reading.left_out[0].reason.startswith("memories.json is neither JSON")
+
+
+def test_supermemory_has_versions_and_ends() -> None:
+    facts = by_content(read("supermemory.json"))
+    porto, lisbon = facts["Ann lives in Porto"], facts["Ann lives in Lisbon"]
+    assert porto.chain == lisbon.chain == "s2"
+    assert (porto.learned_at, lisbon.learned_at) == (day(2024, 1, 1), day(2025, 2, 1))
+    assert facts["Ann was born in Graz"].words == {"tier": "core"}
+    cold = facts["Ann has a cold"]
+    assert cold.valid_until == cold.end_learned_at == day(2024, 3, 9)
+    assert facts["Ann is in Rome"].valid_until == day(2024, 4, 10)
+
+
+def test_a_memory_below_two_documents_of_supermemory_is_one() -> None:
+    memory = {"id": "m", "memory": "Ann sings", "isLatest": True, "spaceContainerTag": "ann"}
+    documents = [{"id": "d", "memoryEntries": [memory]}, {"id": "e", "memoryEntries": [memory]}]
+    [fact] = read_product(json.dumps({"documents": documents}).encode(), "supermemory").facts
+    assert (fact.content, fact.owner, fact.chain) == ("Ann sings", "ann", None)
+
+
+def test_each_fact_of_an_observation_of_claude_mem_is_one() -> None:
+    reading = read("claude-mem.json")
+    facts = by_content(reading)
+    assert set(facts) == {
+        "Tokens live ten minutes",
+        "Refresh tokens are rotated",
+        "The port moved: The service listens on 9000.",
+        "The clock of the test machine is wrong",
+    }
+    tokens = facts["Tokens live ten minutes"]
+    assert tokens.words == {"tags": ["decision", "auth"], "session_id": "s-1", "project": "shop"}
+    assert tokens.learned_at == day(2025, 12, 1, 10)
+    [talk] = reading.talks
+    assert talk.session_id == "claude-mem:t-1"
+    assert talk.messages[0]["content"] == "I prefer short commits."
+
+
+def build_database(path: Path) -> Path:
+    """Write the sample of claude-mem as its database, in which a write may be under way."""
+    sample = json.loads((DATA / "claude-mem.json").read_text())
+    tables = {"observations": "observations", "summaries": "session_summaries"}
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        for name, table in (tables | {"prompts": "user_prompts"}).items():
+            columns = list(dict.fromkeys(column for row in sample[name] for column in row))
+            database.execute(f"CREATE TABLE {table} ({', '.join(columns)})")
+            for row in sample[name]:
+                values = [row.get(column) for column in columns]
+                marks = ", ".join("?" * len(columns))
+                database.execute(f"INSERT INTO {table} VALUES ({marks})", values)
+        database.commit()
+    return path
+
+
+def test_the_database_of_claude_mem_is_read_as_its_export_is(tmp_path: Path) -> None:
+    reading = read_product(build_database(tmp_path / "claude-mem.db"), "claude-mem")
+    exported = read("claude-mem.json")
+    assert by_content(reading).keys() == by_content(exported).keys()
+    assert reading.talks[0].messages == exported.talks[0].messages
+    assert [one.line for one in reading.left_out] == [3, 2, 2]
+
+
+def test_a_damaged_database_is_refused_in_words(tmp_path: Path) -> None:
+    path = build_database(tmp_path / "claude-mem.db")
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(UnreadableFile, match="damaged database"):
+        read_product(path, "claude-mem")
+    with pytest.raises(UnreadableFile, match="from standard input"):
+        read_product(path.read_bytes(), "claude-mem")
+
+
+def test_bullets_paragraphs_and_what_leads_them_are_statements() -> None:
+    facts = by_content(read("MEMORY.md"))
+    assert list(facts) == [
+        "The shop sells bikes, and repairs them.",
+        "Always answer in German.",
+        "I prefer small commits",
+        "Deploys: never on Fridays",
+        "Deploys: from `main` only",
+        "The port is 9000",
+        "Ann is the lead.",
+    ]
+    kinds = [fact.words["kind"] for fact in facts.values()]
+    assert kinds == ["fact", "constraint", "preference", "constraint", "fact", "fact", "fact"]
+    assert facts["The port is 9000"].learned_at == day(2025, 3, 1)
+    assert facts["Ann is the lead."].details["heading"] == "Shop > Rules > Work context"
+
+
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("* one\n  two\n\n  three", ["one two", "three"]),
+        ("- a:\n  - b:\n    - c\n- d", ["a: b: c", "d"]),
+        ("Use these:\n1. uv\n2. ruff", ["Use these: uv", "Use these: ruff"]),
+        (
+            "## Needs\n- Node.js\n- uv, which installs Python too",
+            ["Needs: Node.js", "uv, which installs Python too"],
+        ),
+        ("Name: Rui\nCity: Faro\nof old", ["Name: Rui", "City: Faro of old"]),
+        ("**Docs**: in docs\n**Deploy:** by hand", ["Docs: in docs", "Deploy: by hand"]),
+        ("~~~\n# no\n```\n~~~\nyes", ["yes"]),
+        ("```\nnever closed\n- no", []),
+        ("> quoted\n> words", ["quoted words"]),
+        ("---\n\n***\n<details>\ntext\n</details>", ["text"]),
+        ("<!-- a\n- b\n-->\n- c", ["c"]),
+        ("[ref](x.md), ![image](y.png), **bold**: `__init__`", ["ref, image, bold: `__init__`"]),
+    ],
+)
+def test_marks_of_markdown_are_not_part_of_statements(text: str, statements: list[str]) -> None:
+    found = [one.text for one in read_statements(text) if not one.problem]
+    assert found == statements
+
+
+def test_a_folder_is_searched_for_the_files_of_agents(tmp_path: Path) -> None:
+    for name in (
+        "CLAUDE.md",
+        "README.md",
+        "docs/AGENTS.md",
+        ".claude/memory/2026-01-05.md",
+        "node_modules/CLAUDE.md",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"- Line of {name}\n")
+    facts = read_product(tmp_path, "markdown").facts
+    assert {fact.details["file"]: fact.learned_at for fact in facts} == {
+        "CLAUDE.md": None,
+        "docs/AGENTS.md": None,
+        ".claude/memory/2026-01-05.md": day(2026, 1, 5),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out", "ids"),
+    [
+        ('{"id":"1","memory":"a"}\nnoise\n{"id":"2","memory":"b"}', [2], ["1", "2"]),
+        ('noise\n{"id":"2","memory":"b"}', [1], ["2"]),
+        ('{"id":"1","memory":"a"}{"id":"2","memory":"b"}', [], ["1", "2"]),
+        ('{"id":"1","memory":"a"}\n{"id":"2","mem', [2], ["1"]),
+        ('[{"id":"1","memory":"a"},{"id":"2","mem', [1], ["1"]),
+        (
+            '[\n  {"id":"1","memory":"a"},\n  {"id":"2" "memory":"b"},\n  {"id":"3","memory":"c"}\n]',
+            [3],
+            ["1", "3"],
+        ),
+        (
+            '[\n  {\n    "id": "1",\n    "memory": "a\n  },\n  {\n    "id": "2", "memory": "b"\n  }\n]',
+            [2],
+            ["2"],
+        ),
+    ],
+)
+def test_what_is_damaged_is_named_and_all_else_is_read(
+    text: str, left_out: list[int], ids: list[str]
+) -> None:
+    reading = read_product(text.encode(), "mem0")
+    assert [fact.origin for fact in reading.facts] == ids
+    assert [one.line for one in reading.left_out] == left_out

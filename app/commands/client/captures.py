@@ -100,11 +100,11 @@ def capture(
     messages = _read_messages(file)
     answers: list[CaptureAnswer] = []
     with service.connect() as client:
-        for part in _split_calls(messages):
+        for part in split_calls(messages):
             answer = client.capture(
                 session, part, extract=extract, split=split, wait=True, dry_run=dry_run
             )
-            for followed in _follow_captures(client, answer):
+            for followed in follow_captures(client, answer):
                 answers.append(followed)
                 if not service.as_json:
                     _print_capture(followed)
@@ -166,7 +166,7 @@ def _parse_json(text: str, place: str) -> Any:
         raise Failure(f"{place} is not JSON: {problem}") from None
 
 
-def _split_calls(messages: list[Message]) -> Iterator[list[Message]]:
+def split_calls(messages: list[Message]) -> Iterator[list[Message]]:
     """Yield the messages in parts, each small enough for one call."""
     part: list[Message] = []
     characters = 0
@@ -183,7 +183,7 @@ def _split_calls(messages: list[Message]) -> Iterator[list[Message]]:
 # --- the answers ---------------------------------------------------------------------------------
 
 
-def _follow_captures(client: "Client", answer: "CaptureAnswer") -> Iterator["CaptureAnswer"]:
+def follow_captures(client: "Client", answer: "CaptureAnswer") -> Iterator["CaptureAnswer"]:
     """Yield the capture of a call at its end, and captures that go on because of the call."""
     yield _follow_capture(client, answer)
     waiting = {m["capture_id"] for m in answer["messages"] if not m["done"]}

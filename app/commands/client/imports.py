@@ -2,31 +2,37 @@
 
 import hashlib
 import json
+import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.commands.client.calling import Failure, Service
-from app.importers.facts import LeftOut, Reading, SourceFact, UnreadableFile
+from app.commands.client.captures import follow_captures, split_calls
+from app.importers.facts import LeftOut, Reading, SourceFact, Talk, UnreadableFile
 from app.importers.lines import Earlier, Lines, build_lines, name_tag
 from app.importers.products import read_product
 
 if TYPE_CHECKING:
     from palimpsest_client import Client
+    from palimpsest_client.models import CaptureAnswer
 
 _MOST_REFUSED = 20
 _MOST_OWNERS = 10
 
 
 def import_from(
-    service: Service, product: str, content: bytes, *, file: str, owner: str | None, dry_run: bool
+    service: Service, product: str, *, file: str, owner: str | None, dry_run: bool
 ) -> None:
-    """Import the file of another product, and print the report."""
+    """Import a file or a folder of another product, and print the report."""
     try:
-        reading = read_product(content, product)
+        reading = read_product(sys.stdin.buffer.read() if file == "-" else Path(file), product)
     except UnreadableFile as problem:
         raise Failure(f"{file} {problem}.") from None
+    except OSError as problem:
+        raise Failure(f"{file}: {problem.strerror}") from None
     facts = _choose_owner(reading.facts, owner)
     with service.connect() as client:
         tag = name_tag(product)
@@ -40,9 +46,12 @@ def import_from(
         if not dry_run:
             _send_lines(client, lines)
             _send_changes(client, lines)
+        captures = list(_send_talks(client, reading.talks, dry_run=dry_run))
     if new:
         reading.notes.append(_describe_known_times(product, new, obstacle))
     _print_report(reading, lines, of_others=len(reading.facts) - len(facts), dry_run=dry_run)
+    if reading.talks:
+        _print_talks(reading, captures, dry_run=dry_run)
 
 
 def _choose_owner(facts: Sequence[SourceFact], owner: str | None) -> list[SourceFact]:
@@ -51,7 +60,7 @@ def _choose_owner(facts: Sequence[SourceFact], owner: str | None) -> list[Source
     listed = [f"{name or '(nobody)'} ({count})" for name, count in counts.most_common(_MOST_OWNERS)]
     others = len(counts) - len(listed)
     more = f" and {others} others" if others else ""
-    owners = f"It has those of {', '.join(listed)}{more}."
+    owners = f"It has those of {', '.join(listed) or 'nobody'}{more}."
     if owner is not None and owner not in counts:
         raise Failure(f"The file has no memories of {owner}. {owners}")
     if owner is None and len(counts) > 1:
@@ -132,6 +141,37 @@ def _send_changes(client: "Client", lines: Lines) -> None:
             lines.left_out.append(LeftOut(change.fact.line, reason))
 
 
+def _send_talks(
+    client: "Client", talks: Sequence[Talk], *, dry_run: bool
+) -> Iterator["CaptureAnswer"]:
+    """Send conversations, the oldest first, and yield what became of their messages.
+
+    A message that was sent before is known by its id.
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    sending = track(
+        sorted(talks, key=_find_start),
+        "sending conversations",
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    for talk in sending:
+        messages = [m | {"at": m["at"].isoformat() if m["at"] else None} for m in talk.messages]
+        for part in split_calls(messages):
+            answer = client.capture(talk.session_id, part, wait=True, dry_run=dry_run)
+            yield from follow_captures(client, answer)
+
+
+def _find_start(talk: Talk) -> datetime:
+    """Return the time of the first message; one without times is as of now."""
+    times = [message["at"] for message in talk.messages if message["at"]]
+    return min(times, default=datetime.now(UTC))
+
+
 def _print_report(reading: Reading, lines: Lines, *, of_others: int, dry_run: bool) -> None:
     left_out = sorted([*reading.left_out, *lines.left_out], key=lambda one: one.line)
     versions = len(lines.lines) - lines.fact_count
@@ -147,7 +187,43 @@ def _print_report(reading: Reading, lines: Lines, *, of_others: int, dry_run: bo
         counts["of others"] = of_others
     more = f" (and {versions} known ends)" if versions else ""
     print(", ".join(f"{name} {count:,}" for name, count in counts.items()) + more)
+    if dry_run:
+        _print_plan(lines)
     for one in left_out:
         print(f"line {one.line}: {one.reason.rstrip('.')}.")
     for note in reading.notes:
         print(note)
+
+
+def _print_plan(lines: Lines) -> None:
+    """Print what would become of each fact, with the start and the end that it would have."""
+    facts = {id(line.fact): line for line in lines.lines}
+    for line in facts.values():
+        start, end = line.fields.get("valid_from"), line.fields.get("valid_until")
+        dates = [f"{word} {time[:10]}" for word, time in (("from", start), ("until", end)) if time]
+        print(f"line {line.fact.line}: store {line.fact.content!r} {' '.join(dates)}".rstrip())
+    for change in lines.changes:
+        verb = "supersede" if change.is_new_text else "end"
+        print(f"line {change.fact.line}: {verb} {change.memory_id}: {change.fact.content!r}")
+
+
+def _print_talks(reading: Reading, captures: Sequence["CaptureAnswer"], *, dry_run: bool) -> None:
+    """Print how many messages were sent, and what became of the facts in them."""
+    sent = sum(len(talk.messages) for talk in reading.talks)
+    # A capture is answered again with each call whose messages it has.
+    answers = {answer["capture_id"] or place: answer for place, answer in enumerate(captures)}
+    repeated = sum(answer["repeated"] for answer in captures)
+    facts = [
+        fact
+        for answer in answers.values()
+        for message in answer["messages"]
+        if not message["repeated"]
+        for fact in message["facts"]
+    ]
+    would = "would be " if dry_run else ""
+    print(
+        f"Conversations {len(reading.talks):,}, messages {sent:,}, {repeated:,} known before, "
+        f"{len(facts):,} facts {would}read from them."
+    )
+    for fact in facts if dry_run else ():
+        print(f"{fact['operation'] or 'waits'}: {fact['content']!r}")

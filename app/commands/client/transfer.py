@@ -27,6 +27,11 @@ class Product(StrEnum):
     LANGMEM = "langmem"
     SERVER_MEMORY = "server-memory"
     HINDSIGHT = "hindsight"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    SUPERMEMORY = "supermemory"
+    CLAUDE_MEM = "claude-mem"
+    MARKDOWN = "markdown"
 
 
 def export_agent(
@@ -57,7 +62,10 @@ def export_agent(
 
 
 def import_file(
-    file: Annotated[str, Argument(metavar="FILE", help="The file to import; `-`: standard input.")],
+    file: Annotated[
+        str,
+        Argument(metavar="FILE", help="The file or the folder to import; `-`: standard input."),
+    ],
     product: Annotated[
         Product, Option("--from", help="Which product wrote the file.")
     ] = Product.PALIMPSEST,
@@ -81,9 +89,7 @@ def import_file(
     if product is not Product.PALIMPSEST:
         from app.commands.client.imports import import_from
 
-        with _open_input(file) as source:
-            content = source.read()
-        import_from(service, product.value, content, file=file, owner=owner, dry_run=dry_run)
+        import_from(service, product.value, file=file, owner=owner, dry_run=dry_run)
         return
     if dry_run or owner is not None:
         raise Failure("--dry-run and --of are for files of other products: add --from.")

@@ -61,8 +61,12 @@ def test_graphiti_keeps_when_it_learned_of_an_end(client: httpx.Client) -> None:
         ("graphiti.json", "graphiti", 2),
         ("letta.af", "letta", 1),
         ("langmem.jsonl", "langmem", 2),
-        ("server-memory.jsonl", "server-memory", 3),
+        ("server-memory.jsonl", "server-memory", 5),
         ("hindsight.json", "hindsight", 3),
+        ("chatgpt.json", "chatgpt", 4),
+        ("supermemory.json", "supermemory", 5),
+        ("claude-mem.json", "claude-mem", 4),
+        ("MEMORY.md", "markdown", 7),
     ],
 )
 def test_a_second_run_stores_nothing(
@@ -80,6 +84,38 @@ def test_a_dry_run_writes_nothing(client: httpx.Client) -> None:
     report = run_sample(client, "mem0.json", "mem0", "--dry-run")
     assert report[0].startswith("read 7, would store 5, ")
     assert contents(client, include_superseded=True) == set()
+
+
+def test_a_dry_run_says_what_would_become_of_each(client: httpx.Client) -> None:
+    report = run_sample(client, "chatgpt.json", "chatgpt", "--dry-run")
+    assert "line 71: store 'Answer briefly.' from 2023-11-14" in report
+    assert "line 195: message m6: its create_time is no time: 'last week'." in report
+    assert "ADD: 'I moved to Lisbon'" in report
+    assert contents(client, include_superseded=True) == set()
+
+
+def test_conversations_are_read_in_the_order_of_their_times(client: httpx.Client) -> None:
+    report = run_sample(client, "chatgpt.json", "chatgpt")
+    line = "Conversations 2, messages 3, 0 known before, 2 facts read from them."
+    assert line in report
+    now = contents(client)
+    assert {"I moved to Lisbon", "Answer at length."} <= now
+    assert not {"I live in Porto", "Answer briefly."} & now
+    assert "I live in Porto" in contents(client, as_of="2024-06-01")
+    again = run_sample(client, "chatgpt.json", "chatgpt")
+    assert "Conversations 2, messages 3, 3 known before, 0 facts read from them." in again
+    assert contents(client) == now
+
+
+def test_a_folder_of_markdown_is_imported(client: httpx.Client, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("# Rules\n\n- Never deploy on Fridays\n")
+    (tmp_path / "notes.md").write_text("- Not read\n")
+    done = run(client, str(tmp_path), "--from", "markdown")
+    assert done.stdout.startswith("read 1, stored 1, ")
+    [memory] = client.get("/v1/memories").json()["items"]
+    assert (memory["content"], memory["kind"]) == ("Never deploy on Fridays", "constraint")
+    nothing = run(client, str(tmp_path / "nothing"), "--from", "markdown")
+    assert (nothing.returncode, "No such file" in nothing.stderr) == (1, True)
 
 
 def test_an_agent_that_knows_more_takes_no_known_times_and_the_report_says_so(

@@ -1,0 +1,155 @@
+"""ChatGPT: its data export, with memories saved in conversations, and its list of memories."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.importers.documents import Document, Placed
+from app.importers.facts import (
+    Reading,
+    SourceFact,
+    Talk,
+    UnreadableRecord,
+    check_text,
+    drop_empty,
+    get_object,
+    list_values,
+    read_text,
+    read_time,
+)
+from app.importers.markdown import Statement, build_fact, read_lines
+
+NAME = "chatgpt"
+FILES = ("conversations*.json", "memories*.json")
+
+_INSTRUCTIONS = {"about_user_message": "fact", "about_model_message": "preference"}
+
+
+def matches(document: Document) -> bool:
+    """Return True if the file holds conversations or saved memories of ChatGPT."""
+    return bool(_list_conversations(document) or _list_memories(document) or _list_lines(document))
+
+
+def read(document: Document) -> Reading:
+    """Return saved memories and custom instructions as facts, and conversations as talks."""
+    reading = Reading()
+    for record in _list_memories(document):
+        try:
+            reading.facts.append(_read_memory(record))
+        except UnreadableRecord as problem:
+            reading.leave_out(record.line, f"memory {record['id']}: {problem}")
+    for statement in _list_lines(document):
+        try:
+            reading.facts.append(build_fact(statement, "saved memory"))
+        except UnreadableRecord as problem:
+            reading.leave_out(statement.line, str(problem))
+    instructions: dict[str | None, str] = {}
+    for conversation in sorted(_list_conversations(document), key=_find_start):
+        messages: list[dict[str, Any]] = []
+        for message in _list_messages(conversation):
+            try:
+                messages += _read_message(message, conversation)
+                facts = list(_read_saved(message, conversation))
+            except UnreadableRecord as problem:
+                reading.leave_out(message.line, f"message {message['id']}: {problem}")
+                continue
+            for fact in facts:
+                # Each conversation repeats the custom instructions.
+                if fact.chain is None or instructions.get(fact.chain) != fact.content:
+                    reading.facts.append(fact)
+                    instructions[fact.chain] = fact.content
+        name = conversation.get("conversation_id") or conversation.get("id")
+        reading.add_talk(Talk(conversation.line, f"{NAME}:{name}", messages))
+    return reading
+
+
+def _list_conversations(document: Document) -> list[Placed]:
+    records = document.list_file_objects("conversations*.json") or document.objects
+    return [one for one in records if isinstance(one.get("mapping"), dict)]
+
+
+def _find_start(conversation: Placed) -> float:
+    start = conversation.get("create_time")
+    return start if isinstance(start, int | float) else 0
+
+
+def _list_memories(document: Document) -> list[Placed]:
+    lists = [*document.objects, *document.list_file_objects("memories*.json")]
+    records = [record for one in lists for record in list_values(one.get("memories"))]
+    names = {"id", "content", "conversation_id"}
+    return [one for one in records if isinstance(one, Placed) and names <= one.keys()]
+
+
+def _list_lines(document: Document) -> list[Statement]:
+    """Return the lines of a list of memories that somebody copied from ChatGPT into a text file."""
+    texts = [text for name, text in document.texts.items() if name.endswith(".txt")]
+    return [statement for text in texts for statement in read_lines(text)]
+
+
+def _list_messages(conversation: Placed) -> list[Placed]:
+    """Return the messages of the branch that the user saw last, in their order.
+
+    An export without a current node gives all messages in the order of the file.
+    """
+    left = dict(conversation["mapping"])
+    branch = []
+    node_id = conversation.get("current_node")
+    while isinstance(node := left.pop(str(node_id), None), dict):
+        branch.append(node)
+        node_id = node.get("parent")
+    nodes = branch[::-1] or [node for node in left.values() if isinstance(node, dict)]
+    messages = [node.get("message") for node in nodes]
+    return [one for one in messages if isinstance(one, Placed) and one.get("id")]
+
+
+def _read_memory(record: Placed) -> SourceFact:
+    updated = read_time(record, "updated_at") or read_time(record, "last_updated")
+    return SourceFact(
+        line=record.line,
+        origin=str(record["id"]),
+        content=read_text(record, "content"),
+        learned_at=updated or read_time(record, "created_timestamp"),
+        details=drop_empty({name: record.get(name) for name in ("conversation_id", "status")}),
+    )
+
+
+def _read_saved(message: Placed, conversation: Placed) -> Iterator[SourceFact]:
+    """Yield what a message saves as a memory, and the custom instructions that it carries.
+
+    Those of all conversations make a chain for each kind.
+    """
+    texts: list[tuple[str | None, Any]] = []
+    if message.get("recipient") == "bio":
+        texts.append((None, _read_content(message)))
+    context = get_object(get_object(message, "metadata"), "user_context_message_data")
+    texts += [(name, context.get(name)) for name in _INSTRUCTIONS]
+    at = read_time(message, "create_time") or read_time(conversation, "create_time")
+    for name, text in texts:
+        if isinstance(text, str) and text.strip():
+            yield SourceFact(
+                line=message.line,
+                origin=f"{name or 'memory'}/{message['id']}",
+                content=check_text(text.strip()),
+                learned_at=at,
+                chain=name,
+                words={"kind": _INSTRUCTIONS.get(name or "", "fact")},
+            )
+
+
+def _read_message(message: Placed, conversation: Placed) -> Iterator[dict[str, Any]]:
+    """Yield the message if a person or the assistant says it to the other."""
+    role = get_object(message, "author").get("role")
+    is_hidden = get_object(message, "metadata").get("is_visually_hidden_from_conversation")
+    is_said = role in ("user", "assistant") and message.get("recipient", "all") == "all"
+    if is_said and not is_hidden:
+        at = read_time(message, "create_time") or read_time(conversation, "create_time")
+        text = _read_content(message)
+        yield {"id": str(message["id"]), "role": role, "content": text, "at": at}
+
+
+def _read_content(message: Placed) -> str:
+    """Return the words of a message, without images, thoughts and code that it ran."""
+    content = get_object(message, "content")
+    if content.get("content_type") not in ("text", "multimodal_text"):
+        return ""
+    parts = list_values(content.get("parts"))
+    return "\n".join(part for part in parts if isinstance(part, str)).strip()
