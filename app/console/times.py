@@ -4,14 +4,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from app.api.times import parse_time
-from app.domain.dates.facts import find_times
-from app.domain.dates.intervals import Saying, find_interval
-from app.domain.dates.phrase_kinds import Phrase
+from app.domain.dates.moments import LONGEST, find_moment
 from app.domain.dates.points import Lean
-
-# "June" and "Christmas" are dates behind a preposition only: they may be names.
-_OPENINGS = ("", "in ", "at ")
-_LONGEST = 80
 
 
 class BadTime(Exception):
@@ -28,10 +22,9 @@ def read_time(text: str | None, now: datetime) -> datetime | None:
         return None
     with suppress(ValueError):
         return parse_time(text)
-    for opening in _OPENINGS:
-        if time := _read_words(opening + text[:_LONGEST], now):
-            return time
-    raise BadTime(text[:_LONGEST])
+    if time := find_moment(text, now, UTC, Lean.PAST):
+        return time
+    raise BadTime(text[:LONGEST])
 
 
 def find_exact_time(text: str | None, now: datetime) -> str | None:
@@ -42,21 +35,6 @@ def find_exact_time(text: str | None, now: datetime) -> str | None:
         time = read_time(text, now)
         return format_time(time) if time else None
     return None
-
-
-def _read_words(text: str, now: datetime) -> datetime | None:
-    """Return the first instant that the words name, None if some of them are no date."""
-    timed = find_times(text)
-    if timed.spans != [(0, len(text))]:
-        return None
-    [phrase] = timed.phrases
-    interval = find_interval(phrase, Saying(now, UTC), Lean.PAST)
-    start = interval.start if interval else None
-    return _add_hour(start, phrase) if start else None
-
-
-def _add_hour(day: datetime, phrase: Phrase) -> datetime:
-    return datetime.combine(day, phrase.hour, UTC) if phrase.hour else day
 
 
 def read_answer_time(text: str | None) -> datetime | None:
