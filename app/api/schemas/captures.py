@@ -24,7 +24,6 @@ MessageText = Annotated[
     str,
     StringConstraints(max_length=MAX_CONTENT),
     AfterValidator(check_text),
-    Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
 ]
 
 
