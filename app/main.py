@@ -57,6 +57,7 @@ from app.console import routes as console_routes
 from app.embedding import Embedder
 from app.mcp.door import Door
 from app.mem0 import routes as mem0_routes
+from app.oauth import routes as oauth_routes
 from app.settings import Settings, load_settings
 from app.wiring import Process, open_services
 
@@ -104,10 +105,13 @@ def create_app(
     app.state.mcp = Door(app, settings.max_body_bytes)
     app.router.routes.extend(app.state.mcp.routes)
     app.router.routes.extend(mem0_routes.list_routes(app))
+    needs_key = settings.api_key is not None
+    if needs_key:
+        app.router.routes.extend(oauth_routes.list_routes(app))
     if settings.console:
-        app.router.routes.extend(
-            console_routes.list_routes(app, needs_key=settings.api_key is not None)
-        )
+        app.router.routes.extend(console_routes.list_routes(app, needs_key=needs_key))
+    elif needs_key:
+        app.router.routes.append(console_routes.serve_assets())  # of the page of OAuth
     document.refine_document(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)

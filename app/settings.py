@@ -237,8 +237,8 @@ class Settings(BaseSettings):
         "english",
         description=(
             "What the local networks read: encoder, judge and reader of messages. Many needs the "
-            "package palimpsest-languages (`make languages`), and, with a local encoder, "
-            "`palimpsest reembed` if something is stored already."
+            "package palimpsest-memory-languages (`make languages`), and, with a local "
+            "encoder, `palimpsest reembed` if something is stored already."
         ),
     )
     embedding_base_url: str | None = Field(
@@ -661,8 +661,8 @@ class Settings(BaseSettings):
         16 * 2**20,
         ge=1024,
         description=(
-            "Largest body of a batch in bytes. Any other body may have at most 256 KiB; "
-            "imports stream and are bounded per line."
+            "Largest body of a batch or of messages in bytes. Any other body may have at most 256 "
+            "KiB; imports stream and are bounded per line."
         ),
     )
     max_answer_bytes: int = Field(
@@ -937,8 +937,8 @@ def load_settings(**overrides: object) -> Settings:
         )
     if settings.languages == "many" and find_spec("palimpsest_languages") is None:
         raise InvalidSettings(
-            "PALIMPSEST_LANGUAGES: many needs the package palimpsest-languages, which is "
-            "not installed. Run `make languages` in a checkout, or unset it."
+            "PALIMPSEST_LANGUAGES: many needs the package palimpsest-memory-languages, which "
+            "is not installed. Run `make languages` in a checkout, or unset it."
         )
     if settings.embedding_base_url and settings.embedding_dimensions is None:
         raise InvalidSettings(

@@ -32,7 +32,8 @@ from app.extraction.parts_network import PartsNetwork
 from app.networks import FairThreads, find_many_languages
 from app.remote.budget import Budget, Limits
 from app.remote.chat import ChatClient, ChatOptions
-from app.remote.webhooks import WebhookSender, open_webhook_client
+from app.remote.public_http import PublicClient, open_public_http
+from app.remote.webhooks import WebhookSender
 from app.services.agent_indexes import AgentIndexDirectory, AgentIndexKeeper
 from app.services.agent_write import WriteSetup
 from app.services.answers import QuestionAnswerer
@@ -57,6 +58,8 @@ from app.services.lifespans import LifespanEnder
 from app.services.lists import MemoryLister
 from app.services.message_reader import MessageReader
 from app.services.metrics import count_read
+from app.services.oauth import OAuthGrants
+from app.services.oauth_clients import OAuthClients
 from app.services.readiness import Readiness
 from app.services.reembed import Reembedder
 from app.services.relationships import RelationshipWriter
@@ -139,6 +142,8 @@ class Services:
     exports: Exports
     events: EventFeed
     console_sessions: ConsoleSessions
+    oauth_clients: OAuthClients
+    oauth_grants: OAuthGrants
     webhooks: WebhookKeeper
     deliveries: Deliverer
     usage: UsageCounter
@@ -164,7 +169,7 @@ async def open_services(
         opened.push_async_callback(engine.dispose)
         reads = _build_reads(settings, engine, process)
         http = await opened.enter_async_context(httpx.AsyncClient())
-        webhook_http = await opened.enter_async_context(open_webhook_client())
+        public_http = await opened.enter_async_context(open_public_http())
         threads = opened.enter_context(closing(FairThreads(settings.network_threads)))
         if embedder is None:
             embedder = await _open_embedder(settings, process, threads, opened)
@@ -187,11 +192,7 @@ async def open_services(
             local_judge=local_judge,
             threads=threads,
             chat=build_chat(settings, http),
-            sender=WebhookSender(
-                webhook_http,
-                allows_http=settings.webhooks_allow_http,
-                allows_private=settings.webhooks_allow_private,
-            ),
+            public_http=public_http,
             language_oid=language_oid,
         )
         await opened.enter_async_context(reads.watch_in_background())
@@ -312,13 +313,20 @@ def _build_services(
     local_judge: LocalJudge | None,
     threads: FairThreads,
     chat: ChatClient | None,
-    sender: WebhookSender,
+    public_http: httpx.AsyncClient,
     language_oid: int,
 ) -> Services:
     """Compose the services. `language_oid` names the text search configuration in the database."""
     policy = build_policy(settings)
     store_settings = build_store_settings(settings, policy)
     sweep_requests = SweepRequests(engine, queue, looks_again=settings.supersession_enabled)
+    sender = WebhookSender(
+        PublicClient(
+            http=public_http,
+            allows_http=settings.webhooks_allow_http,
+            allows_private=settings.webhooks_allow_private,
+        )
+    )
     setup = WriteSetup(policy, language_oid, sweep_requests.wake_for_marks)
     # A sweep leaves marks for a later one and wakes no worker, which could take them up at once.
     sweep_setup = WriteSetup(policy, language_oid)
@@ -410,6 +418,8 @@ def _build_services(
         exports=Exports(engine),
         events=EventFeed(engine),
         console_sessions=ConsoleSessions(engine),
+        oauth_clients=OAuthClients(PublicClient(http=public_http)),
+        oauth_grants=OAuthGrants(engine),
         webhooks=WebhookKeeper(engine, sender),
         deliveries=Deliverer(engine, sender),
         usage=usage,

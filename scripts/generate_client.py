@@ -24,6 +24,8 @@ Schema = Mapping[str, Any]
 # Reads that a body is sent to.
 READS_BY_POST = {"search"}
 # Lists whose items are not under `items`.
+# Callers give these nearly always; None leaves them out.
+POSITIONAL = {("capture", "session_id")}
 ITEMS = {"history": "versions"}
 # Streams of lines; the client has methods of its own for these.
 EXPORT, IMPORT = "export", "import_history"
@@ -325,8 +327,11 @@ def _write_method(operation: Operation, *, is_async: bool) -> str:
 
 
 def _write_signature(operation: Operation) -> str:
-    required = [f"{p.name}: {p.type}" for p in operation.parameters if p.required]
-    optional = [_write_optional(p, operation) for p in operation.parameters if not p.required]
+    places = {
+        p.name: p.required or (operation.name, p.name) in POSITIONAL for p in operation.parameters
+    }
+    required = [f"{p.name}: {p.type}" for p in operation.parameters if places[p.name]]
+    optional = [_write_optional(p, operation) for p in operation.parameters if not places[p.name]]
     return ", ".join(["self", *required, *(["*"] if optional else []), *optional])
 
 

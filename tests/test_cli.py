@@ -1,12 +1,18 @@
 """The command line against a running service, and `serve` itself as a process."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 from uuid import uuid4
 
+import click
 import httpx
 import psycopg
 import pytest
 
+from app.cli import cli
 from app.store import schema
 from support.databases import fresh_database
 from support.service_process import palimpsest
@@ -53,7 +59,7 @@ def test_a_history_marks_where_another_chain_goes_on(service: str, agent: str) -
         history = palimpsest("history", memory_id, *words).stdout
         dog, tennis, legend = history.splitlines()[-3:]
         assert ("Has a dog" in dog, "↪" in dog) == (True, False)
-        assert ("Plays tennis" in tennis, "current ↪" in tennis) == (True, True)
+        assert ("Plays tennis" in tennis, "current, ↪" in tennis) == (True, True)
         assert "another chain" in legend
 
 
@@ -131,10 +137,83 @@ def test_no_service_is_said_plainly() -> None:
     assert "palimpsest serve" in failed.stderr
 
 
-def test_version_prints_the_version() -> None:
+# What a command for a running service can do without. Each takes longer than the whole command.
+HEAVY = {"fastapi", "starlette", "sqlalchemy", "psycopg", "pydantic", "onnxruntime", "numpy"} | {
+    "tokenizers", "mcp", "uvicorn", "alembic", "rich", "structlog", "opentelemetry", "jinja2"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        ("--version",),
+        ("store", "Has a dog"),
+        ("search", "dog"),
+        ("list",),
+        ("log",),
+        ("reviews", "list"),
+        ("context",),
+        ("hook", "session-start"),
+    ],
+)
+def test_commands_import_nothing_of_the_service(
+    service: str, agent: str, words: tuple[str, ...]
+) -> None:
+    code = (
+        "import sys, os, json; sys.argv[0] = 'palimpsest'; from app.cli import main\n"
+        "def end(status): print('\\nLOADED', *sys.modules); sys.stdout.flush(); leave(status)\n"
+        "leave, os._exit = os._exit, end\n"
+        "try: main()\n"
+        "finally: print('\\nLOADED', *sys.modules)"
+    )
+    where = {"PALIMPSEST_URL": service, "PALIMPSEST_AGENT": agent}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        input="{}",
+        check=True,
+        env=os.environ | where,
+    )
+    loaded = {name.split(".")[0] for name in done.stdout.partition("\nLOADED ")[2].split()}
+    assert "app" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_this_machine_is_reached_without_a_proxy(service: str, agent: str) -> None:
+    proxy = {"HTTP_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9", "NO_PROXY": ""}
+    listed = palimpsest("list", "--url", service, "--agent", agent, **proxy)
+    assert (listed.returncode, listed.stderr) == (0, "")
+
+
+def test_the_help_lists_every_command_by_subject_in_a_line() -> None:
+    shown = palimpsest("--help").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    for title in ("Memory:", "Review and undo:", "Moving data:", "Service:", "Database:"):
+        assert f"\n{title}\n" in shown
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        assert re.search(rf"^  {name} +[A-Z].*\.$", shown, re.MULTILINE), name
+        assert "Example:" in palimpsest_help(name)
+
+
+def palimpsest_help(name: str) -> str:
+    context = click.Context(cli)
+    command = cli.get_command(context, name)
+    assert command is not None
+    if isinstance(command, click.Group):
+        [*_, last] = command.list_commands(context)
+        below = command.get_command(context, last)
+        assert below is not None
+        command = below
+    return command.get_help(context)
+
+
+def test_version_prints_whose_program_it_is_and_the_version() -> None:
     from app import __version__
 
-    assert palimpsest("--version").stdout.strip() == __version__
+    assert palimpsest("--version").stdout == f"palimpsest-memory {__version__}\n"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The image and the compose file: that they agree with the code, and, where a Docker engine answers, what a container does."""
 
 import fnmatch
+import json
 import os
 import re
 import shutil
@@ -260,8 +261,8 @@ def docker(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def image() -> Iterator[str]:
-    """The image, built on PALIMPSEST_TEST_PYTHON_IMAGE where that is set."""
+def base() -> str:
+    """The image to build on: PALIMPSEST_TEST_PYTHON_IMAGE, or that of the Dockerfile."""
     if not os.environ.get("PALIMPSEST_TEST_DOCKER"):
         pytest.skip("`make test-docker` asks for containers")
     need_docker_engine()
@@ -269,16 +270,29 @@ def image() -> Iterator[str]:
         pytest.skip("no docker command: an engine alone does not build")
     default = re.search(r"^ARG PYTHON_IMAGE=(\S+)$", DOCKERFILE, re.MULTILINE)
     assert default
-    base = os.environ.get("PALIMPSEST_TEST_PYTHON_IMAGE", default[1])
+    name = os.environ.get("PALIMPSEST_TEST_PYTHON_IMAGE", default[1])
     if (
-        docker("image", "inspect", base, check=False).returncode
-        and (pull := docker("pull", base, check=False)).returncode
+        docker("image", "inspect", name, check=False).returncode
+        and (pull := docker("pull", name, check=False)).returncode
     ):
-        pytest.skip(f"no base image {base}: {pull.stderr.strip()}")
+        pytest.skip(f"no base image {name}: {pull.stderr.strip()}")
+    return name
+
+
+@contextmanager
+def built(base: str, *options: str) -> Iterator[str]:
+    """Builds an image, which is removed in the end; its name."""
     name = f"palimpsest-test-{uuid4().hex[:8]}"
-    docker("build", "--build-arg", f"PYTHON_IMAGE={base}", "--tag", name, str(ROOT))
+    argument = f"PYTHON_IMAGE={base}"
+    docker("build", "--build-arg", argument, *options, "--tag", name, str(ROOT))
     yield name
     docker("image", "rm", "--force", name)
+
+
+@pytest.fixture(scope="module")
+def image(base: str) -> Iterator[str]:
+    with built(base) as name:
+        yield name
 
 
 @pytest.fixture
@@ -406,3 +420,14 @@ def test_it_is_nobody_special_and_holds_no_tools_to_build_with(image: str) -> No
         "run", "--rm", "--entrypoint", "sh", image, "-c", f"{tools}; {writable} || true"
     ).stdout.splitlines()
     assert said == ["10001", "ModuleNotFoundError: No module named 'pip'"]
+
+
+def test_two_builds_have_the_same_layers(base: str, image: str) -> None:
+    with built(base, "--no-cache") as another:
+        layers = [
+            json.loads(docker("inspect", "--format", "{{json .RootFS.Layers}}", name).stdout)
+            for name in (image, another)
+        ]
+    # Docker marks what was removed of the base with the date of the build: in one small layer.
+    differing = [pair for pair in zip(*layers, strict=True) if pair[0] != pair[1]]
+    assert len(differing) <= 1

@@ -5,16 +5,14 @@ import re
 import shlex
 from pathlib import Path
 
+import click
 import pytest
-import typer.main
-from typer.core import TyperGroup
 
 from app.cli import cli
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("guide/*.md"), *DOCS.glob("operate/*.md")])
-GROUP = typer.main.get_command(cli)
 TARGETS = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 PATHS = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))["paths"]
 BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -43,12 +41,13 @@ def list_code(page: Path) -> list[str]:
 def find_unknown_option(written: str) -> str | None:
     """Return what of the command the command line does not know."""
     words = shlex.split(written.replace("…", ""))
-    command = GROUP
-    while words and isinstance(command, TyperGroup):
+    command: click.Command = cli
+    while words and isinstance(command, click.Group):
         name = words.pop(0)
-        if name not in command.commands:
+        below = command.get_command(click.Context(command), name)
+        if below is None:
             return f"palimpsest {written}: no command {name}"
-        command = command.commands[name]
+        command = below
     known = {option for parameter in command.params for option in parameter.opts}
     unknown = [word for word in words if word.startswith("--") and word not in known]
     return f"palimpsest {written}: no option {unknown}" if unknown else None

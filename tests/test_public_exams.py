@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench.public import consolidation, data, precision, statebench, talk
+from bench.public import consolidation, cost, data, precision, statebench, talk
 from bench.public.memory import Turn
 
 LIST = {
@@ -163,3 +163,11 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
 
 def test_each_talk_is_pinned() -> None:
     assert len(data.list_files(data.LOCOMO)) == len(data.list_files(data.REALTALK)) == 10
+
+
+def test_a_small_memory_tells_what_it_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, consolidation, Conflict_Resolution=[LIST])
+    figures = cost.examine(Keeper(), None)
+    assert figures["35 facts, one by one"] == "0.0 s"
+    assert float(figures["memory"].removesuffix(" MB").replace(",", "")) > 10
+    assert int(figures["tokens of five results"]) > 5

@@ -43,8 +43,14 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
         make = psutil.Process(process.pid)
         try:
             await_ready(f"http://127.0.0.1:{port}", process, log)
+            checkout = link_checkout(tmp_path / "checkout")
             printed = [
-                run(block.replace("localhost:8000", f"127.0.0.1:{port}"), port, environment)
+                run(
+                    block.replace("localhost:8000", f"127.0.0.1:{port}"),
+                    checkout,
+                    port,
+                    environment,
+                )
                 for block in BLOCKS[1:]
             ]
             prompts = run_loop(port, "I play the cello.", "Which instrument do I play?")
@@ -83,6 +89,14 @@ def test_the_story_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     assert "I live in Porto" in printed[3]
 
 
+def link_checkout(folder: Path) -> Path:
+    """Make a folder with all that is in the checkout; what a command writes stays there."""
+    folder.mkdir()
+    for path in ROOT.iterdir():
+        (folder / path.name).symlink_to(path)
+    return folder
+
+
 def run_loop(port: int, *messages: str) -> list[str]:
     """Return what the agent of the README puts to its model for each message."""
     prompts: list[str] = []
@@ -99,8 +113,8 @@ def run_loop(port: int, *messages: str) -> list[str]:
     return [prompt.removesuffix(message) for prompt, message in zip(prompts, messages, strict=True)]
 
 
-def run(block: str, port: int, environment: dict[str, str]) -> str:
-    """What a block prints, a line for each answer of curl."""
+def run(block: str, checkout: Path, port: int, environment: dict[str, str]) -> str:
+    """Return what a block prints, a line for each answer of curl."""
     script = "set -euo pipefail\n" + re.sub(
         r"^(curl .*?)(?=\n(?:#|curl|\n|$)|\Z)", r"\1; echo", block, flags=re.MULTILINE | re.DOTALL
     )
@@ -109,7 +123,7 @@ def run(block: str, port: int, environment: dict[str, str]) -> str:
     shell = {**environment, "PALIMPSEST_URL": base, "BASE": base}
     done = subprocess.run(
         ["bash", "-c", script],
-        cwd=ROOT,
+        cwd=checkout,
         env=shell,
         capture_output=True,
         text=True,

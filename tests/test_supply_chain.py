@@ -51,5 +51,5 @@ def test_locks_are_installed_as_they_stand() -> None:
     """Resolving would ask for what the locks leave out on purpose."""
     makefile = (ROOT / "Makefile").read_text()
     installs = re.findall(r"pip install (.*\.lock.*)", makefile)
-    assert len(installs) == 5
+    assert len(installs) == 6
     assert [words for words in installs if "--no-deps --require-hashes" not in words] == []

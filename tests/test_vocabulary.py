@@ -24,11 +24,10 @@ BANNED = {
     "alone",
 }
 
-# Names that callers see: fields of answers, and an option of the command line.
+# Names that callers see: fields of answers.
 STORED_OR_WIRE = {
     ("app/api/answers/lifespans.py", "kept"),
     ("app/api/answers/reviews.py", "held"),
-    ("app/cli.py", "beside"),
 }
 
 

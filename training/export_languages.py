@@ -1,4 +1,4 @@
-"""Writes the networks of many languages and their tokenizer into the package palimpsest-languages: `make languages`.
+"""Writes the networks of many languages and their tokenizer into the package palimpsest-memory-languages: `make languages`.
 
 The judge and the readers of messages and of dates are files of this repository; their words are those of the encoder. The graph of the encoder takes `ids`, int64 (texts, tokens) without padding, and gives `vectors`, float32 (texts, 384), rows of unit length: the published
 multilingual-e5-small with 8-bit layers and its words in 4 bits, the mean over the tokens, and what `train_languages.py` learned: its upper

@@ -13,10 +13,11 @@ from app.api.answers.reverts import RevertsAnswer
 from app.api.cursors import build_next_cursor, decode_position
 from app.api.deps import AgentDep, ServicesDep
 from app.api.idempotency import CallerDep
+from app.api.message_forms import MessageRoute
 from app.api.openapi import BODY, WRITE, document_links, document_problems
 from app.api.responses import respond_with_answer
 from app.api.schemas.captures import CapturesQuery, MessagesRequest, UndoRequest
-from app.api.secrets import RedactedDep, SecretFreeRoute
+from app.api.secrets import RedactedDep
 from app.api.views import View, ViewDep
 from app.domain.captures import CaptureState
 from app.domain.fact import DEFAULT_TRUST
@@ -25,7 +26,7 @@ from app.services.reverts import RevertedOperation
 from app.store.captures import captures
 from app.store.engine import begin_for_agent
 
-messages_router = APIRouter(prefix="/v1/messages", tags=["messages"], route_class=SecretFreeRoute)
+messages_router = APIRouter(prefix="/v1/messages", tags=["messages"], route_class=MessageRoute)
 router = APIRouter(prefix="/v1/captures", tags=["messages"])
 
 CapturePath = Annotated[

@@ -251,6 +251,20 @@ MESSAGES: Examples = {
             ],
         },
     ),
+    "sdk": _make_example(
+        "A message as an SDK writes it",
+        {
+            "messages": [
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": "I live in Braga."},
+                        {"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}},
+                    ],
+                }
+            ],
+        },
+    ),
     "dry_run": _make_example(
         "What would be stored",
         {

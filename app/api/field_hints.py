@@ -59,6 +59,11 @@ _MEANINGS = {
     "page": ("cursor",),
     "offset": ("cursor",),
     "speaker": ("name",),
+    # of Zep
+    "referencetime": ("at", "said_at"),
+    "roletype": ("role",),
+    "groupid": ("session_id",),
+    "episodebody": ("content",),
 }
 _ELSEWHERE = {
     "agentid": "the agent goes into the header X-Agent-Id",
@@ -78,13 +83,20 @@ _ELSEWHERE = {
 }
 
 
+# The fields of a message in a request that has several.
+MESSAGE_FIELDS = {"role", "content", "id", "name", "at"}
+
+
 def explain_unknown_field(
     endpoint: Callable[..., Any] | type[BaseModel] | None, location: Sequence[int | str]
 ) -> str:
     """Return what to do about the unknown field at `location` of a request to the endpoint."""
     name = str(location[-1])
     known = _list_names(endpoint, location) if endpoint else set()
-    meant = _find_meant(name, known)
+    meant = find_meant_field(name, known)
+    if not meant and "messages" in known:
+        inner = name if name in MESSAGE_FIELDS else find_meant_field(name, MESSAGE_FIELDS)
+        meant = f"messages[].{inner}" if inner else None
     if meant:
         return f"unknown field; did you mean `{meant}`?"
     elsewhere = _ELSEWHERE.get(_fold_name(name))
@@ -93,7 +105,8 @@ def explain_unknown_field(
     return "unknown field; leave it out or check its spelling"
 
 
-def _find_meant(name: str, known: set[str]) -> str | None:
+def find_meant_field(name: str, known: set[str]) -> str | None:
+    """Return which of the known fields an unknown one seems to mean; None if none."""
     folded = _fold_name(name)
     for candidate in known:
         if _fold_name(candidate) == folded:

@@ -93,6 +93,7 @@ class Version(BaseModel):
     encoder: str = Field(description="The model that makes the vectors of this service.")
 
 
+@router.head("/", include_in_schema=False)
 @router.get("/", include_in_schema=False)
 async def root(request: Request) -> RedirectResponse:
     """Lead a browser to the console, or else to the page on which everything can be tried."""

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.api.oauth_challenge import build_challenge
 from app.api.problems import (
     DATABASE_ERRORS,
     refuse_request,
@@ -24,7 +25,7 @@ class KeyCheck:
     """Put the actor of a call into its scope, and refuse a call of /v1 without a right key.
 
     The body has not been read by then, and no place is taken. Without `root_key`, nobody is asked
-    for a key.
+    for a key. A call of a tool of MCP has its actor already, from the request to `/mcp`.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class KeyCheck:
         self._wrong_keys = WrongKeys()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or "actor" in scope:
             return await self._app(scope, receive, send)
         path = scope["path"]
         is_guarded = path.startswith(("/v1/", "/mcp", "/mem0"))
@@ -57,11 +58,11 @@ class KeyCheck:
             return await respond_to_database_error(error)(scope, receive, send)
         except BadToken as problem:
             await drain_body(receive)
-            return await _respond_unauthorized(str(problem))(scope, receive, send)
-        if actor is None:
+            return await _respond_unauthorized(scope, str(problem))(scope, receive, send)
+        if actor is None or actor.audience not in (None, path):
             address = scope["client"][0] if scope.get("client") else ""
             wait = self._wrong_keys.note_wrong_key(address) if key else 0
-            refusal = _respond_slow_down(wait) if wait else _respond_unauthorized()
+            refusal = _respond_slow_down(wait) if wait else _respond_unauthorized(scope)
             await drain_body(receive)
             return await refusal(scope, receive, send)
         scope["actor"] = actor
@@ -105,8 +106,8 @@ def _find_key(headers: Headers) -> str | None:
 _HOW_TO_SEND = "Send a key of this service as `Authorization: Bearer KEY` or `X-API-Key: KEY`."
 
 
-def _respond_unauthorized(detail: str = _HOW_TO_SEND) -> Response:
-    headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
+def _respond_unauthorized(scope: Scope, detail: str = _HOW_TO_SEND) -> Response:
+    headers = {"WWW-Authenticate": build_challenge(scope), "Connection": "close"}
     return refuse_request(401, "unauthorized", "The key is missing or wrong", detail, headers)
 
 

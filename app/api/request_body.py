@@ -28,10 +28,12 @@ SLOWEST_STREAM = 4096
 DRAIN_DEADLINE = 1.0
 # Bytes of all bodies that have arrived and are worked on, or wait for it. Keys share them.
 MOST_BUFFERED = 256 * 2**20
-_WITH_BODIES = ("/v1/", "/mcp", "/mem0", "/ui")
+_WITH_BODIES = ("/v1/", "/mcp", "/mem0", "/ui", "/oauth/")
 # The body of an import is a stream; each of its lines is bounded.
 STREAMED = frozenset({"/v1/import"})
 BATCHED = frozenset({"/v1/memories/batch"})
+# Messages may hold images, which are left out.
+_LARGE = BATCHED | {"/v1/messages", "/mem0/v1/memories", "/mem0/v3/memories/add", "/mem0/memories"}
 MAX_SINGLE_BODY = 256 * 1024
 # Marks of a batch. Parsing JSON takes up to 0.4 µs for each, during which nobody has a turn; texts
 # without them take next to nothing.
@@ -50,8 +52,8 @@ class TimelyBody:
     """Take in the whole body first; a slow caller keeps nobody waiting then.
 
     A compressed body is refused, because its true size is not known before it is unpacked. A batch
-    may have `batch_limit` bytes, any other body 256 KiB. A stream is passed on piece by
-    piece. Each piece must come in time. Nothing elsewhere has a body to wait for.
+    and messages may have `batch_limit` bytes, any other body 256 KiB. A stream is passed on piece
+    by piece. Each piece must come in time. Nothing elsewhere has a body to wait for.
     """
 
     def __init__(self, app: ASGIApp, batch_limit: int) -> None:
@@ -71,7 +73,7 @@ class TimelyBody:
         body = bytearray()
         key = scope["actor"].name
         limit = self._batch_limit
-        if scope["path"] not in BATCHED:
+        if scope["path"].rstrip("/") not in _LARGE:
             limit = min(limit, MAX_SINGLE_BODY)
         try:
             await self._receive_whole(receive, key, body, limit)

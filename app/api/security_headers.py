@@ -19,6 +19,9 @@ _CONSOLE = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# A browser would hold `form-action` against every address that an answer of the form leads to, and
+# the callback of a client leads on to addresses that nobody knows here.
+_AUTHORIZE = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
 _ANSWERS = "default-src 'none'; frame-ancestors 'none'"
 
 
@@ -34,20 +37,26 @@ class SecurityHeaders:
         path = scope["path"]
         is_of_console = path.startswith("/ui")
         is_asset = path.startswith("/ui/assets/")
+        is_of_oauth = path.startswith("/oauth/")
         policy = _ANSWERS
         if is_of_console:
             policy = _CONSOLE
+        elif is_of_oauth:
+            policy = _AUTHORIZE
         elif path.startswith(("/docs", "/redoc")):
             policy = _PAGES
-        holds_facts = path.startswith(("/v1/", "/mcp", "/mem0", "/ui")) and not is_asset
+        holds_facts = path.startswith(("/v1/", "/mcp", "/mem0", "/ui", "/oauth/")) and not is_asset
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(_EVERYWHERE)
                 headers["Content-Security-Policy"] = policy
-                if is_of_console:
-                    # A form is otherwise sent without its origin, which the console asks for.
+                if is_of_oauth:
+                    # A client may have opened the page in a window that it waits for.
+                    headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
+                if is_of_console or is_of_oauth:
+                    # A form is otherwise sent without its origin, which the pages ask for.
                     headers["Referrer-Policy"] = "same-origin"
                 if holds_facts:
                     headers["Cache-Control"] = "no-store"

@@ -84,9 +84,14 @@ def list_routes(app: ASGIApp, *, needs_key: bool) -> list[BaseRoute]:
         _build_route("/login", "GET", login.show),
         _build_route("/login", "POST", login.log_in),
         _build_route("/logout", "POST", login.log_out),
-        Mount(PATH + "/assets", StaticFiles(directory=ASSETS)),
+        serve_assets(),
         console.build_route(_ELSEWHERE, "GET", _say_there_is_no_page),
     ]
+
+
+def serve_assets() -> BaseRoute:
+    """Return the route of style sheets, scripts and pictures."""
+    return Mount(PATH + "/assets", StaticFiles(directory=ASSETS))
 
 
 class _Console:

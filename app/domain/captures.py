@@ -45,10 +45,11 @@ class CaptureRequest:
     that of every fact, 0 to 100. If the facts `may_end_stated` ones, they end what was stated with
     ordinary trust where that is very sure. A call that does not wait for its facts is answered at
     once, and a worker reads the messages together with those that follow. A dry run writes nothing.
-    `redacted` counts the secrets that were taken out of the messages.
+    `redacted` counts the secrets that were taken out of the messages. Without `session_id`, the
+    messages make a session of their own.
     """
 
-    session_id: str
+    session_id: str | None
     messages: tuple[Message, ...]
     extract: ExtractBy
     split: bool

@@ -137,13 +137,15 @@ EVERYTHING = Rights(scopes=frozenset(Scope), agents=(EVERY_AGENT,))
 class Actor:
     """Who calls: a name for the log, the rights, and the time at which they end, if they do.
 
-    `key_id` is that of the issued key, None for whoever calls without one.
+    `key_id` is that of the issued key, None for whoever calls without one. `audience` is the only
+    path that a token of OAuth is for.
     """
 
     name: str
     rights: Rights
     expires_at: datetime | None = None
     key_id: KeyId | None = None
+    audience: str | None = None
 
 
 ROOT = Actor("root", EVERYTHING)
@@ -155,7 +157,7 @@ STRANGER = Actor("stranger", Rights(scopes=frozenset(), agents=()))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key as it is stored, without its secret."""
+    """A key as it is stored, without its secret; one with an audience is a token of OAuth."""
 
     id: KeyId
     secret_hash: bytes = field(repr=False)
@@ -166,10 +168,11 @@ class ApiKey:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
+    audience: str | None = None
 
     @property
     def actor(self) -> Actor:
-        return Actor(f"key:{self.id}", self.rights, self.expires_at, self.id)
+        return Actor(f"key:{self.id}", self.rights, self.expires_at, self.id, self.audience)
 
     def is_valid(self, now: datetime) -> bool:
         has_expired = self.expires_at is not None and self.expires_at <= now

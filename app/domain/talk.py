@@ -11,6 +11,8 @@ from app.domain.fact import Kind
 # is never read as something new.
 CONTEXT_BEGINS = "[memory context begins]"
 CONTEXT_ENDS = "[memory context ends]"
+# Begins the line that stands in a message for a part that is no text, or too long.
+LEFT_OUT = "[left out: "
 
 
 class Role(StrEnum):
@@ -82,6 +84,7 @@ class SkipReason(StrEnum):
     UNSUPPORTED = "unsupported"
     UNCLEAR_PRONOUN = "unclear_pronoun"
     REDACTED = "redacted"
+    LEFT_OUT = "left_out"
     NOT_PERSONAL = "not_personal"
     NO_STATEMENT = "no_statement"
     LANGUAGE_NOT_READ = "language_not_read"

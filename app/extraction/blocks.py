@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS, SkipReason
+from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS, LEFT_OUT, SkipReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,8 @@ def _belongs_together(content: str, block: Block, line: str, reason: SkipReason 
 _QUOTED = re.compile(r"\s*(?:>(?!>>)|&gt;)")
 _TABLE = re.compile(
     r"\s*\|.*\||[^|\n]+\|[^|\n]+\|[^|\n]+|[^\t\n]+\t[^\t\n]+\t.*|\s*[-+=|]{4,}\s*"
-    r"|[^\s,][^,.!?]{0,30}(?:,[^\s,][^,.!?]{0,30}){2,}|[^;\n]{1,40};[^\s;][^;\n]{0,40}(?:;[^\s;]?[^;\n]{0,40})+"
+    r"|[^\s,][^,.!?]{0,30}(?:,[^\s,][^,.!?]{0,30}){2,}"
+    r"|[^;\n]{1,40};[^\s;][^;\n]{0,40}(?:;[^\s;]?[^;\n]{0,40})+"
 )
 _LOG = re.compile(
     r"""
@@ -133,6 +134,8 @@ _INDENTED = re.compile(r"(?:\t| {4,})(?![-*•\d])\S")
 
 def find_line_reason(line: str) -> SkipReason | None:
     """Return why a line is no prose, None if it is."""
+    if line.startswith(LEFT_OUT):
+        return SkipReason.LEFT_OUT
     if _QUOTED.match(line):
         return SkipReason.QUOTATION
     if _LOG.match(line):

@@ -58,7 +58,8 @@ _JUDGED = (
 _LATE = r"(?:[\w'’]+,?\s+){1,6}?(?:yes|aye|indeed|correct|right|exactly)(?=\s*(?:[,.!]|\Z))"
 _SIGNS = r"[👍✅👌💯][\U0001F3FB-\U0001F3FF\uFE0F]?"
 _YES = re.compile(
-    rf"(?:(?:oh|ah|well|ay|aw|hm+|why|ha|haha|sadly|unfortunately),?\s+)?(?:{_SIGNS}|(?:{_YES_WORDS}|{_LONG_YES}|{_THAT_IS}|{_ECHO}|{_EXPERIENCE}|{_JUDGED})"
+    rf"(?:(?:oh|ah|well|ay|aw|hm+|why|ha|haha|sadly|unfortunately),?\s+)?(?:{_SIGNS}"
+    rf"|(?:{_YES_WORDS}|{_LONG_YES}|{_THAT_IS}|{_ECHO}|{_EXPERIENCE}|{_JUDGED})"
     r"(?=[\s,.!;:–—-]|\Z))[\s,.!;–—-]*",
     re.IGNORECASE,
 )

@@ -85,7 +85,8 @@ def _read_value(answer: str) -> str | None:
 
 
 _NOUN_IS = re.compile(
-    r"(?P<verb>is|are|was|were)\s+(?P<subject>you|(?:your|the)\s+.+?)(?P<called>\s+called|\s+named)?\Z",
+    r"(?P<verb>is|are|was|were)\s+(?P<subject>you|(?:your|the)\s+.+?)(?P<called>\s+called"
+    r"|\s+named)?\Z",
     re.IGNORECASE,
 )
 

@@ -98,7 +98,8 @@ _OWNED = re.compile(
     re.IGNORECASE,
 )
 _CALLED = re.compile(
-    r"\b(?:is|are|was)\s+(?:called|named)\s+([A-Z][\w-]+)|\bcalled\s+([A-Z][\w-]+)|\bname\s+is\s+([A-Z][\w-]+)"
+    r"\b(?:is|are|was)\s+(?:called|named)\s+([A-Z][\w-]+)|\bcalled\s+([A-Z][\w-]+)"
+    r"|\bname\s+is\s+([A-Z][\w-]+)"
 )
 _NAME = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?[A-Z][a-zà-ÿ'-]+(?:\s+[A-Z][a-zà-ÿ'-]+)*")
 _TITLES = {"mr": Sex.MALE, "mrs": Sex.FEMALE, "ms": Sex.FEMALE}
@@ -141,7 +142,8 @@ _TITLE = re.compile(
 )
 _SEEN = re.compile(
     r"(?P<before>\b(?:seen|see|read|watched|watch|played|play)\s+)"
-    r"(?:it|th(?:at|is)(?:\s+(?:one|movie|film|show|book|game))?)(?=\s*(?:[.,!?]|\Z|yet\b|too\b|but\b))",
+    r"(?:it|th(?:at|is)(?:\s+(?:one|movie|film|show|book|game))?)(?=\s*(?:[.,!?]|\Z|yet\b|too\b"
+    r"|but\b))",
     re.IGNORECASE,
 )
 _CALENDAR_NAMES = frozenset((*MONTHS, *WEEKDAY_NAMES))
@@ -174,7 +176,8 @@ def _find_sex(noun: str) -> Sex | None:
 
 
 _PLACE_BEFORE = re.compile(
-    r"\b(?:in|at|from|to|near|for|on|with|use|uses|by|of|called|named|is|are|was|were|speak|speaks|learning|into|the|a|an)\s+\Z",
+    r"\b(?:in|at|from|to|near|for|on|with|use|uses|by|of|called|named|is|are|was|were|speak|speaks"
+    r"|learning|into|the|a|an)\s+\Z",
     re.IGNORECASE,
 )
 
@@ -207,7 +210,8 @@ def _names_somebody(text: str, match: re.Match[str]) -> bool:
 
 
 _THING = re.compile(
-    r"((?:my|our|the)\s+(?:[a-z-]+\s+){0,2}[a-z-]+)\s+(?:is|was|has|opened|opens|runs|costs|starts|needs)\b",
+    r"((?:my|our|the)\s+(?:[a-z-]+\s+){0,2}[a-z-]+)\s+(?:is|was|has|opened|opens|runs|costs|starts"
+    r"|needs)\b",
     re.IGNORECASE,
 )
 _OTHER_THING = re.compile(r"\b(?:my|our|the)\s", re.IGNORECASE)

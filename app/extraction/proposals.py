@@ -27,7 +27,8 @@ _LEAD_WORDS = build_pattern(
     """
 )
 _NOTE = (
-    r"(?:shall|should|can|may|do\s+you\s+want|would\s+you\s+like|want)\s+(?:i|me\s+to)\s+(?:also\s+)?"
+    r"(?:shall|should|can|may|do\s+you\s+want|would\s+you\s+like|want)\s+(?:i"
+    r"|me\s+to)\s+(?:also\s+)?"
     r"(?:remember|note(?:\s+down)?|save|store|record|keep(?:\s+a\s+note|\s+in\s+mind)?"
     r"|make\s+a\s+note|write\s+down|add)\s+that\b"
 )
@@ -36,7 +37,8 @@ _ASSUME = build_pattern(
 )
 _SEEMS = r"(?:[^,.?!]{0,40}\s)?it\s+(?:looks|seems|sounds)\s+(?:like|as\s+if|as\s+though|that)\b"
 _LEAD = re.compile(
-    rf"(?:(?:{_LEAD_WORDS}|{_NOTE}|i\s+{_ASSUME}(?:\s+that\b)?|{_SEEMS})(?:\s*[,:;.!–—-]+\s*|\s+))+",
+    rf"(?:(?:{_LEAD_WORDS}|{_NOTE}|i\s+{_ASSUME}(?:\s+that\b)?|{_SEEMS})(?:\s*[,:;.!–—-]+\s*"
+    rf"|\s+))+",
     re.IGNORECASE,
 )
 # An assistant speaks of itself before it comes to the user: "From what you told me, you …".
@@ -72,7 +74,8 @@ _TAIL = re.compile(rf"\s*[,–—-]\s*(?:{_TAIL_WORDS}|{_TAG})\s*\Z", re.IGNOREC
 _LONE_TAIL = re.compile(rf"(?:{_TAIL_WORDS}|{_TAG})\s*\?", re.IGNORECASE)
 # What the assistant does because of it: "…, so I used English spelling".
 _CONSEQUENCE = re.compile(
-    r",?\s{1,3}so\s{1,3}(?:i['’]?(?:ll|ve|d)?|that|shall|should|let['’]?s|please|run|use|try|most|it)\s.*\Z",
+    r",?\s{1,3}so\s{1,3}(?:i['’]?(?:ll|ve|d)?|that|shall|should|let['’]?s|please|run|use|try|most"
+    r"|it)\s.*\Z",
     re.IGNORECASE,
 )
 
@@ -171,7 +174,8 @@ def _put_in_first_person(answers: Answers) -> Answers:
 
 
 _YOU = re.compile(
-    r"\b(?:you\s+(?:two|both|all|guys)|you\s+are(?:\s+not|n['’]t)?|you\s+were(?:\s+not|n['’]t)?|you['’]re|are\s+you|were\s+you"
+    r"\b(?:you\s+(?:two|both|all|guys)|you\s+are(?:\s+not|n['’]t)?|you\s+were(?:\s+not|n['’]t)?"
+    r"|you['’]re|are\s+you|were\s+you"
     r"|you['’]ve|you['’]ll|yourself|yours|your|you)\b",
     re.IGNORECASE,
 )

@@ -12,6 +12,7 @@ from typing import Final
 
 from app.domain.corrections import is_correction
 from app.domain.fact import Kind
+from app.domain.forgetting import read_command_to_forget
 from app.domain.talk import Extraction, Quote, Role, Skipped, SkipReason, Statement, Turn
 from app.domain.text import fold_loosely
 from app.extraction.answers import Answer, read_answer
@@ -55,7 +56,8 @@ _ASKED_LENGTH: Final = 160
 # Marks around a statement that are no part of its text: those of lists, the last ones, smiles.
 _FIRST_MARKS: Final = re.compile(r"(?:(?:[-*•–]|#+|\d{1,2}[.)]|[a-z]\))\s+)+")
 _LAST_MARKS: Final = re.compile(
-    r"(?:[\s.,;:!–—。．｡！，、；：-]|(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD)|[\u2600-\u27BF\uFE0F\u200D\U0001F300-\U0001FAFF])+\Z"
+    r"(?:[\s.,;:!–—。．｡！，、；：-]|(?<=\s)(?:[:;=]-?[)(DPp/]|<3|xD)"
+    r"|[\u2600-\u27BF\uFE0F\u200D\U0001F300-\U0001FAFF])+\Z"
 )
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？]\W*\Z")
 
@@ -174,10 +176,28 @@ class _TalkReader:
         )
         placed = [replace(one, start=start + one.start, end=start + one.end) for one in pieces]
         earlier: tuple[int, int] | None = None
-        for lead, piece in _take_leads(placed, content):
+        for lead, piece in _take_leads(self._take_commands(turn, cut, placed), content):
             await self._read_piece(turn, cut, lead, piece, earlier)
             is_last = _ends_sentence(piece, content)
             earlier = None if is_last else (piece.start, piece.end)
+
+    def _take_commands(self, turn: int, cut: CutTurn, pieces: Sequence[Piece]) -> list[Piece]:
+        """State the commands to forget whole, and return the pieces of other sentences.
+
+        A piece of "Don't remember that I like jazz" says the contrary.
+        """
+        content = self.turns[turn].content
+        left = list(pieces)
+        for sentence in cut.sentences:
+            start, end = _trim_marks(content, *sentence)
+            within = [piece for piece in left if sentence[0] <= piece.start < end]
+            kinds = {piece.find_likeliest(is_kept=False) for piece in within}
+            if not within or PieceKind.FRAME in kinds or self._find_barred(cut, start, end):
+                continue
+            if read_command_to_forget(content[start:end]):
+                self.statements.append(Statement(content[start:end], (Quote(turn, start, end),)))
+                left = [piece for piece in left if piece not in within]
+        return left
 
     async def _read_piece(
         self, turn: int, cut: CutTurn, lead: int, piece: Piece, earlier: tuple[int, int] | None

@@ -52,7 +52,7 @@ def cut_turn(content: str, handed_out: Collection[str]) -> CutTurn:
 
     `handed_out` are folded texts that came out of the memory.
     """
-    blocks = tuple(find_blocks(content))
+    blocks = [part for block in find_blocks(content) for part in _split_block(content, block)]
     sentences: list[tuple[int, int]] = []
     for block in blocks:
         if block.reason is None:
@@ -66,6 +66,23 @@ def cut_turn(content: str, handed_out: Collection[str]) -> CutTurn:
     return CutTurn(tuple(_join_prose(blocks)), others, tuple(barred), tuple(sentences))
 
 
+def _split_block(content: str, block: Block) -> Iterator[Block]:
+    """Yield a block of prose in parts: a sentence that is too long to state anything is no prose.
+
+    The network would take seconds for it.
+    """
+    start = block.start
+    if block.reason is None and block.end - start > LONGEST_SENTENCE:
+        for first, end in split_sentences(content, start, block.end):
+            if end - first > LONGEST_SENTENCE:
+                if content[start:first].strip():
+                    yield Block(start, first, None)
+                yield Block(first, end, SkipReason.NO_STATEMENT)
+                start = end
+    if content[start : block.end].strip():
+        yield Block(start, block.end, block.reason)
+
+
 def _bar_sentence(
     content: str, start: int, end: int, handed_out: Collection[str]
 ) -> Iterator[Barred]:
@@ -74,8 +91,6 @@ def _bar_sentence(
         yield Barred(start, end, SkipReason.REDACTED)
     elif fold_loosely(sentence) in handed_out:
         yield Barred(start, end, SkipReason.REPEATED_CONTEXT)
-    elif end - start > LONGEST_SENTENCE:
-        yield Barred(start, end, SkipReason.NO_STATEMENT)
     handover = find_handover_end(sentence)
     if handover is not None:
         yield Barred(start + handover, math.inf, SkipReason.QUOTATION)

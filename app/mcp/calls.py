@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from palimpsest_client import AsyncClient, NotFound, PalimpsestError
 
@@ -117,8 +117,7 @@ async def undo(client: AsyncClient, arguments: Arguments) -> Answer:
 
 
 async def capture(client: AsyncClient, arguments: Arguments) -> Answer:
-    session = arguments.get("session_id") or f"mcp-{uuid4().hex}"
-    answer = await client.capture(session, arguments["messages"])
+    answer = await client.capture(arguments.get("session_id"), arguments["messages"])
     facts = []
     for message in answer["messages"]:
         for fact in message.get("facts") or []:

@@ -58,9 +58,15 @@ class Door:
 
     @asynccontextmanager
     async def _open_client(self, context: Context) -> AsyncIterator[AsyncClient]:
-        assert context.request is not None
-        agent = context.request.path_params.get("agent")
-        headers = list_caller_headers(context.request, agent)
-        transport = CallerTransport(self._app, context.request, headers)
+        request = context.request
+        assert request is not None
+        headers = list_caller_headers(request, request.path_params.get("agent"))
+
+        async def call_as_caller(scope: Scope, receive: Receive, send: Send) -> None:
+            # A token of OAuth is for this address only, not for the routes that its tools call.
+            scope["actor"] = request.scope["actor"]
+            await self._app(scope, receive, send)
+
+        transport = CallerTransport(call_as_caller, request, headers)
         async with AsyncClient("http://localhost", transport=transport) as client:
             yield client

@@ -3,7 +3,7 @@
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
@@ -14,6 +14,8 @@ TYPES = ("user", "agent", "app", "run")
 
 _PREFIXES = {"agent_id": "agent/", "app_id": "app/", "run_id": "run/"}
 _TAG = "mem0:"
+# Marks what this door wrote in a session of the caller's, or in none.
+MARK = "mem0:added"
 _CALL = re.compile("mem0-[0-9a-f]{32}")
 # An agent's name is of printable ASCII characters; others, and the sign itself, are escaped.
 _PLAIN = "".join(map(chr, range(0x21, 0x7F))).replace("%", "")
@@ -32,34 +34,27 @@ class Owner:
     session_id: str | None
 
 
-def read_id(name: str, value: Any) -> str:
-    """Return the only id that a parameter or a filter names. Raises Unsupported."""
-    if isinstance(value, dict) and len(value) == 1:
-        [(operator, value)] = value.items()
-        if operator not in ("eq", "in"):
-            raise Unsupported(f"{operator} of {name} is not supported: name one {name}.")
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if not isinstance(value, str | int) or value in ("*", ""):
-        raise Unsupported(f"A call is about one {name}: name it, and send a call for each.")
-    return str(value)
-
-
-def find_owner(ids: Mapping[str, str]) -> Owner:
+def find_owner(ids: Mapping[str, Collection[str]]) -> Owner:
     """Return the owner: the user, else the agent, the app or the run. Raises Unsupported.
 
-    The other ids become tags, and the run is the session.
+    The other ids become tags, and the run is the session. `ids` may name several of those.
     """
-    chief = next((name for name in IDS if ids.get(name)), None)
+    chief = next((name for name in IDS if name in ids), None)
     if chief is None:
-        raise Unsupported("Say whose memory it is: user_id, agent_id, app_id or run_id.")
-    if chief == "user_id" and ids[chief].startswith(tuple(_PREFIXES.values())):
+        raise Unsupported(
+            "Say whose memory it is: user_id, agent_id, app_id or run_id, in each part of an OR."
+        )
+    if len(ids[chief]) != 1 or "" in ids[chief]:
+        raise Unsupported(f"A call is about one {chief}: name it, and send a call for each.")
+    [owner] = ids[chief]
+    if chief == "user_id" and owner.startswith(tuple(_PREFIXES.values())):
         raise Unsupported("A user_id may not begin with agent/, app/ or run/.")
-    others = [name for name in ("agent_id", "app_id") if ids.get(name) and name != chief]
+    others = {name: next(iter(values)) for name, values in ids.items() if len(values) == 1}
+    tags = [name for name in ("agent_id", "app_id") if name in others and name != chief]
     return Owner(
-        agent=_PREFIXES.get(chief, "") + quote(ids[chief], safe=_PLAIN),
-        tags=tuple(f"{_TAG}{name}={ids[name]}" for name in others),
-        session_id=ids.get("run_id"),
+        agent=_PREFIXES.get(chief, "") + quote(owner, safe=_PLAIN),
+        tags=tuple(f"{_TAG}{name}={others[name]}" for name in tags),
+        session_id=others.get("run_id"),
     )
 
 
@@ -88,6 +83,23 @@ def list_ids(agent: str | None, memory: Mapping[str, Any]) -> dict[str, str | No
         if tag.startswith(_TAG) and name in IDS:
             ids[name] = value
     return ids | find_ids(agent)
+
+
+def list_id_values(agent: str | None, memory: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return all values of the ids of a memory: several agents may have told it."""
+    values = {name: [value] for name, value in list_ids(agent, memory).items() if value}
+    for tag in memory.get("tags") or []:
+        name, _, value = tag.removeprefix(_TAG).partition("=")
+        if tag.startswith(_TAG) and name in IDS and value not in values.setdefault(name, []):
+            values[name].append(value)
+    return values
+
+
+def is_of_door(memory: Mapping[str, Any]) -> bool:
+    """Return True if the memory was written through mem0's routes."""
+    if _CALL.fullmatch(memory.get("session_id") or ""):
+        return True
+    return any(tag.startswith(_TAG) for tag in memory.get("tags") or [])
 
 
 def list_categories(memory: Mapping[str, Any]) -> list[str]:

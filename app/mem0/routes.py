@@ -1,8 +1,12 @@
 """The routes of mem0's platform and of its own server, below `/mem0`."""
 
+import hashlib
 import json
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
@@ -22,6 +26,8 @@ from app.mem0.schemas import (
     AnyParameters,
     Deletions,
     Ids,
+    ItemDeletion,
+    ItemUpdate,
     Listing,
     NewMemories,
     Parameters,
@@ -31,14 +37,38 @@ from app.mem0.schemas import (
     Updates,
 )
 from app.mem0.shapes import shape_memory
-from palimpsest_client import AsyncClient, PalimpsestError, Retries
+from palimpsest_client import AsyncClient, Forbidden, PalimpsestError, Retries
 
 _PLATFORM = "/mem0/v1"
 _DEFAULT_PAGE = 100
 # Pages by number are read from the first one on; what lies deeper is behind `next`.
 _DEEPEST = 10_000
+# Seconds for which the end of a page leads to the next one, and how many ends are noted.
+_END_AGE = 60.0
+_MOST_ENDS = 1_000
 _DELETED = {"message": "Memory deleted successfully!"}
 _ALL_DELETED = {"message": "Memories deleted successfully!"}
+
+
+class _Ends:
+    """Where the pages of lists ended, for a minute: clients of mem0 ask for pages by number.
+
+    Pages that go on so show the list as it was at its first page.
+    """
+
+    def __init__(self) -> None:
+        self._cursors: OrderedDict[str, tuple[float, str]] = OrderedDict()
+
+    def find(self, page: str) -> str | None:
+        """Return the cursor that leads to a page, if the one before it was read just now."""
+        noted, cursor = self._cursors.get(page, (-_END_AGE, None))
+        return cursor if time.monotonic() - noted < _END_AGE else None
+
+    def note(self, page: str, cursor: str) -> None:
+        self._cursors[page] = (time.monotonic(), cursor)
+        self._cursors.move_to_end(page)
+        if len(self._cursors) > _MOST_ENDS:
+            self._cursors.popitem(last=False)
 
 
 class _Call(NamedTuple):
@@ -46,6 +76,7 @@ class _Call(NamedTuple):
 
     app: ASGIApp
     request: Request
+    ends: _Ends
 
     @asynccontextmanager
     async def open_client(self, agent: str | None) -> AsyncIterator[AsyncClient]:
@@ -83,7 +114,8 @@ class _Row(NamedTuple):
 
 def list_routes(app: ASGIApp) -> list[Route]:
     """Return the routes. They are not in the OpenAPI document: mem0's documents describe them."""
-    return [_build_route(app, row) for row in list_rows()]
+    ends = _Ends()
+    return [_build_route(app, row, ends) for row in list_rows()]
 
 
 def list_rows() -> list[_Row]:
@@ -106,6 +138,7 @@ def list_rows() -> list[_Row]:
         _Row("/mem0/v3/memories", "POST", Listing, _list_page),
         _Row("/mem0/v2/memories", "POST", Listing, _list_plainly),
         _Row(f"{_PLATFORM}/event/{{memory_id}}", "GET", AnyParameters, _get_event),
+        _Row(f"{_PLATFORM}/events", "GET", AnyParameters, _list_events),
         _Row(f"{_PLATFORM}/entities", "GET", AnyParameters, _list_entities),
         _Row(
             f"{_PLATFORM}/entities/{{type}}/{{name:path}}", "DELETE", AnyParameters, _delete_entity
@@ -120,17 +153,17 @@ def list_rows() -> list[_Row]:
     for place in (f"{_PLATFORM}/memories", "/mem0/memories"):
         for row in both:
             rows.append(row._replace(path=place + row.path))
-    for method in ("GET", "POST", "PUT", "DELETE"):
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         rows.append(_Row("/mem0/{rest:path}", method, AnyParameters, _refuse))
     return rows
 
 
-def _build_route(app: ASGIApp, row: _Row) -> Route:
+def _build_route(app: ASGIApp, row: _Row, ends: _Ends) -> Route:
     async def endpoint(request: Request) -> Response:
         request.scope["route"] = route  # for metrics and the log
         try:
             parameters = row.schema.model_validate(await _read_parameters(request))
-            result = await row.answer(_Call(app, request), parameters)
+            result = await row.answer(_Call(app, request, ends), parameters)
         except Unsupported as problem:
             return _respond(422, "invalid", "Not supported", str(problem))
         except PalimpsestError as problem:
@@ -213,6 +246,8 @@ async def _list_plainly(call: _Call, parameters: Listing) -> Any:
     async with call.open_client(wanted.owner.agent) as client:
         while True:
             size = most - len(memories) if most else _DEFAULT_PAGE
+            if not (most or wanted.is_exact):
+                size = sys.maxsize  # without a cursor, all of it is one page
             page = await calls.list_page(client, wanted, room, size=size, cursor=cursor)
             memories += page.memories
             cursor = page.cursor
@@ -225,7 +260,10 @@ async def _list_page(call: _Call, parameters: Listing) -> dict[str, Any]:
     """Answer a page. `count` is exact on the last one; before it, there are at least as many."""
     number, size = parameters.page or 1, parameters.page_size or _DEFAULT_PAGE
     before = (number - 1) * size
-    if parameters.cursor is None and before > _DEEPEST:
+    query = parameters.model_dump_json(exclude={"page", "cursor"})
+    same = hashlib.sha256(query.encode()).hexdigest()
+    cursor = parameters.cursor or call.ends.find(f"{number} of {same}")
+    if cursor is None and before > _DEEPEST:
         raise Unsupported(
             f"Pages by number begin after {_DEEPEST:,} memories at most: follow next."
         )
@@ -233,19 +271,18 @@ async def _list_page(call: _Call, parameters: Listing) -> dict[str, Any]:
     room = call.open_room("choose a smaller page_size.")
     async with call.open_client(wanted.owner.agent) as client:
         page = await calls.list_page(
-            client,
-            wanted,
-            room,
-            size=size,
-            skip=0 if parameters.cursor else before,
-            cursor=parameters.cursor,
+            client, wanted, room, size=size, skip=0 if cursor else before, cursor=cursor
         )
-    skipped = before if parameters.cursor else page.skipped
-    more = {"page": number + 1, "cursor": page.cursor}
+    if page.cursor:
+        call.ends.note(f"{number + 1} of {same}", page.cursor)
+    skipped = before if cursor else page.skipped
+    more: dict[str, Any] = {"page": number + 1}
+    if page.cursor:
+        more["cursor"] = page.cursor
     back = number > 1 and before - size <= _DEEPEST
     return {
-        "count": skipped + len(page.memories) + (page.cursor is not None),
-        "next": _name_page(call, **more) if page.cursor else None,
+        "count": skipped + len(page.memories) + page.has_more,
+        "next": _name_page(call, **more) if page.has_more else None,
         "previous": _name_page(call, page=number - 1) if back else None,
         "results": page.memories,
     }
@@ -273,8 +310,8 @@ async def _show_history(call: _Call, _: AnyParameters) -> list[dict[str, Any]]:
 async def _update(call: _Call, parameters: Update) -> dict[str, Any]:
     agent, memory_id = call.memory
     async with call.open_client(agent) as client:
-        memory = await calls.update(client, agent, memory_id, parameters)
-    return memory | {"message": "Memory updated successfully!"}
+        answer = await calls.update(client, memory_id, parameters)
+    return shape_memory(agent, answer["memory"]) | {"message": "Memory updated successfully!"}
 
 
 async def _delete(call: _Call, _: Parameters) -> dict[str, Any]:
@@ -297,6 +334,26 @@ async def _get_event(call: _Call, _: AnyParameters) -> dict[str, Any]:
         return await calls.get_event(client, agent, capture_id)
 
 
+async def _list_events(call: _Call, _: AnyParameters) -> dict[str, Any]:
+    """Answer the last additions to the memories of some agents, newest first."""
+    events: list[dict[str, Any]] = []
+    for agent in await _list_agents(call):
+        async with call.open_client(agent) as client:
+            events += await calls.list_events(client, agent)
+    events.sort(key=lambda event: event["created_at"], reverse=True)
+    return {"results": events[:_DEFAULT_PAGE]}
+
+
+async def _list_agents(call: _Call) -> list[str | None]:
+    """Return the first agents that the caller may list, else that of the key."""
+    async with call.open_client(None) as client:
+        try:
+            page = await client.list_agents(limit=_DEFAULT_PAGE).page()
+        except Forbidden:
+            return [None]
+    return [agent["agent_id"] for agent in page["items"]]
+
+
 async def _list_entities(call: _Call, parameters: AnyParameters) -> dict[str, Any]:
     entities = await _list_entities_plainly(call, parameters)
     return {"count": len(entities), "next": None, "previous": None, "results": entities}
@@ -314,23 +371,45 @@ async def _delete_entity(call: _Call, _: AnyParameters) -> dict[str, Any]:
         raise Unsupported(f"{kind} is none of {', '.join(TYPES)}.")
     wanted = read_filter(Ids.model_validate({f"{kind}_id": name}))
     async with call.open_client(wanted.owner.agent) as client:
-        await calls.delete_all(client, wanted)
-    return {"message": "Entity deleted successfully!"}
+        deleted = await calls.delete_all(client, wanted, of_door=True)
+    return {
+        "message": f"Entity deleted successfully! {deleted} memories that came through mem0's "
+        "routes were deleted; others stay, and delete_all deletes them."
+    }
+
+
+Change = Callable[[AsyncClient, str, Any], Awaitable[Mapping[str, Any]]]
+
+
+async def _change_all(
+    call: _Call, items: Sequence[ItemUpdate | ItemDeletion], change: Change
+) -> None:
+    """Change all memories of a batch or none. Raises PalimpsestError and Unsupported."""
+    named = [read_name(item.memory_id) for item in items]
+    for agent, memory_id in named:
+        async with call.open_client(agent) as client:
+            await calls.get_current(client, memory_id)
+    done: list[tuple[str | None, str]] = []
+    try:
+        for (agent, memory_id), item in zip(named, items, strict=True):
+            async with call.open_client(agent) as client:
+                answer = await change(client, memory_id, item)
+            if answer["log_id"]:
+                done.append((agent, answer["log_id"]))
+    except (PalimpsestError, Unsupported):
+        for agent, log_id in reversed(done):
+            async with call.open_client(agent) as client:
+                await client.revert(log_id)
+        raise
 
 
 async def _update_many(call: _Call, parameters: Updates) -> dict[str, Any]:
-    for item in parameters.memories:
-        agent, memory_id = read_name(item.memory_id)
-        async with call.open_client(agent) as client:
-            await calls.update(client, agent, memory_id, item)
+    await _change_all(call, parameters.memories, calls.update)
     return {"message": f"Successfully updated {len(parameters.memories)} memories"}
 
 
 async def _delete_many(call: _Call, parameters: Deletions) -> dict[str, Any]:
-    for item in parameters.memories:
-        agent, memory_id = read_name(item.memory_id)
-        async with call.open_client(agent) as client:
-            await calls.delete(client, memory_id)
+    await _change_all(call, parameters.memories, lambda client, name, _: calls.delete(client, name))
     return {"message": f"Successfully deleted {len(parameters.memories)} memories"}
 
 

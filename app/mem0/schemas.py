@@ -4,6 +4,9 @@ A parameter that is false or empty asks for nothing. What a call does not have i
 it asks for something.
 """
 
+import ast
+import json
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
@@ -14,23 +17,24 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    ValidationInfo,
     model_validator,
 )
 
+from app.api.message_forms import read_message
 from app.api.schemas.captures import MessageText
 from app.api.schemas.fields import Content, Details, Fraction, PageSize, check_text
 from app.api.times import parse_spoken_time
-from app.mem0.owners import read_id
+from app.domain.talk import Role
 
 MOST_MESSAGES = 1_000
 MOST_ITEMS = 1_000
 MOST_NAMES = 100
 
-# They choose a form of answer that is the only one here, or something that is done always.
+# They choose a form of answer that is the only one here, or something that is done always: hits are
+# ranked already.
 _WITHOUT_EFFECT = frozenset(
     ("version", "api_version", "output_format", "async_mode", "org_id", "project_id", "source")
-) | frozenset(("keyword_search", "latest_only", "delete_linked"))
+) | frozenset(("keyword_search", "latest_only", "delete_linked", "rerank"))
 
 
 def _find_end_of_day(value: Any) -> datetime:
@@ -45,16 +49,29 @@ def _list_messages(value: Any) -> Any:
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
     if isinstance(value, dict):
-        return [value]
-    return value
+        value = [value]
+    return [*map(read_message, value)] if isinstance(value, list) else value
 
 
-def _read_id(value: Any, info: ValidationInfo) -> str:
-    return read_id(str(info.field_name), value)
+def _read_id(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _read_filters(value: Any) -> Any:
+    """Return the filters, which clients write into an address as Python or JSON."""
+    if not isinstance(value, str):
+        return value
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return read(value)
+    raise ValueError(
+        "came as a text that is no object, as Node's client sends it here: name the ids instead"
+    )
 
 
 Name = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(check_text)]
-Identifier = Annotated[Name, BeforeValidator(_read_id)]
+Identifier = Annotated[Name, BeforeValidator(_read_id)] | dict[Name, Any] | list[Name]
+Filters = Annotated[Details, BeforeValidator(_read_filters)]
 Moment = Annotated[datetime, BeforeValidator(parse_spoken_time)]
 EndOfDay = Annotated[datetime, BeforeValidator(_find_end_of_day)]
 
@@ -95,7 +112,7 @@ class Ids(Parameters):
     agent_id: Identifier | None = None
     app_id: Identifier | None = None
     run_id: Identifier | None = None
-    filters: Details | None = None
+    filters: Filters | None = None
 
 
 class Selection(Ids):
@@ -114,6 +131,7 @@ class Listing(Selection):
     cursor: Name | None = None
     top_k: PageSize | None = None
     limit: PageSize | None = None
+    show_expired: bool = False
 
 
 class Question(Selection):
@@ -125,13 +143,14 @@ class Question(Selection):
     threshold: Fraction | None = None
     fields: Annotated[list[Name], Field(max_length=MOST_NAMES)] | None = None
     reference_date: Moment | None = None
+    show_expired: bool = False
 
 
 class Message(Parameters):
     """A message of an addition."""
 
-    role: Name
-    content: MessageText
+    role: Role
+    content: MessageText = ""
     name: Name | None = None
 
 
@@ -145,6 +164,7 @@ class NewMemories(Ids):
     ]
     metadata: Details | None = None
     infer: bool = True
+    immutable: bool = False
     timestamp: Moment | None = None
     expiration_date: EndOfDay | None = None
 

@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
-from app.mem0.owners import list_categories, list_ids, name_memory
+from app.mem0.owners import list_categories, list_id_values, list_ids, name_memory
 
 
 def shape_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def shape_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, Any]
         **list_ids(agent, memory),
         "metadata": memory.get("details") or None,
         "categories": list_categories(memory) or None,
-        "created_at": memory["created_at"],
+        "created_at": find_first_time(memory).isoformat().replace("+00:00", "Z"),
         "updated_at": memory.get("last_reinforced_at") or memory["created_at"],
         "expiration_date": last_day,
         "valid_from": memory["valid_from"],
@@ -30,8 +31,41 @@ def shape_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
+def find_first_time(memory: Mapping[str, Any]) -> datetime:
+    """Return when the first version was stored: its id, a UUIDv7, begins with the milliseconds."""
+    milliseconds = UUID(memory["chain_id"]).int >> 80
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def describe_memory(agent: str | None, memory: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the values of each field that a filter may name."""
+    details = {
+        f"metadata.{name}": value if isinstance(value, list) else [value]
+        for name, value in (memory.get("details") or {}).items()
+    }
+    updated = memory.get("last_reinforced_at") or memory["created_at"]
+    return details | {
+        **list_id_values(agent, memory),
+        "memory_ids": [memory["chain_id"], name_memory(agent, memory["chain_id"])],
+        "categories": list_categories(memory),
+        "keywords": [memory.get("content") or ""],
+        "created_at": [find_first_time(memory)],
+        "updated_at": [datetime.fromisoformat(updated)],
+    }
+
+
 def shape_hit(agent: str | None, hit: Mapping[str, Any]) -> dict[str, Any]:
-    return shape_memory(agent, hit["memory"]) | {"score": hit["scores"]["vector"]}
+    """Return a hit with its score on mem0's scale."""
+    return shape_memory(agent, hit["memory"]) | {"score": round(hit["score"] ** (1 / 3), 4)}
+
+
+def find_least_chance(threshold: float) -> float:
+    """Return the chance that a score of mem0 stands for.
+
+    Tools of mem0 leave out what scores less than .3 or .4, which are cosines of other encoders. The
+    cube root puts there what answers with a chance of .03 or .06 (docs/guide/mem0.md).
+    """
+    return float(threshold**3)
 
 
 def shape_event(agent: str | None, answer: Mapping[str, Any], content: str) -> dict[str, Any]:

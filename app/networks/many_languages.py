@@ -1,4 +1,4 @@
-"""The networks of many languages, which the package palimpsest-languages carries."""
+"""The networks of many languages, which the package palimpsest-memory-languages carries."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -326,7 +326,8 @@ async def _plan_capture(
     Raises InvalidFact if a message was said in the future.
     """
     ids = [message.id for message in request.messages if message.id is not None]
-    known = await captures.find_messages(connection, call.agent, request.session_id, ids)
+    session = request.session_id or f"capture-{capture_id}"
+    known = await captures.find_messages(connection, call.agent, session, ids)
     turns: list[StoredTurn] = []
     for position, message in enumerate(request.messages):
         if message.at is not None and message.at > now + CLOCK_TOLERANCE:
@@ -338,7 +339,7 @@ async def _plan_capture(
             turns.append(_build_stored_turn(capture_id, position, message, now))
     capture = StoredCapture(
         id=capture_id,
-        session_id=request.session_id,
+        session_id=session,
         state=CaptureState.PENDING,
         extract=request.extract,
         split=request.split,

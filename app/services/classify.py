@@ -20,11 +20,11 @@ from app.classification.cascade import Cascade, ReadFact
 from app.classification.local_judges import MAX_READ, should_consider
 from app.classification.merge_text import find_merge_loss, join_texts
 from app.classification.signals import derive_fact_slot, find_speech, prepare_text
-from app.classification.signals.forgetting import read_command_to_forget
 from app.classification.verdict import Candidate, Verdict
 from app.domain.agent import AgentId
 from app.domain.corrections import is_correction
 from app.domain.fact import Fact, StoredFact, merge_facts
+from app.domain.forgetting import read_command_to_forget
 from app.domain.policy import Policy
 from app.domain.relation import (
     Classify,

@@ -18,14 +18,14 @@ from app.domain.context import (
     render_said_line,
     score_usefulness,
 )
-from app.domain.fact import Kind, Tier
+from app.domain.fact import Kind
 from app.domain.policy import Policy
 from app.domain.strength import HalfLives, compute_strength
 from app.domain.talk import Role
 from app.domain.version import Memory, Moment
 from app.planning import hints
 from app.planning.agent_questions import SHOWN_AT_MOST
-from app.planning.hints import Hint
+from app.planning.hints import Hint, PlacedStep
 from app.services.agent_indexes import AgentIndexDirectory
 from app.services.search import Question, Searcher
 from app.services.usage import UsageCounter
@@ -72,16 +72,12 @@ class ContextRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
-    """The memories from which a context is composed, and the reviews that concern them.
+class _Nearest:
+    """What the query finds. `is_focused`: what hardly answers it is left out."""
 
-    `ranks` are the places of those that the query finds; None without a query.
-    """
-
-    memories: Sequence[Memory]
-    in_question: Mapping[UUID, Sequence[UUID]]
-    ranks: Mapping[UUID, int] | None = None
-    talk: Sequence[str] = ()
+    hits: Hits
+    is_focused: bool
+    talk: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,100 +116,118 @@ class ContextComposer:
         The strongest memories compete with those nearest to the query. Those in the context count
         as used.
         """
-        filters, point, budget = request.filters, request.point, request.budget
-        limit = _choose_row_limit(budget)
-        ranking = Ranking(self._half_lives, limit, self._max_answer_bytes, first=Kind.CONSTRAINT)
-
-        async def read_strongest(connection: AsyncConnection) -> tuple[Ranked, _Choice]:
-            ranked = await self._list_strongest(connection, agent, filters, point, ranking)
-            if point.known_at is not None:
-                return ranked, _Choice(ranked.memories, {})
-            ids = [memory.id for memory in ranked.memories]
-            waiting = await find_waiting_reviews(connection, agent, ids)
-            return ranked, _Choice(ranked.memories, waiting)
-
-        strong, choice = await self._reads.run(agent, read_strongest, known_at=point.known_at)
-        moment = strong.moment
+        point = request.point
+        question = None
         if request.query:
-            choice = await self._add_nearest(agent, request.query, request, choice, moment)
-        items = [
-            self._build_item(memory, moment, choice.ranks, choice.in_question.get(memory.id, ()))
-            for memory in choice.memories
-        ]
-        context = compose_context(items, budget=budget, holding=strong.live, talk=choice.talk)
-        if request.asks and point.is_present:
-            questions = await self._find_questions(agent, context)
-            if questions:
-                context = compose_context(
-                    items, budget=budget, holding=strong.live, questions=questions, talk=choice.talk
-                )
-            self._usage.note_shown(agent, [question.review_id for question in context.questions])
+            question = Question(request.query, "hybrid", NEAREST)
+            question = await self._searcher.read(agent, question, point)
+        is_large = await self._indexes.find_index(agent) is not None
+
+        async def read(connection: AsyncConnection) -> tuple[Moment, Context, Sequence[PlacedStep]]:
+            nearest = None
+            if question is not None:
+                nearest = await self._find_by_query(connection, agent, request, question)
+            moment, context = await self._choose(
+                connection, agent, request, nearest, is_large=is_large
+            )
+            return moment, context, await _list_lines(connection, agent, context, moment)
+
+        moment, context, lines = await self._reads.run(agent, read, known_at=point.known_at)
         shown = [item.memory for item in context.items]
+        self._usage.note_shown(agent, [question.review_id for question in context.questions])
         self._usage.note_uses(agent, [memory.id for memory in shown])
-        hints_by_id = await self._find_hints(agent, shown, point, moment) if shown else {}
+        if not lines:
+            return ComposedContext(moment, context)
+        at = min(moment.as_of, point.known_at or moment.as_of)
+        # In a thread: a slot of thousands of values takes 50 ms.
+        hints_by_id = await asyncio.to_thread(hints.find_memory_hints, shown, lines, at)
         return ComposedContext(moment, context, hints_by_id)
 
-    async def _add_nearest(
-        self, agent: AgentId, query: str, request: ContextRequest, choice: _Choice, moment: Moment
-    ) -> _Choice:
-        """Return the choice with what the query finds; in focus, without what hardly answers."""
-        point = request.point
-        question = await self._searcher.read(agent, Question(query, "hybrid", NEAREST), point)
-        nearest = await self._find_nearest(agent, question, request.filters, point, moment)
-        hits, strongest = nearest.hits, choice.memories
-        if request.focus and hits and hits[0].score >= ANSWERS:
-            hits = [hit for hit in hits if hit.score >= FOCUS]
-            strongest = list(filter(_stays_in_focus, strongest))
-        talk: list[str] = []
-        if request.with_talk:
-            talk = await self._list_said(agent, question, request.filters, point)
-        near = [hit.memory for hit in hits]
-        memories = {memory.id: memory for memory in (*strongest, *near)}
-        return _Choice(
-            list(memories.values()),
-            {**choice.in_question, **nearest.in_question},
-            {memory.id: rank for rank, memory in enumerate(near)},
-            talk,
-        )
-
-    async def _list_said(
-        self, agent: AgentId, question: Question, filters: Filters, point: Point
-    ) -> list[str]:
-        """Return lines of what users and assistants said to the question and became no fact."""
-        question = replace(question, limit=MOST_SAID, min_score=LEAST_CHANCE)
-        turns = await self._searcher.find_turns(agent, question, filters, point, is_unread=True)
-        return [
-            render_said_line(turn.said_at, turn.name or turn.role, turn.content)
-            for turn in turns
-            if turn.role in (Role.USER, Role.ASSISTANT)
-        ]
-
-    async def _list_strongest(
+    async def _find_by_query(
         self,
         connection: AsyncConnection,
         agent: AgentId,
-        filters: Filters,
-        point: Point,
-        ranking: Ranking,
-    ) -> Ranked:
-        """Return the strongest memories; of a large agent, those that probably are.
+        request: ContextRequest,
+        question: Question,
+    ) -> _Nearest:
+        """Return what the query finds; in focus, without what hardly answers it.
 
-        All that pass the filters are read if an index says that these are few.
+        A query that nothing answers is about nothing that is stored: nothing is left out then.
         """
-        few = None
-        if await self._indexes.find_index(agent):
-            few = await find_few(connection, agent, filters, point)
-            if few is None:
-                ranked = await memory_store.list_probably_strongest(
-                    connection, agent, filters, point, ranking
-                )
-                if ranked is not None:
-                    return ranked
-        return await memory_store.list_strongest(
-            connection, agent, filters, point, ranking, few=few
-        )
+        filters, point = request.filters, request.point
+        is_focused = request.focus
+        if is_focused:
+            focused = replace(question, min_score=FOCUS)
+            hits = await self._searcher.find_nearest(connection, agent, focused, filters, point)
+            is_focused = bool(hits.hits) and hits.hits[0].score >= ANSWERS
+        if not is_focused:
+            hits = await self._searcher.find_nearest(connection, agent, question, filters, point)
+        talk: list[str] = []
+        if request.with_talk:
+            talk_question = replace(question, limit=MOST_SAID, min_score=LEAST_CHANCE)
+            turns = await self._searcher.find_turns(
+                connection, agent, talk_question, filters, point, is_unread=True
+            )
+            talk = [
+                render_said_line(turn.said_at, turn.name or turn.role, turn.content)
+                for turn in turns
+                if turn.role in (Role.USER, Role.ASSISTANT)
+            ]
+        return _Nearest(hits, is_focused, talk)
 
-    async def _find_questions(self, agent: AgentId, context: Context) -> list[ContextQuestion]:
+    async def _choose(
+        self,
+        connection: AsyncConnection,
+        agent: AgentId,
+        request: ContextRequest,
+        nearest: _Nearest | None,
+        *,
+        is_large: bool,
+    ) -> tuple[Moment, Context]:
+        """Return the context of the strongest memories and of what the query finds.
+
+        In focus, the strongest are those that a prompt needs whatever it is about.
+        """
+        budget, point = request.budget, request.point
+        ranking = Ranking(
+            self._half_lives,
+            _choose_row_limit(budget),
+            self._max_answer_bytes,
+            first=Kind.CONSTRAINT,
+            only_first=nearest is not None and nearest.is_focused,
+        )
+        strong = await _list_strongest(connection, agent, request, ranking, is_large=is_large)
+        moment, memories = strong.moment, strong.memories
+        ranks: dict[UUID, int] | None = None
+        in_question: dict[UUID, Sequence[UUID]] = {}
+        if point.known_at is None and (nearest is None or nearest.hits.has_waiting):
+            ids = [memory.id for memory in memories]
+            in_question |= await find_waiting_reviews(connection, agent, ids)
+        talk: Sequence[str] = ()
+        if nearest:
+            # What became known after the first read would show another picture.
+            moment, talk = nearest.hits.moment, nearest.talk
+            memories = [each for each in memories if _get_known_since(each) <= moment.known_at]
+            near = [hit.memory for hit in nearest.hits.hits]
+            memories = list({memory.id: memory for memory in (*memories, *near)}.values())
+            ranks = {memory.id: rank for rank, memory in enumerate(near)}
+            in_question |= nearest.hits.in_question
+        items = [
+            self._build_item(memory, moment, ranks, in_question.get(memory.id, ()))
+            for memory in memories
+        ]
+        context = compose_context(items, budget=budget, holding=strong.live, talk=talk)
+        if request.asks and point.is_present:
+            questions = await self._find_questions(connection, agent, context)
+            if questions:
+                context = compose_context(
+                    items, budget=budget, holding=strong.live, questions=questions, talk=talk
+                )
+        return moment, context
+
+    async def _find_questions(
+        self, connection: AsyncConnection, agent: AgentId, context: Context
+    ) -> list[ContextQuestion]:
         """Return the newest questions about what the context shows that a model may answer.
 
         One that was shown often enough rests.
@@ -221,61 +235,12 @@ class ContextComposer:
         review_ids = {review_id for item in context.items for review_id in item.in_question}
         if not review_ids:
             return []
-
-        async def read(connection: AsyncConnection) -> list[ContextQuestion]:
-            mode = await agent_questions.read_mode(connection, agent)
-            if self._policy.mode_of(mode) is not Mode.LIVE:
-                return []
-            return await agent_questions.list_unanswered(
-                connection, agent, list(review_ids), shown_below=SHOWN_AT_MOST, limit=MOST_READ
-            )
-
-        return await self._reads.run(agent, read)
-
-    async def _find_hints(
-        self,
-        agent: AgentId,
-        shown: Sequence[Memory],
-        point: Point,
-        moment: Moment,
-    ) -> dict[UUID, list[Hint]]:
-        """Return what keeps changing among the items, as known at the point."""
-        at = min(moment.as_of, point.known_at or moment.as_of)
-        lines = await self._reads.run(
-            agent,
-            lambda connection: list_value_lines(
-                connection,
-                agent,
-                chains={memory.chain_id for memory in shown},
-                slots={memory.fact.slot.digest for memory in shown if memory.fact.one_value},
-                known_at=moment.known_at,
-                at_least=hints.MIN_STEPS,
-            ),
-            known_at=moment.known_at,
+        mode = await agent_questions.read_mode(connection, agent)
+        if self._policy.mode_of(mode) is not Mode.LIVE:
+            return []
+        return await agent_questions.list_unanswered(
+            connection, agent, list(review_ids), shown_below=SHOWN_AT_MOST, limit=MOST_READ
         )
-        # In a thread: a slot of thousands of values takes 50 ms.
-        return await asyncio.to_thread(hints.find_memory_hints, shown, lines, at)
-
-    async def _find_nearest(
-        self,
-        agent: AgentId,
-        question: Question,
-        filters: Filters,
-        point: Point,
-        moment: Moment,
-    ) -> Hits:
-        """Return the memories nearest to the question, nearest first, and the reviews about them.
-
-        Beliefs that are younger than the moment are left out, so that both reads show one picture.
-        """
-        nearest = await self._searcher.find_nearest(
-            agent,
-            question,
-            filters,
-            Point(moment.as_of, point.known_at),
-        )
-        known = [hit for hit in nearest.hits if _get_known_since(hit.memory) <= moment.known_at]
-        return replace(nearest, hits=known)
 
     def _build_item(
         self,
@@ -291,9 +256,45 @@ class ContextComposer:
         return ContextItem(memory, text, usefulness, tuple(in_question))
 
 
-def _stays_in_focus(memory: Memory) -> bool:
-    """Return True for what a prompt needs whatever it is about."""
-    return memory.fact.kind is Kind.CONSTRAINT or memory.belief.tier is Tier.CORE
+async def _list_strongest(
+    connection: AsyncConnection,
+    agent: AgentId,
+    request: ContextRequest,
+    ranking: Ranking,
+    *,
+    is_large: bool,
+) -> Ranked:
+    """Return the strongest memories; of a large agent, those that probably are.
+
+    All that pass the filters are read if an index says that these are few.
+    """
+    filters, point, few = request.filters, request.point, None
+    if is_large:
+        few = await find_few(connection, agent, filters, point)
+        if few is None:
+            ranked = await memory_store.list_probably_strongest(
+                connection, agent, filters, point, ranking
+            )
+            if ranked is not None:
+                return ranked
+    return await memory_store.list_strongest(connection, agent, filters, point, ranking, few=few)
+
+
+async def _list_lines(
+    connection: AsyncConnection, agent: AgentId, context: Context, moment: Moment
+) -> Sequence[PlacedStep]:
+    """Return the lines of values of what the context shows, as known at the moment."""
+    shown = [item.memory for item in context.items]
+    if not shown:
+        return []
+    return await list_value_lines(
+        connection,
+        agent,
+        chains={memory.chain_id for memory in shown},
+        slots={memory.fact.slot.digest for memory in shown if memory.fact.one_value},
+        known_at=moment.known_at,
+        at_least=hints.MIN_STEPS,
+    )
 
 
 def _get_known_since(memory: Memory) -> datetime:

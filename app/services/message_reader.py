@@ -196,9 +196,9 @@ def find_hidden_parts(turns: Sequence[Turn], handed_out: Collection[str]) -> lis
     parts: list[Skipped] = []
     for place, turn in enumerate(turns):
         for block in find_blocks(turn.content):
-            if block.reason is SkipReason.REPEATED_CONTEXT:
+            if block.reason in (SkipReason.REPEATED_CONTEXT, SkipReason.LEFT_OUT):
                 quote = Quote(place, block.start, block.end)
-                parts.append(Skipped(quote, SkipReason.REPEATED_CONTEXT))
+                parts.append(Skipped(quote, block.reason))
             for start, end in _find_redacted(turn.content, block.start, block.end):
                 parts.append(Skipped(Quote(place, start, end), SkipReason.REDACTED))
         for start, end in _find_lines(turn.content):

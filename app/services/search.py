@@ -17,6 +17,7 @@ from app.services.usage import UsageCounter
 from app.store import memories, search
 from app.store.captures.search import FoundTurn, TurnQuery, search_turns
 from app.store.columns import Filters
+from app.store.index_scope import AgentIndex
 from app.store.memories import Point
 from app.store.reads import Reads
 from app.store.reviews.reviews import find_waiting_reviews
@@ -34,8 +35,8 @@ class Question:
     There are `limit` results at most, each with a score of `min_score` or more: the chance that it
     answers, between 0 and 1. `exact`: every memory is looked at, even if the agent has an index.
     `focus`: what hardly answers is left out. `with_turns`: messages are searched, too. `vector` is
-    the text's, and `window` the time that it asks about if it `reads_dates`: `Searcher.read` sets
-    both. Text mode has no vector.
+    the text's, `window` the time that it asks about if it `reads_dates`, and `index` that of the
+    agent: `Searcher.read` sets them. Text mode has no vector.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Question:
     reads_dates: bool = False
     vector: Vector | None = None
     window: Window | None = None
+    index: AgentIndex | None = None
 
     @property
     def floor(self) -> float:
@@ -86,17 +88,22 @@ class Searcher:
     ) -> Hits:
         """Return the nearest memories, best first, and count them as used."""
         question = await self.read(agent, question, point)
-        hits = await self.find_nearest(agent, question, filters, point)
-        if question.with_turns:
-            turns = await self.find_turns(agent, question, filters, point)
-            hits = replace(hits, turns=turns)
+
+        async def read(connection: AsyncConnection) -> Hits:
+            hits = await self.find_nearest(connection, agent, question, filters, point)
+            if question.with_turns:
+                turns = await self.find_turns(connection, agent, question, filters, point)
+                hits = replace(hits, turns=turns)
+            return hits
+
+        hits = await self._reads.run(agent, read, known_at=point.known_at)
         if question.window:
             hits = replace(hits, window=question.window)
         self._usage.note_uses(agent, [hit.memory.id for hit in hits.hits])
         return hits
 
     async def read(self, agent: AgentId, question: Question, point: Point) -> Question:
-        """Return the question with the vector of its text and the time that it asks about.
+        """Return the question with its vector, the time that it asks about, and the agent's index.
 
         Only a question about the present asks about another time: `as_of` and `known_at` say which
         one is meant.
@@ -104,13 +111,15 @@ class Searcher:
         window = None
         if question.reads_dates and point.is_present:
             window = await self._dater.read_window(agent, question.text)
-        if question.mode == "text":
-            return replace(question, window=window)
-        [vector] = await self._embedder.encode([question.text])
-        return replace(question, vector=vector, window=window)
+        vector = None
+        if question.mode != "text":
+            [vector] = await self._embedder.encode([question.text])
+        index = await self._indexes.find_index(agent)
+        return replace(question, vector=vector, window=window, index=index)
 
     async def find_nearest(
         self,
+        connection: AsyncConnection,
         agent: AgentId,
         question: Question,
         filters: Filters,
@@ -131,22 +140,17 @@ class Searcher:
             self._max_answer_bytes,
             question.window,
         )
-        index = await self._indexes.find_index(agent)
-
-        async def read(connection: AsyncConnection) -> Hits:
-            hits = await search.search_memories(
-                connection, agent, query, filters, point, index=index, exact=question.exact
-            )
-            if point.known_at is not None or not hits.has_waiting:
-                return hits
-            shown = [hit.memory.id for hit in hits.hits]
-            waiting = await find_waiting_reviews(connection, agent, shown)
-            return replace(hits, in_question=waiting)
-
-        return await self._reads.run(agent, read, known_at=point.known_at)
+        hits = await search.search_memories(
+            connection, agent, query, filters, point, index=question.index, exact=question.exact
+        )
+        if point.known_at is not None or not hits.has_waiting:
+            return hits
+        shown = [hit.memory.id for hit in hits.hits]
+        return replace(hits, in_question=await find_waiting_reviews(connection, agent, shown))
 
     async def find_turns(
         self,
+        connection: AsyncConnection,
         agent: AgentId,
         question: Question,
         filters: Filters,
@@ -170,11 +174,7 @@ class Searcher:
             is_unread,
             question.window,
         )
-
-        async def read(connection: AsyncConnection) -> list[FoundTurn]:
-            return await search_turns(connection, agent, query, point)
-
-        turns = await self._reads.run(agent, read, known_at=point.known_at)
+        turns = await search_turns(connection, agent, query, point)
         return [turn for turn in turns if turn.score >= question.floor]
 
     async def get_memory(

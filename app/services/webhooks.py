@@ -22,7 +22,8 @@ from app.domain.errors import (
 from app.domain.keys import ANONYMOUS, ROOT, Actor
 from app.domain.relation import Operation
 from app.domain.webhooks import PING, Delivery, UnreadableAgent, Webhook, WebhookId
-from app.remote.webhooks import AddressRefused, WebhookSender
+from app.remote.public_http import AddressRefused
+from app.remote.webhooks import WebhookSender
 from app.store import keys, webhooks
 from app.store.engine import begin_for_keys, read_clock
 
@@ -70,7 +71,7 @@ class WebhookKeeper:
         if not actor.rights.allows_agent(agents):
             raise AgentForbidden(agents)
         try:
-            await self._sender.check_address(url)
+            await self._sender.client.check_address(url)
         except AddressRefused as refused:
             raise AddressNotAllowed(str(refused)) from None
         secret = secrets.token_bytes(SECRET_BYTES)

@@ -24,10 +24,18 @@ _INSERT = f"""
     )
 """
 
-# Find keys by their ids.
+# Find keys by their ids. A token of OAuth is the key of its grant, with less rights and life.
 _FIND = f"""
-    SELECT {_COLUMNS} FROM api_keys
+    SELECT id AS presented_id, NULL AS audience, {_COLUMNS} FROM api_keys
     WHERE id = ANY(CAST(:ids AS text[]))
+    UNION ALL
+    SELECT
+        grants.access_id, grants.audience, keys.id, grants.access_hash, keys.name, grants.scopes,
+        ARRAY[grants.agent], keys.trust_ceiling, keys.created_at, keys.created_by,
+        least(keys.expires_at, grants.access_expires_at), keys.revoked_at, keys.last_used_at
+    FROM oauth_grants AS grants
+    JOIN api_keys AS keys ON keys.id = grants.key_id
+    WHERE grants.access_id = ANY(CAST(:ids AS text[]))
 """
 
 # Read a key, and let nobody else change it until the transaction ends.
@@ -89,9 +97,9 @@ async def insert_key(connection: AsyncConnection, key: ApiKey) -> None:
 
 
 async def find_keys(connection: AsyncConnection, ids: Collection[KeyId]) -> Mapping[KeyId, ApiKey]:
-    """Return the keys of these ids; an unknown id has none."""
+    """Return the keys of these ids, which may be ids of access tokens; an unknown id has none."""
     rows = await fetch_rows(connection, _FIND, {"ids": list(ids)})
-    return {row["id"]: _to_key(row) for row in rows}
+    return {row["presented_id"]: _to_key(row) for row in rows}
 
 
 async def lock_key(connection: AsyncConnection, key_id: KeyId) -> ApiKey | None:
@@ -137,4 +145,5 @@ def _to_key(row: Mapping[str, Any]) -> ApiKey:
         expires_at=row["expires_at"],
         revoked_at=row["revoked_at"],
         last_used_at=row["last_used_at"],
+        audience=row.get("audience"),
     )

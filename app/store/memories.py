@@ -516,8 +516,9 @@ class Ranking:
     """An order by strength, and which part of the order to read.
 
     At most `limit` memories are read, and no more once they reach `max_bytes` as JSON. Memories of
-    the kind `first` come before all others, and erased ones are left out then. `after` cannot be
-    combined with `first`. The strengths are those of the read, or those of `after.strength_as_of`.
+    the kind `first` come before all others, and erased ones are left out then. With `only_first`,
+    only these and core memories are read. `after` cannot be combined with `first`. The strengths
+    are those of the read, or those of `after.strength_as_of`.
     """
 
     half_lives: HalfLives
@@ -525,6 +526,7 @@ class Ranking:
     max_bytes: int
     after: After | None = None
     first: Kind | None = None
+    only_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -598,7 +600,7 @@ async def list_probably_strongest(
     ctes = _build_strong_cte(ranking.limit)
     strong = _StrongestScope(ctes, f"strong CROSS JOIN {source}", " AND m.id = strong.id", live)
     ranked = await _list_strongest(connection, agent, filters, point, ranking, strong)
-    is_short = len(ranked.memories) < ranking.limit and not ranked.is_cut
+    is_short = len(ranked.memories) < ranking.limit and not ranked.is_cut and not ranking.only_first
     return None if is_short and len(ranked.memories) < ranked.live else ranked
 
 
@@ -613,7 +615,11 @@ async def list_strongest(
 ) -> Ranked:
     """Return memories, the strongest first. If a condition that few meet is named, read these."""
     source, _ = memories_from(point)
-    scope = _StrongestScope("", source, "", "SELECT count(*) FROM live")
+    live = "SELECT count(*) FROM live"
+    if ranking.only_first:
+        where, _ = where_searchable(filters, point)
+        live = f"SELECT count(*) FROM {source} WHERE {where}"
+    scope = _StrongestScope("", source, "", live)
     if few is not None:
         among = f" AND m.id = ANY(ARRAY({few.select_ids()}))"
         scope = replace(scope, condition=among, parameters=few.parameters)
@@ -647,6 +653,7 @@ async def _list_strongest(
     parameters |= {"limit": ranking.limit, "max_bytes": ranking.max_bytes}
     parameters |= half_life_values(ranking.half_lives)
     parameters |= scope.parameters
+    needed = " AND (m.kind = :first OR b.tier = 'core')" if ranking.only_first else ""
     beyond, strength = "", STRENGTH
     if ranking.after is not None:
         if ranking.after.strength_as_of is not None:
@@ -666,7 +673,7 @@ async def _list_strongest(
             SELECT m.id, {strength} AS strength,
                    m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
             FROM {scope.source} {USAGE}
-            WHERE {where}{scope.condition}
+            WHERE {where}{scope.condition}{needed}
         ),
         top AS (
             SELECT * FROM live {beyond}
@@ -678,12 +685,13 @@ async def _list_strongest(
         FROM moment LEFT JOIN ({bound_page(strongest, order, MEMORY_BYTES)}) AS hit ON true
         ORDER BY {order}
     """
-    moment, rows = await run_read(connection, statement, agent, point, parameters)
+    all_rows = await fetch_at_point(connection, statement, agent, point, parameters)
+    rows = [row for row in all_rows if row["id"] is not None]
     return Ranked(
-        moment=moment,
+        moment=moment_from_row(all_rows[0]),
         memories=await memories_from_rows(rows),
         strengths=[row["strength"] for row in rows],
-        live=rows[0]["live"] if rows else 0,
+        live=all_rows[0]["live"],
         is_cut=is_cut(rows),
     )
 

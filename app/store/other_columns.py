@@ -362,6 +362,13 @@ OTHER_COLUMNS: dict[str, tuple[OtherColumn, ...]] = {
         OtherColumn("agents", Erasure.NAME),
     ),
     "console_sessions": _list_plain("cookie_hash", "sealed_key", "actor", "expires_at"),
+    "oauth_grants": (
+        *_list_plain("id", "key_id", "client_id", "redirect_uri", "challenge", "scopes"),
+        *_list_plain("code_hash", "access_id", "access_hash", "access_expires_at"),
+        *_list_plain("refresh_hash", "created_at", "expires_at"),
+        OtherColumn("audience", Erasure.NAME),
+        OtherColumn("agent", Erasure.NAME),
+    ),
     "webhooks": (
         *_list_plain("id", "url", "operations", "secret", "created_at", "created_by", "failures"),
         *_list_plain("next_try_at", "disabled_at", "disabled_because", "runner", "alive_at"),

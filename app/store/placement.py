@@ -6,7 +6,13 @@ from app.store.tables import metadata
 REFERENCE = ("encoder", "webhooks", "webhook_positions")
 
 # They lie on one node, and no statement reads them together with tables of agents.
-LOCAL = ("alembic_version", "api_keys", "console_sessions", "webhook_deliveries")
+LOCAL = (
+    "alembic_version",
+    "api_keys",
+    "console_sessions",
+    "oauth_grants",
+    "webhook_deliveries",
+)
 
 # All rows of an agent lie on one node, chosen by `agent_id`. No table comes before one that it
 # points to.

@@ -718,6 +718,32 @@ console_sessions = sa.Table(
     sa.Column("expires_at", _TIME, nullable=False),
 )
 
+oauth_grants = sa.Table(
+    "oauth_grants",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column(
+        "key_id",
+        sa.Text,
+        sa.ForeignKey("api_keys.id", name="oauth_grants_key_fkey", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    sa.Column("client_id", sa.Text, nullable=False),
+    sa.Column("redirect_uri", sa.Text, nullable=False),
+    sa.Column("challenge", sa.Text, nullable=False),
+    sa.Column("audience", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("scopes", ARRAY(sa.Text), nullable=False),
+    sa.Column("code_hash", BYTEA, nullable=False),
+    sa.Column("access_id", sa.Text, unique=True),
+    sa.Column("access_hash", BYTEA),
+    sa.Column("access_expires_at", _TIME),
+    sa.Column("refresh_hash", BYTEA),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("expires_at", _TIME, nullable=False),
+    sa.Index("oauth_grants_key_idx", "key_id"),
+)
+
 webhooks = sa.Table(
     "webhooks",
     metadata,

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from app.store.embedded import embedded_postgres
-from bench.public import consolidation, precision, statebench, talk
+from bench.public import consolidation, cost, precision, statebench, talk
 from bench.public.data import LOCOMO, REALTALK, DataMissing
 from bench.public.memory import Memory, Palimpsest
 from bench.public.rivals import RIVALS
@@ -33,6 +33,7 @@ def list_exams(folder: Path | None) -> dict[str, Exam]:
             f"FactConsolidation {size}": partial(_examine_list, size=size, folder=folder)
             for size in consolidation.SIZES
         },
+        "35 facts": partial(cost.examine, folder=folder),
         "StateBench": partial(statebench.examine, folder=folder),
         "PrecisionMemBench": partial(precision.examine, folder=folder),
         "LoCoMo facts": partial(talk.examine_facts, source=LOCOMO, folder=folder),
@@ -49,6 +50,7 @@ def _examine_list(memory: Memory, *, size: str, folder: Path | None) -> dict[str
 DEFAULT = (
     "FactConsolidation 6k",
     "FactConsolidation 32k",
+    "35 facts",
     "StateBench",
     "PrecisionMemBench",
     "LoCoMo facts",

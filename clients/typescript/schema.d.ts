@@ -1438,10 +1438,10 @@ export interface components {
     };
     /** Messages of a session, in the order in which they were said. */
     MessagesRequest: {
-      /** A name of your own for the conversation. */
-      session_id: string;
-      /** Together at most 100,000 characters. */
-      messages: components["schemas"]["MessageRequest"][];
+      /** A name of your own for the conversation. Default: a session of the call's own, which the answer names. */
+      session_id?: string | null;
+      /** Together at most 100,000 characters. Each as it is here, or as an SDK writes it (docs/guide/messages.md#forms-of-messages). */
+      messages: (components["schemas"]["MessageRequest"] | Record<string, unknown>)[];
       /** What reads facts from them. Default: what PALIMPSEST_EXTRACT says. `model` falls back to the rules if the model does not answer; `off` stores the messages alone. */
       extract?: components["schemas"]["ExtractBy"] | null;
       /** off: a sentence of several facts stays one. What a model reads is never split. */
@@ -1994,7 +1994,7 @@ export interface components {
       review_ids: string[];
     };
     /** Why a part of a message becomes no fact (docs/guide/messages.md). */
-    SkipReason: "event" | "question" | "wish" | "quotation" | "small_talk" | "code" | "table" | "log" | "request" | "assistant" | "other_role" | "repeated_context" | "unsupported" | "unclear_pronoun" | "redacted" | "not_personal" | "no_statement" | "language_not_read";
+    SkipReason: "event" | "question" | "wish" | "quotation" | "small_talk" | "code" | "table" | "log" | "request" | "assistant" | "other_role" | "repeated_context" | "unsupported" | "unclear_pronoun" | "redacted" | "left_out" | "not_personal" | "no_statement" | "language_not_read";
     /** A part of a message that became no fact. */
     SkippedOut: {
       /** The words. */

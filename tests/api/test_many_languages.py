@@ -13,7 +13,8 @@ from support.messages import capture, list_contents, talk
 from support.service import running
 
 pytestmark = pytest.mark.skipif(
-    find_spec(PACKAGE) is None, reason="palimpsest-languages is not installed: `make languages`"
+    find_spec(PACKAGE) is None,
+    reason="palimpsest-memory-languages is not installed: `make languages`",
 )
 
 

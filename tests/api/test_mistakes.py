@@ -29,6 +29,7 @@ def read_detail(response: httpx.Response, status: int) -> str:
         ("metadata", "did you mean `details`?"),
         ("type", "did you mean `kind`?"),
         ("sessionId", "did you mean `session_id`?"),
+        ("reference_time", "did you mean `said_at`?"),
         ("importence", "did you mean `importance`?"),
         ("messages", "messages go to POST /v1/messages"),
         ("agent_id", "the agent goes into the header X-Agent-Id"),
@@ -56,6 +57,13 @@ def test_an_unknown_field_of_a_store_leads_to_the_right_one(
             {"json": {"session_id": "s", "messages": [{"role": "user", "text": "a"}]}},
             "messages.0.text: … `content`?",
         ),
+        (
+            "POST",
+            "/v1/messages",
+            {"json": {"messages": [], "reference_time": "2026-01-01"}},
+            "reference_time: … `messages[].at`?",
+        ),
+        ("POST", "/v1/messages", {"json": {"content": "a"}}, "content: … `messages[].content`?"),
     ],
 )
 def test_an_unknown_field_elsewhere_leads_to_the_right_one(
@@ -178,6 +186,7 @@ def test_a_slash_at_the_end_of_a_name_is_part_of_it(client: httpx.Client) -> Non
 
 def test_the_root_leads_to_the_console(client: httpx.Client) -> None:
     assert client.get("/", follow_redirects=True).url.path == "/ui"
+    assert client.head("/").status_code == 307
 
 
 AGENT_RULE = (

@@ -16,7 +16,7 @@ import pytest
 
 from app.domain import webhooks as domain
 from app.jobs.worker import open_jobs
-from app.remote import webhooks as remote
+from app.remote import public_http as remote
 from app.settings import Settings, load_settings
 from app.store import webhooks as stored
 from support.builders import editor, problem, store

@@ -15,6 +15,7 @@ import pytest
 
 from app.settings import load_settings
 from support.builders import contents, store
+from support.oauth import Program
 from support.service import running
 from support.service_process import free_port
 from support.tls_database import make_certificate
@@ -102,6 +103,23 @@ def test_the_service_is_used_through_it_and_nothing_but_its_routes(
             assert client.get(inside).status_code == 404
         items = [{"content": "x" * 16_000, "details": {"n": "y" * 2000}}] * 1000
         assert client.post("/v1/memories/batch", json={"items": items}).status_code == 413
+
+
+def test_a_client_of_mcp_is_granted_access_through_it(tmp_path: Path, database_url: str) -> None:
+    settings = load_settings(database_url=database_url, api_key=KEY)
+    with running(settings) as address, nginx(tmp_path, address) as client:
+        refused = client.post("/mcp/mira")
+        described = f"https://{HOST}/.well-known/oauth-protected-resource/mcp/mira"
+        assert f'resource_metadata="{described}"' in refused.headers["www-authenticate"]
+        metadata = client.get(described.removeprefix(f"https://{HOST}")).json()
+        assert metadata["resource"] == f"https://{HOST}/mcp/mira"
+        program = Program(client)
+        page = program.show(resource=metadata["resource"])
+        [style] = re.findall(r'href="(/ui/assets/console.css[^"]*)"', page.text)
+        assert client.get(style).status_code == 200
+        assert client.get("/ui").status_code == 404
+        tokens = program.connect(KEY, resource=metadata["resource"])
+        assert program.call_tool(tokens["access_token"], agent="mira").status_code == 200
 
 
 @contextmanager

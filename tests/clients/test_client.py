@@ -233,4 +233,4 @@ def test_it_needs_httpx_and_nothing_of_the_service() -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert "httpx" in loaded
-    assert loaded & {"app", "fastapi", "pydantic", "sqlalchemy", "numpy", "typer"} == set()
+    assert loaded & {"app", "fastapi", "pydantic", "sqlalchemy", "numpy"} == set()

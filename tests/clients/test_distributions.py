@@ -1,16 +1,21 @@
 """The client is a distribution of its own, and part of that of the service."""
 
 import json
-import re
-import shlex
+import os
 import subprocess
 import sys
+import sysconfig
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
+from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
+
+from app.commands.program import is_own_command
+from palimpsest_client import Client, __version__
+from support.service_process import await_ready, free_port
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "python"
@@ -77,105 +82,8 @@ def test_an_adapter_is_a_distribution_of_its_own(name: str) -> None:
     assert list_files(project) == modules
     assert not list_files(ROOT) & modules
     needed = WheelBuilder(str(project)).metadata.core.dependencies
-    client = f"palimpsest-client @ {CLIENT.as_uri()}"
+    client = f"palimpsest-memory-client=={__version__}"
     assert sorted(one.split(">")[0] for one in needed) == sorted([framework, client])
-
-
-# --- the names of strangers ----------------------------------------------------------------------
-
-# Public indexes have other programs under the names `palimpsest` and `palimpsest-client`, and the
-# other names are free for anybody.
-TEXTS = [
-    path
-    for pattern in (
-        "*.md",
-        "docs/**/*.md",
-        "clients/*/README.md",
-        "bench/*.md",
-        "corpus/*.md",
-        "Dockerfile",
-    )
-    for path in ROOT.glob(pattern)
-]
-PROJECTS = [*ROOT.glob("clients/*/pyproject.toml"), ROOT / "pyproject.toml"]
-INSTALL = re.compile(
-    r"\b(?:pip|pip3|uv|uvx|pipx|npm|npx|pnpm|yarn|bun|poetry|conda)\b[^`\n#]*?"
-    r"\b(?:install|add|i|run|uvx|npx|tool|exec)?\s([^`\n#]*palimpsest[^`\n#]*)"
-)
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_text_installs_of_ours_is_a_folder(path: Path) -> None:
-    commands = INSTALL.findall(path.read_text("utf-8"))
-    words = [word for command in commands for word in command.split() if "palimpsest" in word]
-    assert [word for word in words if not word.startswith(("./", "/", ".venv/"))] == []
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "pip install palimpsest-client",
-        "pip install -U 'palimpsest[all]'",
-        "python -m pip install httpx palimpsest_client",
-        "uv pip install palimpsest-langgraph",
-        "uv add palimpsest-client",
-        "uvx palimpsest mcp",
-        "pipx run palimpsest mcp",
-        "npm i palimpsest-client",
-        "npx palimpsest",
-    ],
-)
-def test_a_command_that_installs_a_stranger_would_be_noticed(command: str) -> None:
-    assert INSTALL.search(command)
-
-
-@pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.parent.name)
-def test_no_project_depends_on_a_name_of_ours_without_its_folder(path: Path) -> None:
-    project = tomllib.loads(path.read_text())
-    extras = project["project"].get("optional-dependencies", {}).values()
-    needed = [
-        *project["project"]["dependencies"],
-        *project["build-system"]["requires"],
-        *(one for extra in extras for one in extra),
-    ]
-    ours = [one for one in needed if "palimpsest" in one]
-    assert [one for one in ours if " @ {root:parent:uri}/" not in one] == []
-
-
-def test_no_lock_has_a_package_of_such_a_name() -> None:
-    for lock in (*ROOT.glob("requirements*.lock"), ROOT / "training" / "requirements.txt"):
-        assert "palimpsest" not in lock.read_text()
-    lock = json.loads((ROOT / "clients" / "typescript" / "package-lock.json").read_text())
-    assert [name for name in lock["packages"] if "palimpsest" in name] == []
-
-
-def list_commands(value: object) -> Iterator[str]:
-    """The commands of a configuration, as hosts of hooks and of MCP have them."""
-    match value:
-        case dict():
-            if isinstance(value.get("command"), str):
-                yield value["command"]
-            for inner in value.values():
-                yield from list_commands(inner)
-        case list():
-            for inner in value:
-                yield from list_commands(inner)
-
-
-def test_a_host_starts_our_command_by_its_absolute_path() -> None:
-    files = [
-        json.loads(path.read_text()) for path in (ROOT / "docs" / "guide" / "hooks").glob("*.json")
-    ]
-    blocks = [
-        json.loads(block)
-        for path in TEXTS
-        for block in re.findall(
-            r"^ *(\{\"mcpServers\".*\})$", path.read_text("utf-8"), re.MULTILINE
-        )
-    ]
-    commands = [shlex.split(one)[0] for value in files + blocks for one in list_commands(value)]
-    assert len(commands) == 10
-    assert {Path(command).is_absolute() for command in commands} == {True}
 
 
 def test_what_the_adapters_are_for_is_in_their_lock() -> None:
@@ -185,3 +93,87 @@ def test_what_the_adapters_are_for_is_in_their_lock() -> None:
     assert {framework for _, framework in ADAPTERS.values()} <= extra
     lock = (ROOT / "requirements/adapters.lock").read_text()
     assert [one for one in extra if f"\n{one}==" not in f"\n{lock}"] == []
+
+
+# --- make dist -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_same_commit_builds_the_same_files(tmp_path: Path) -> None:
+    """Two checkouts, in folders of other names and with files of other dates and modes."""
+    digests = []
+    for name, mask in (("one", "022"), ("another", "077")):
+        checkout = tmp_path / name
+        clone = f"umask {mask} && git clone -q --shared '{ROOT}' '{checkout}'"
+        subprocess.run(["sh", "-c", clone], check=True)
+        subprocess.run(
+            [sys.executable, "scripts/build_dists.py", "dist", "--python-only"],
+            cwd=checkout,
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        digests.append((checkout / "dist" / "SHA256SUMS").read_text())
+    assert digests[0] == digests[1]
+    built = {line.split()[1].partition("-")[0] for line in digests[0].splitlines()}
+    assert built >= {"palimpsest_memory", "palimpsest_memory_client", "palimpsest_memory_langgraph"}
+
+
+@pytest.mark.parametrize("name", [".", *(f"clients/{name}" for name in ("python", *ADAPTERS))])
+def test_a_wheel_can_be_built_of_the_source_distribution(name: str) -> None:
+    project = ROOT / name
+    sources = {
+        file.distribution_path for file in SdistBuilder(str(project)).recurse_included_files()
+    }
+    needed = {file.relative_path for file in WheelBuilder(str(project)).recurse_included_files()}
+    assert needed - sources == set()
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """The programs of an environment that has the service's wheel, and its libraries from here."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    [libraries] = environment.glob("lib/python*/site-packages")
+    (libraries / "ours.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    programs = environment / "bin"
+    pip = [sys.executable, "-m", "pip", "-q", "--python", str(programs / "python"), "install"]
+    [wheel] = tmp_path.glob("*.whl")
+    subprocess.run([*pip, "--no-deps", "--no-index", "--ignore-installed", wheel], check=True)
+    return programs
+
+
+@pytest.mark.slow
+def test_the_wheel_serves_from_an_environment_of_its_own(
+    installed: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data_folder)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    assert is_own_command(str(installed / "palimpsest"))
+    port, log = free_port(), data_folder / "service.log"
+    address = f"http://127.0.0.1:{port}"
+    environment = {**os.environ, "PALIMPSEST_DATA_DIR": str(data_folder)}
+    command = [str(installed / "palimpsest"), "serve", "--port", str(port)]
+    with (
+        open(log, "wb") as written,
+        subprocess.Popen(command, env=environment, stdout=written, stderr=written) as process,
+    ):
+        try:
+            await_ready(address, process, log)
+            with Client(address) as client:
+                client.store("I live in Porto")
+                [hit] = client.search("Where do I live?")["results"]
+            assert hit["memory"]["content"] == "I live in Porto"
+            for page in ("/ui", "/docs"):
+                assert httpx.get(f"{address}{page}").is_success
+        finally:
+            process.terminate()
+            assert process.wait(60) == 0
+    code = "import app; print(app.__file__)"
+    python = [str(installed / "python"), "-c", code]
+    assert str(installed.parent) in subprocess.check_output(python, text=True)

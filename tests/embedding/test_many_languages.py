@@ -26,7 +26,7 @@ ENDINGS = ("UPDATE", "CONTRADICTION", "RETRACTION")
 
 pytestmark = pytest.mark.skipif(
     find_spec(PACKAGE) is None,
-    reason="palimpsest-languages is not installed: `make languages`",
+    reason="palimpsest-memory-languages is not installed: `make languages`",
 )
 
 

@@ -17,7 +17,8 @@ from app.networks import FairThreads, find_many_languages
 from app.networks.many_languages import PACKAGE
 
 pytestmark = pytest.mark.skipif(
-    find_spec(PACKAGE) is None, reason="palimpsest-languages is not installed: `make languages`"
+    find_spec(PACKAGE) is None,
+    reason="palimpsest-memory-languages is not installed: `make languages`",
 )
 
 SAID_AT = datetime(2026, 3, 11, 14, 20, tzinfo=UTC)  # a Wednesday

@@ -96,6 +96,97 @@ def test_without_infer_each_message_is_stored_as_it_is(
     assert {one["event"] for one in again} == {"NONE"}
 
 
+def add_whole(mem0: httpx.Client, ann: str, messages: Any, **more: Any) -> dict[str, Any]:
+    body = {"messages": messages, "user_id": ann, **more}
+    added: dict[str, Any] = answer(mem0.post("/v3/memories/add/", json=body))
+    return added
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I'd rather fly than take the train",
+        "Ich wohne in München",
+        "I went to the zoo on Sunday",
+        "She moved to Rome",
+    ],
+)
+def test_a_lone_sentence_without_a_lasting_fact_is_kept(
+    mem0: httpx.Client, client: httpx.Client, ann: str, sentence: str
+) -> None:
+    added = add_whole(mem0, ann, sentence, metadata={"k": 1})
+    [one] = added["results"]
+    assert (one["event"], one["memory"], added["skipped"]) == ("ADD", sentence, [])
+    assert contents(client) == {sentence}
+    assert answer(mem0.get(f"/v1/memories/{one['id']}/"))["metadata"] == {"k": 1}
+    assert add_whole(mem0, ann, sentence)["results"][0]["event"] == "NONE"
+
+
+@pytest.mark.parametrize(
+    ("messages", "reasons"),
+    [
+        ("What is the weather like?", ["question"]),
+        ("Hello there!", ["small_talk"]),
+        ("Write me a poem about cats", ["request"]),
+        ("def f(x): return x", ["code"]),
+        ("My password is hunter2!x", ["redacted"]),
+        ("Ich wohne in München. " * 30, ["language_not_read"]),
+        (
+            [
+                {"role": "user", "content": "I went to the zoo on Sunday"},
+                {"role": "assistant", "content": "Nice."},
+            ],
+            ["event", "assistant"],
+        ),
+    ],
+)
+def test_what_is_not_stored_is_named_with_the_reason(
+    mem0: httpx.Client, client: httpx.Client, ann: str, messages: Any, reasons: list[str]
+) -> None:
+    added = add_whole(mem0, ann, messages)
+    assert contents(client) == set()
+    assert added["message"] == "Nothing was stored: `skipped` says why."
+    assert {part["reason"] for part in added["skipped"]} == set(reasons)
+    assert all(len(part["text"]) <= 200 for part in added["skipped"])
+    event = answer(mem0.get(f"/v1/event/{added['event_id']}/"))
+    assert event["skipped"] == added["skipped"]
+
+
+@pytest.mark.parametrize("infer", [True, False])
+def test_texts_in_parts_are_stored_and_other_parts_named(
+    mem0: httpx.Client, client: httpx.Client, ann: str, infer: bool
+) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}}
+    parts = [{"type": "text", "text": "I play the cello"}, image]
+    called = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
+    messages = [{"role": "user", "content": parts}, called, {"role": "user", "content": image}]
+    added = add_whole(mem0, ann, messages, infer=infer)
+    assert contents(client) == {"I play the cello"}
+    assert "[left out: image url]" in [part["text"] for part in added["skipped"]]
+
+
+def test_an_immutable_text_is_a_constraint(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    add(mem0, ann, "Never deploy on Fridays", infer=False, immutable=True)
+    [memory] = client.get("/v1/memories").json()["items"]
+    assert memory["kind"] == "constraint"
+
+
+def test_what_expired_is_shown_on_request(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    add(mem0, ann, "Tea is green", infer=False)
+    past = {"valid_from": "2020-01-01", "valid_until": "2020-02-01"}
+    client.post("/v1/memories", json={"content": "Tea is black", **past}).raise_for_status()
+    assert list_texts(mem0, ann) == ["Tea is green"]
+    body = {"filters": {"user_id": ann}, "show_expired": True}
+    shown = answer(mem0.post("/v3/memories/", json=body))["results"]
+    assert {memory["memory"] for memory in shown} == {"Tea is green", "Tea is black"}
+    body["query"] = "colour of the tea"
+    assert len(answer(mem0.post("/v3/memories/search/", json=body))["results"]) == 2
+
+
 def test_an_addition_without_infer_has_what_was_said_of_it(mem0: httpx.Client, ann: str) -> None:
     [one] = add(
         mem0,
@@ -142,6 +233,32 @@ def test_search_finds_memories_of_one_user(mem0: httpx.Client, ann: str) -> None
     assert hit["score"] > 0
     body = {"query": "music", "filters": {"user_id": ann}, "fields": ["memory"], "threshold": 0.99}
     assert answer(mem0.post("/v3/memories/search/", json=body))["results"] == []
+
+
+@pytest.mark.parametrize("threshold", [None, 0.3, 0.4])
+@pytest.mark.parametrize(
+    ("fact", "question"),
+    [
+        ("I live in Porto", "where does the user live"),
+        ("I'm allergic to peanuts", "what should I avoid eating"),
+        ("My dog is called Biscuit", "pets"),
+        ("I work as a nurse", "user's occupation"),
+    ],
+)
+def test_the_thresholds_of_its_tools_find_what_answers(
+    mem0: httpx.Client, ann: str, fact: str, question: str, threshold: float | None
+) -> None:
+    """mem0's command line sends .3, and its plugins .3 or .4."""
+    texts = {fact, "My car is blue", "I like jazz", "The office is in York"}
+    add(mem0, ann, "", messages=[{"role": "user", "content": text} for text in texts], infer=False)
+    body = {"query": question, "filters": {"user_id": ann}, "rerank": True}
+    plain = answer(mem0.post("/v3/memories/search/", json=body))["results"]
+    limited = answer(mem0.post("/v3/memories/search/", json=body | {"threshold": threshold}))
+    hits = limited["results"]
+    assert hits[0]["memory"] == fact
+    assert [hit["score"] for hit in hits] == [hit["score"] for hit in plain[: len(hits)]]
+    assert all(hit["score"] >= (threshold or 0) for hit in hits)
+    assert len(hits) == 4 or plain[len(hits)]["score"] < (threshold or 0)
 
 
 def test_a_search_can_look_at_an_earlier_day(mem0: httpx.Client, ann: str) -> None:
@@ -280,7 +397,11 @@ def test_lists_and_searches_filter_by_metadata(mem0: httpx.Client, ann: str) -> 
     [hit] = answer(mem0.post("/v3/memories/search/", json=body))["results"]
     assert hit["memory"] == "The sea is blue"
     body["filters"]["metadata"] = {"k": {"gte": 1}}
-    assert "metadata.k must be" in refused(mem0.post("/v3/memories/search/", json=body))
+    assert len(answer(mem0.post("/v3/memories/search/", json=body))["results"]) == 2
+    body["filters"]["metadata"] = {"k": {"ne": 1}}
+    [hit] = answer(mem0.post("/v3/memories/search/", json=body))["results"]
+    assert hit["memory"] == "The sea is blue"
+    assert list_texts(mem0, ann, keywords={"contains": "green"}) == ["Tea is green"]
 
 
 def test_an_update_supersedes_and_its_history_tells(
@@ -288,7 +409,9 @@ def test_an_update_supersedes_and_its_history_tells(
 ) -> None:
     [one] = add(mem0, ann, "Tea is green", infer=False, metadata={"k": 1})
     place = f"/v1/memories/{one['id']}/"
+    created = answer(mem0.get(place))["created_at"]
     updated = answer(mem0.put(place, json={"text": "Tea is black", "metadata": {"j": 2}}))
+    assert updated["created_at"] == created
     assert (updated["id"], updated["memory"]) == (one["id"], "Tea is black")
     assert updated["metadata"] == {"k": 1, "j": 2}
     answer(mem0.put(place, json={"expiration_date": "2031-01-31"}))
@@ -347,9 +470,50 @@ def test_delete_all_retracts_what_the_filter_names(mem0: httpx.Client, ann: str)
     add(mem0, ann, "The sea is blue", infer=False, run_id="r2")
     answer(mem0.delete("/v1/memories/", params={"user_id": ann, "run_id": "r1"}))
     assert list_texts(mem0, ann) == ["The sea is blue"]
-    answer(mem0.delete(f"/v2/entities/user/{ann}/"))
+    filters = {"user_id": ann, "keywords": {"contains": "sea"}}
+    answer(mem0.delete("/v1/memories/", params={"filters": str(filters)}))
     assert list_texts(mem0, ann) == []
     assert "whose memory" in refused(mem0.delete("/v1/memories/"))
+
+
+def test_the_deletion_of_a_user_reaches_only_what_came_this_way(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    """`reset` and `delete_users` of the clients delete each user of the service."""
+    client.post("/v1/memories", json={"content": "I live in Rome"}).raise_for_status()
+    add(mem0, ann, "I like jazz.")
+    add(mem0, ann, "I have a cat.", run_id="r1")
+    add(mem0, ann, "Badge 4711", infer=False)
+    add(mem0, ann, "I own a boat.", agent_id="desk")
+    said = answer(mem0.delete(f"/v2/entities/user/{ann}/"))["message"]
+    assert "4 memories that came through" in said
+    assert contents(client) == {"I live in Rome"}
+
+
+def test_a_batch_is_done_whole_or_not_at_all(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    one, two = (add(mem0, ann, text, infer=False)[0] for text in ("Tea is green", "Snow is white"))
+    unknown = [{"memory_id": one["id"], "text": "Tea is black"}, {"memory_id": "nope", "text": "x"}]
+    refused(mem0.put("/v1/batch/", json={"memories": unknown}), 404)
+    refused(mem0.request("DELETE", "/v1/batch/", json={"memories": unknown}), 422)
+    ids = [{"memory_id": one["id"]}, {"memory_id": "nope"}]
+    refused(mem0.request("DELETE", "/v1/batch/", json={"memories": ids}), 404)
+    empty = [
+        {"memory_id": one["id"], "text": "Tea is black"},
+        {"memory_id": one["id"], "metadata": {"k": 1}},
+        {"memory_id": two["id"]},
+    ]
+    assert "needs a text" in refused(mem0.put("/v1/batch/", json={"memories": empty}))
+    assert contents(client) == {"Tea is green", "Snow is white"}
+    assert answer(mem0.get(f"/v1/memories/{one['id']}/"))["metadata"] is None
+
+
+def test_events_are_the_last_additions(mem0: httpx.Client, ann: str) -> None:
+    added = add_whole(mem0, ann, "I like jazz.")
+    events = {event["id"]: event for event in answer(mem0.get("/v1/events/"))["results"]}
+    event = events[added["event_id"]]
+    assert (event["event_type"], event["status"]) == ("ADD", "SUCCEEDED")
 
 
 def test_batches_update_and_delete(mem0: httpx.Client, ann: str) -> None:
@@ -392,6 +556,7 @@ def test_the_dialect_of_its_own_server(mem0: httpx.Client, ann: str) -> None:
         ("GET", "/api/v1/orgs/organizations/o/projects/p/"),
         ("POST", "/configure"),
         ("POST", "/reset"),
+        ("PATCH", "/api/v1/orgs/organizations/o/projects/p/"),
     ],
 )
 def test_other_calls_are_refused_in_words(mem0: httpx.Client, method: str, path: str) -> None:
@@ -451,3 +616,20 @@ def test_a_body_that_is_no_json_is_refused(mem0: httpx.Client, body: str) -> Non
 def test_a_large_or_compressed_body_is_refused(mem0: httpx.Client) -> None:
     refused(mem0.post("/search", content=b" " * 300_000), 413)
     refused(mem0.post("/search", content=b"x", headers={"Content-Encoding": "gzip"}), 415)
+
+
+def test_pages_by_number_go_on_where_the_one_before_ended(
+    mem0: httpx.Client, client: httpx.Client, ann: str
+) -> None:
+    """A client that deletes each page that it reads would skip every second one."""
+    for n in range(5):
+        add(mem0, ann, f"Fact number {n} of tea", infer=False)
+    body = {"filters": {"user_id": ann}}
+    read = []
+    for number in (1, 2, 3):
+        page = answer(mem0.post(f"/v3/memories/?page_size=2&page={number}", json=body))
+        read += [memory["memory"] for memory in page["results"]]
+        for memory in page["results"]:
+            answer(mem0.delete(f"/v1/memories/{memory['id']}/"))
+    assert read == [f"Fact number {n} of tea" for n in range(5)][::-1]
+    assert contents(client) == set()

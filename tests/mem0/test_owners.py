@@ -3,6 +3,7 @@
 import pytest
 
 from app.mem0.owners import (
+    Owner,
     Unsupported,
     find_ids,
     find_owner,
@@ -11,6 +12,10 @@ from app.mem0.owners import (
     name_session,
     read_name,
 )
+
+
+def own(ids: dict[str, str]) -> Owner:
+    return find_owner({name: {value} for name, value in ids.items()})
 
 
 @pytest.mark.parametrize(
@@ -26,12 +31,12 @@ from app.mem0.owners import (
     ],
 )
 def test_an_id_names_an_agent_and_the_agent_the_id(ids: dict[str, str], agent: str) -> None:
-    assert find_owner(ids).agent == agent
+    assert own(ids).agent == agent
     assert find_ids(agent) == ids
 
 
 def test_the_user_comes_first_and_the_others_are_on_its_memories() -> None:
-    owner = find_owner({"user_id": "ann", "agent_id": "bot", "app_id": "shop", "run_id": "7"})
+    owner = own({"user_id": "ann", "agent_id": "bot", "app_id": "shop", "run_id": "7"})
     assert owner.agent == "ann"
     memory = {"tags": [*owner.tags, "food"], "session_id": owner.session_id}
     assert list_ids("ann", memory) == {
@@ -45,12 +50,12 @@ def test_the_user_comes_first_and_the_others_are_on_its_memories() -> None:
 @pytest.mark.parametrize("ids", [{}, {"user_id": ""}, {"user_id": "agent/bot"}])
 def test_ids_that_name_nobody_are_refused(ids: dict[str, str]) -> None:
     with pytest.raises(Unsupported):
-        find_owner(ids)
+        own(ids)
 
 
 def test_messages_without_a_run_have_a_session_that_is_no_run() -> None:
-    session = name_session(find_owner({"user_id": "ann"}))
-    assert session != name_session(find_owner({"user_id": "ann"}))
+    session = name_session(own({"user_id": "ann"}))
+    assert session != name_session(own({"user_id": "ann"}))
     assert list_ids("ann", {"session_id": session})["run_id"] is None
 
 

@@ -77,7 +77,7 @@ FIRST_COLUMNS_OF_KEYS = """
     SELECT conname, attname FROM pg_constraint
     JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
     WHERE connamespace = 'public'::regnamespace AND contype IN ('p', 'u', 'f')
-        AND conrelid::regclass::text NOT IN ('encoder', 'api_keys', 'console_sessions', 'alembic_version')
+        AND conrelid::regclass::text NOT IN ('encoder', 'api_keys', 'console_sessions', 'oauth_grants', 'alembic_version')
         AND conrelid::regclass::text NOT LIKE 'webhook%'
 """
 
@@ -92,7 +92,7 @@ TRIGGERS = """
 def test_agent_id_comes_first_in_every_key(database_url: str) -> None:
     """Sharding by agent is then configuration (DESIGN §5).
 
-    `encoder`, `api_keys`, `console_sessions` and the tables of webhooks describe the database as a whole.
+    `encoder`, `api_keys`, `console_sessions`, `oauth_grants` and the tables of webhooks describe the database as a whole.
     """
     with psycopg.connect(database_url) as connection:
         keys = connection.execute(FIRST_COLUMNS_OF_KEYS).fetchall()

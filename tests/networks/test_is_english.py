@@ -8,7 +8,8 @@ from app.networks import ENGLISH, find_many_languages
 from app.networks.many_languages import PACKAGE
 
 needs_package = pytest.mark.skipif(
-    find_spec(PACKAGE) is None, reason="palimpsest-languages is not installed: `make languages`"
+    find_spec(PACKAGE) is None,
+    reason="palimpsest-memory-languages is not installed: `make languages`",
 )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from click.testing import CliRunner
 from psycopg import sql
-from typer.testing import CliRunner
 
 from app.cli import cli
 from app.commands.client.calling import Failure

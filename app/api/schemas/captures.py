@@ -1,11 +1,11 @@
 """Requests that store messages and undo captures."""
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, model_validator
 
+from app.api.message_forms import MAX_CHARACTERS, MAX_MESSAGE, MAX_MESSAGES
 from app.api.schemas.fields import (
-    MAX_CONTENT,
     PageSize,
     Splitting,
     StrictRequest,
@@ -17,12 +17,9 @@ from app.api.views import VIEW_DESCRIPTION, View
 from app.domain.captures import CaptureRequest, CaptureState, ExtractBy, Message
 from app.domain.talk import Role
 
-MAX_MESSAGES = 200
-MAX_CHARACTERS = 100_000
-
 MessageText = Annotated[
     str,
-    StringConstraints(max_length=MAX_CONTENT),
+    StringConstraints(max_length=MAX_MESSAGE),
     AfterValidator(check_text),
 ]
 
@@ -46,12 +43,35 @@ class MessageRequest(StrictRequest):
         return Message(self.role, self.content, self.id, self.name, self.at)
 
 
+def _name_forms(schema: dict[str, Any]) -> None:
+    """Add to the schema of messages that each may have the form of an SDK."""
+    form = {
+        "type": "object",
+        "additionalProperties": True,
+        "description": (
+            "A message as the SDK of OpenAI, Anthropic or Gemini, LangChain, Pydantic AI or "
+            "Vercel's AI SDK writes it."
+        ),
+    }
+    schema["items"] = {"anyOf": [schema["items"], form]}
+
+
 class MessagesRequest(StrictRequest):
     """Messages of a session, in the order in which they were said."""
 
-    session_id: Word = Field(description="A name of your own for the conversation.")
+    session_id: Word | None = Field(
+        None,
+        description=(
+            "A name of your own for the conversation. Default: a session of the call's own, which "
+            "the answer names."
+        ),
+    )
     messages: Annotated[list[MessageRequest], Field(min_length=1, max_length=MAX_MESSAGES)] = Field(
-        description=f"Together at most {MAX_CHARACTERS:,} characters."
+        description=(
+            f"Together at most {MAX_CHARACTERS:,} characters. Each as it is here, or as an SDK "
+            "writes it (docs/guide/messages.md#forms-of-messages)."
+        ),
+        json_schema_extra=_name_forms,
     )
     extract: ExtractBy | None = Field(
         None,
@@ -84,12 +104,6 @@ class MessagesRequest(StrictRequest):
 
     @model_validator(mode="after")
     def _check_messages(self) -> Self:
-        length = sum(len(message.content) for message in self.messages)
-        if length > MAX_CHARACTERS:
-            raise ValueError(
-                f"the messages have {length} characters, and a call takes {MAX_CHARACTERS}; send "
-                "them in several calls"
-            )
         ids = [message.id for message in self.messages if message.id is not None]
         if len(set(ids)) < len(ids):
             raise ValueError("two messages have the same id; give each an id of its own")

@@ -6,31 +6,38 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from urllib.parse import urlsplit
 
 from app.commands.client.printing import print_json
+from app.commands.client.shown_ids import ShortId
+from app.commands.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    import httpx
+
     from palimpsest_client import Client
 
-Url = Annotated[str, typer.Option(envvar="PALIMPSEST_URL", help="Address of the running service.")]
-Agent = Annotated[str, typer.Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")]
+Url = Annotated[str, Option(envvar="PALIMPSEST_URL", help="Address of the running service.")]
+Agent = Annotated[str, Option(envvar="PALIMPSEST_AGENT", help="Whose memory.")]
 ApiKey = Annotated[
     str | None,
-    typer.Option(envvar="PALIMPSEST_API_KEY", help="Key of the service."),
+    Option(envvar="PALIMPSEST_API_KEY", help="Key of the service.", metavar="KEY"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+AsJson = Annotated[bool, Option("--json", help="Print the answer as JSON.")]
+Long = Annotated[bool, Option("--long", help="Print whole ids and times, as in a pipe.")]
 
 # Options of several commands.
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory's id.")]
-AsOf = Annotated[str | None, typer.Option(help="What was true at that time.")]
-KnownAt = Annotated[str | None, typer.Option(help="As far as was known at that time.")]
-Limit = Annotated[int, typer.Option(min=1, max=1000)]
-Reason = Annotated[str | None, typer.Option(help="Why, for the log.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done.")]
+MemoryId = Annotated[
+    str, Argument(metavar="ID", help="The memory's id, or its end as shown.", type=ShortId())
+]
+AsOf = Annotated[str | None, Option(metavar="TIME", help="What was true at that time.")]
+KnownAt = Annotated[str | None, Option(metavar="TIME", help="As far as was known at that time.")]
+Limit = Annotated[int, Option(min=1, max=1000, help="How many at most.")]
+Reason = Annotated[str | None, Option(help="Why, for the log.")]
+DryRun = Annotated[bool, Option("--dry-run", help="Show what would be done.")]
 
 DEFAULT_URL = "http://127.0.0.1:8000"
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 
 
 class Failure(Exception):
@@ -48,15 +55,25 @@ class Service:
     agent: Agent = "default"
     api_key: ApiKey = None
     as_json: AsJson = False
+    long: Long = False
 
     @contextmanager
     def connect(self) -> Iterator["Client"]:
         """Open a client of the service. Raises Failure for whatever goes wrong with it."""
+        import sys
+
+        # Without this, httpx imports its own command line, which takes as long as all its rest.
+        sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
         from palimpsest_client import Client, NoAnswer, PalimpsestError, Retries
 
-        retries = Retries(tries=3, first_pause=0.1)
         try:
-            client = Client(self.url, api_key=self.api_key, agent=self.agent, retries=retries)
+            client = Client(
+                self.url,
+                api_key=self.api_key,
+                agent=self.agent,
+                retries=Retries(tries=3, first_pause=0.1),
+                transport=_choose_transport(self.url),
+            )
         except ValueError as problem:  # no header can carry the agent or the key
             raise Failure(f"{problem}.") from None
         try:
@@ -67,6 +84,21 @@ class Service:
             raise Failure(f"{problem.detail}. {advice}") from None
         except PalimpsestError as problem:
             raise Failure(problem.detail) from None
+
+
+def _choose_transport(url: str) -> "httpx.BaseTransport | None":
+    """Return a transport to this machine, which needs no proxy and no certificates; else None.
+
+    Reading all certificates that the machine trusts takes 30 ms.
+    """
+    import ssl
+
+    import httpx
+
+    address = urlsplit(url if "://" in url else f"http://{url}")
+    if address.scheme == "http" and address.hostname in _THIS_MACHINE:
+        return httpx.HTTPTransport(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    return None
 
 
 def takes_service(command: Callable[..., None]) -> Callable[..., None]:
@@ -82,7 +114,6 @@ def takes_service(command: Callable[..., None]) -> Callable[..., None]:
 
     parameters = [*own.values(), *options.values()]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 

@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from rich.markup import escape
-
 from app.commands.client.calling import (
     DryRun,
     Failure,
@@ -22,18 +19,21 @@ from app.commands.client.calling import (
 )
 from app.commands.client.printing import (
     Answer,
-    make_console,
+    format_id,
     print_captures,
     print_json,
     print_reverts,
     print_table,
+    print_text,
 )
+from app.commands.client.shown_ids import ShortId
+from app.commands.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from palimpsest_client import Client
     from palimpsest_client.models import CaptureAnswer
 
-Message = Any  # an object with a text as its content; the service checks the others
+Message = Any  # an object, in any form that the service takes
 
 # What the service takes in one call.
 MAX_MESSAGES = 200
@@ -45,42 +45,43 @@ PATIENCE = 60  # seconds without progress of a capture
 def capture(
     file: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="[FILE]",
             help="Messages, as a JSON array or one JSON object a line; `-`: standard input.",
         ),
     ] = None,
     session: Annotated[
         str | None,
-        typer.Option(help="Session of the messages. Default: the name of the file."),
+        Option(help="Session of the messages. Default: the name of the file."),
     ] = None,
     extract: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="What reads the facts: rules, model or off. Default: the service's setting.",
         ),
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="auto: store each fact of a sentence of several; off: store it whole.",
         ),
     ] = None,
     undo: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="ID",
             help="Undo all that this capture stored; its messages stay.",
+            type=ShortId(),
         ),
     ] = None,
     cascade: Annotated[
-        bool, typer.Option("--cascade", help="With --undo: undo first what was built on it.")
+        bool, Option("--cascade", help="With --undo: undo first what was built on it.")
     ] = False,
     dry_run: DryRun = False,
     *,
     service: Service,
 ) -> None:
-    """Send messages and store the facts that are read from them, or undo that.
+    """Send messages and store the facts in them, or undo that.
 
     A message without an `id` gets one from its place and its text, so that the same file can be
     sent again.
@@ -113,8 +114,8 @@ def capture(
 
 @prints_answer(print_captures)
 def captures(
-    session: Annotated[str | None, typer.Option(help="Only those of this session.")] = None,
-    state: Annotated[str | None, typer.Option(help="pending, done or failed.")] = None,
+    session: Annotated[str | None, Option(help="Only those of this session.")] = None,
+    state: Annotated[str | None, Option(help="pending, done or failed.")] = None,
     limit: Limit = 50,
     *,
     service: Service,
@@ -141,9 +142,9 @@ def _read_messages(file: str) -> list[Message]:
         raise Failure(f"{file} holds no message.")
     named: list[Message] = []
     for place, message in enumerate(messages):
-        if not (isinstance(message, dict) and isinstance(message.get("content"), str)):
-            raise Failure(f"message {place + 1} is no object with a text as its content.")
-        words = f"{place}\n{message.get('role')}\n{message['content']}"
+        if not isinstance(message, dict):
+            raise Failure(f"message {place + 1} is no object.")
+        words = f"{place}\n{json.dumps(message, sort_keys=True)}"
         digest = hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
         named.append({"id": f"file-{digest[:32]}"} | message)
     return named
@@ -170,7 +171,7 @@ def _split_calls(messages: list[Message]) -> Iterator[list[Message]]:
     part: list[Message] = []
     characters = 0
     for message in messages:
-        length = len(message["content"])
+        length = len(json.dumps(message, ensure_ascii=False))
         if part and (len(part) == MAX_MESSAGES or characters + length > MAX_CHARACTERS):
             yield part
             part, characters = [], 0
@@ -210,23 +211,24 @@ def _follow_capture(client: "Client", answer: "CaptureAnswer") -> "CaptureAnswer
 
 
 def _print_capture(answer: Answer) -> None:
-    console = make_console()
-    title = "dry run" if answer["dry_run"] else f"capture {answer['capture_id']}"
+    title = "dry run" if answer["dry_run"] else f"capture {format_id(answer['capture_id'])}"
     counts = f"{answer['total']} messages, {answer['repeated']} known before"
     redacted = f", {answer['redacted']} secrets taken out" if answer["redacted"] else ""
-    console.print(f"[bold]{title}[/bold]: {counts}{redacted}")
+    print_text(f"{counts}{redacted}", title=f"{title}:")
     if answer["trouble"]:
-        console.print(escape(answer["trouble"]))
+        print_text(answer["trouble"])
     rows = []
     reasons: Counter[str] = Counter()
     for message in answer["messages"]:
         reasons.update(part["reason"] for part in message["skipped"])
         for fact in message["facts"]:
-            waiting = f"review {fact['review_id']}" if fact["review_id"] else ""
+            waiting = f"review {format_id(fact['review_id'])}" if fact["review_id"] else ""
             operation = fact["operation"] or fact["problem"] or "waits"
             text = fact["content"] or "(erased)"
-            rows.append([str(message["position"]), operation, text, fact["memory_id"] or waiting])
-    print_table(["message", "operation", "fact", "memory"], rows)
+            memory = format_id(fact["memory_id"]) or waiting
+            rows.append([str(message["position"]), operation, memory, text])
+    if rows:
+        print_table(["message", "operation", "memory", "fact"], rows)
     if reasons:
         parts = [f"{count} {reason}" for reason, count in reasons.most_common()]
-        console.print(f"skipped: {', '.join(parts)}")
+        print_text(f"skipped: {', '.join(parts)}")

@@ -14,11 +14,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
-import typer
-from rich.markup import escape
+import click
 
 from app.commands.client.calling import DEFAULT_URL, ApiKey, Failure, Service
-from app.commands.client.printing import make_console
+from app.commands.client.printing import clean_text, print_text, style
+from app.commands.parameters import Option
 
 if TYPE_CHECKING:
     from palimpsest_client import Client
@@ -30,7 +30,7 @@ STOP_PATIENCE = 60  # seconds
 def demo(
     url: Annotated[
         str | None,
-        typer.Option(
+        Option(
             envvar="PALIMPSEST_URL",
             help=f"Address of a running service. Default: {DEFAULT_URL} if it answers, else a "
             "service of the demo's own.",
@@ -39,10 +39,10 @@ def demo(
     api_key: ApiKey = None,
     yes: Annotated[
         bool,
-        typer.Option("--yes", help="Wait for nobody, and erase the demo's agent at the end."),
+        Option("--yes", help="Wait for nobody, and erase the demo's agent at the end."),
     ] = False,
 ) -> None:
-    """Tell a story of changing facts, step by step, with an agent of its own."""
+    """Tell a story of changing facts with an agent of its own."""
     waits = not yes and sys.stdin.isatty()
     with _find_service(url) as address:
         agent = f"demo-{uuid4().hex[:8]}"
@@ -82,7 +82,7 @@ def _serve_for_a_while() -> Iterator[str]:
     """Run a service over a Postgres of its own, in a folder that goes with the demo."""
     port = find_free_port()
     address = f"http://127.0.0.1:{port}"
-    make_console().print("No service is running: the demo starts one of its own (about 10 s) …")
+    print_text("No service is running: the demo starts one of its own (about 10 s) …")
     with tempfile.TemporaryDirectory(prefix="palimpsest-demo-") as folder:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PALIMPSEST_")}
         environment["PALIMPSEST_DATA_DIR"] = folder
@@ -125,20 +125,21 @@ class Story:
 
     def open_chapter(self, title: str) -> None:
         if self.waits:
-            typer.prompt("\n[Enter]", default="", prompt_suffix=" ")
-        make_console().print(f"\n[bold]{title}[/bold]")
+            click.prompt("\n[Enter]", default="", prompt_suffix=" ", show_default=False)
+        print_text()
+        print_text(title=title)
 
     def say(self, text: str) -> None:
-        make_console().print(escape(text))
+        print_text(text)
 
     def call(self, line: str, operation: Callable[..., Any], **sent: Any) -> Any:
         """Show a call and return its answer."""
         shown = json.dumps(sent, ensure_ascii=False) if sent else ""
-        make_console().print(f"  [cyan]{line}[/cyan] {escape(shown)}")
+        print(f"  {style(line, fg='cyan')} {shown}")
         return operation(**sent)
 
     def show(self, text: str) -> None:
-        make_console().print(f"  [green]→[/green] {escape(text)}")
+        print(f"  {style('→', fg='green')} {clean_text(text)}")
 
     def show_hit(self, **at: str) -> None:
         """Search for the home, and show the best hit."""
@@ -207,7 +208,7 @@ def _tell_of_reading(story: Story) -> None:
 
 def _offer_to_erase(story: Story, agent: str, *, yes: bool) -> None:
     story.open_chapter("7. Forgetting")
-    if not (yes or (story.waits and typer.confirm(f"Erase the agent {agent}?", default=True))):
+    if not (yes or (story.waits and click.confirm(f"Erase the agent {agent}?", default=True))):
         story.say(f"The agent {agent} stays: look at it with `palimpsest search --agent {agent}`.")
         return
     answer = story.call("POST /v1/erasures", story.client.erase, agent_id=agent)

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-import typer
-
 from app.commands.client.calling import Service, takes_service
 from app.commands.client.printing import (
     Answer,
-    format_minute,
-    make_console,
+    format_id,
+    format_time,
     print_json,
     print_table,
+    print_text,
 )
+from app.commands.parameters import Option
 from app.domain.insights import Section
 
 Entry = Mapping[str, Any]
@@ -30,29 +30,25 @@ _SIGNAL_COUNTS = (
 
 @takes_service
 def insights(
-    section: Annotated[
-        list[Section] | None, typer.Option(help="Only this; may be repeated.")
-    ] = None,
+    section: Annotated[list[Section] | None, Option(help="Only this; may be repeated.")] = None,
     since: Annotated[
-        str | None, typer.Option(help="Count what became known at that time or later.")
+        str | None, Option(metavar="TIME", help="Count what became known at that time or later.")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(help="Count what became known before that time.")
+        str | None, Option(metavar="TIME", help="Count what became known before that time.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Entries per section.")] = 20,
+    limit: Annotated[int, Option(min=1, max=1000, help="Entries per section.")] = 20,
     stale_days: Annotated[
         int,
-        typer.Option(
-            min=1, help="After how many days without a word a constraint counts as stale."
-        ),
+        Option(min=1, help="After how many days without a word a constraint counts as stale."),
     ] = 180,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Count all of the window, however large the agent is.")
+        bool, Option("--exact", help="Count all of the window, however large the agent is.")
     ] = False,
     *,
     service: Service,
 ) -> None:
-    """Show what keeps changing, how long values hold, and which judges and signals err.
+    """Show what keeps changing, and which judges and signals err.
 
     It changes nothing.
     """
@@ -70,21 +66,20 @@ def insights(
     for name in section or Section:
         _PRINTERS[name](answer[name])
     if answer["counted_since"]:
-        since_when = format_minute(answer["counted_since"])
-        make_console().print(
+        since_when = format_time(answer["counted_since"])
+        print_text(
             f"Only what became known since {since_when} is counted. --exact counts everything."
         )
 
 
 def _print_section(title: str, headings: list[str], rows: list[list[str]]) -> None:
     """Print a title and a table, or the word "nothing" if there are no rows."""
-    console = make_console()
-    console.print(f"[bold]{title}[/bold]")
+    print_text(title=title)
     if rows:
         print_table(headings, rows)
     else:
-        console.print("nothing")
-    console.print()
+        print_text("nothing")
+    print_text()
 
 
 def _describe_subject(entry: Entry) -> str:
@@ -99,26 +94,26 @@ def _format_number(value: float | None) -> str:
 
 
 def _get_first(ids: list[str]) -> str:
-    return ids[0] if ids else ""
+    return format_id(ids[0]) if ids else ""
 
 
 def _print_churn(entries: list[Entry]) -> None:
     rows = []
     for entry in entries:
-        last = format_minute(entry["last_changed_at"])
+        last = format_time(entry["last_changed_at"])
         about = _describe_subject(entry)
         ids = entry["memory_ids"]
-        rows.append([str(entry["changes"]), entry["kind"], about, last, _get_first(ids)])
-    _print_section("What keeps changing", ["changes", "kind", "about", "last", "id"], rows)
+        rows.append([str(entry["changes"]), entry["kind"], last, _get_first(ids), about])
+    _print_section("What keeps changing", ["changes", "kind", "last", "id", "about"], rows)
 
 
 def _print_flip_flops(entries: list[Entry]) -> None:
     rows = []
     for entry in entries:
-        starts = [format_minute(value["valid_from"]) for value in entry["latest"]]
+        starts = [format_time(value["valid_from"]) for value in entry["latest"]]
         last_id = entry["latest"][-1]["memory_id"]
-        rows.append([str(entry["returns"]), _describe_subject(entry), *starts, last_id])
-    headings = ["times", "about", "A", "B", "A again", "id"]
+        rows.append([str(entry["returns"]), *starts, format_id(last_id), _describe_subject(entry)])
+    headings = ["times", "A", "B", "A again", "id", "about"]
     _print_section("What went back (A, B, A)", headings, rows)
 
 
@@ -127,8 +122,8 @@ def _print_lifetimes(lifetimes: Mapping[str, list[Entry]]) -> None:
     for entry in (*lifetimes["by_kind"], *lifetimes["by_slot"]):
         name = entry["kind"] if "kind" in entry else _describe_subject(entry)
         days = [_format_number(entry["mean_days"]), _format_number(entry["median_days"])]
-        rows.append([name, *days, str(entry["ended"]), str(entry["open"])])
-    headings = ["of", "mean", "median", "ended", "open"]
+        rows.append([*days, str(entry["ended"]), str(entry["open"]), name])
+    headings = ["mean", "median", "ended", "open", "of"]
     _print_section("How long values hold, in days", headings, rows)
 
 
@@ -156,9 +151,9 @@ def _print_stale_constraints(entries: list[Entry]) -> None:
     rows = []
     for entry in entries:
         text, reasons = entry["content"] or "(erased)", "; ".join(entry["reasons"])
-        affirmed = format_minute(entry["last_affirmed_at"])
-        rows.append([text, reasons, affirmed, entry["memory_id"]])
-    headings = ["constraint", "why", "last affirmed", "id"]
+        affirmed = format_time(entry["last_affirmed_at"])
+        rows.append([affirmed, format_id(entry["memory_id"]), f"{text} ({reasons})"])
+    headings = ["last affirmed", "id", "constraint"]
     _print_section("Constraints in doubt", headings, rows)
 
 
@@ -167,8 +162,9 @@ def _print_chain_lengths(lengths: Mapping[str, list[Entry]]) -> None:
     _print_section("How many versions chains have", ["versions", "chains"], rows)
     rows = []
     for entry in lengths["longest"]:
-        rows.append([str(entry["length"]), _describe_subject(entry), entry["chain_id"]])
-    _print_section("The longest chains", ["versions", "about", "id"], rows)
+        chain_id = format_id(entry["chain_id"])
+        rows.append([str(entry["length"]), chain_id, _describe_subject(entry)])
+    _print_section("The longest chains", ["versions", "id", "about"], rows)
 
 
 _PRINTERS: dict[Section, Callable[[Any], None]] = {

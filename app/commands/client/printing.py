@@ -1,25 +1,40 @@
-"""Answers, printed for a person at the terminal."""
+"""Answers, printed for a person at the terminal.
+
+On a terminal, a list has a few narrow columns with short ids and dates, and its texts in the last
+and widest one. In a pipe, and with `--long`, it has whole ids and times, and each row is one line.
+"""
 
 import json
+import os
+import re
+import shutil
 import sys
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import click
 
-PIPE_WIDTH = 400
-UNBROKEN_COLUMNS = ("score", "status", "operation", "id")
-MEMORY_HEADINGS = ["status", "valid from", "until", "content", "id"]
+from app.commands.client.shown_ids import show_id
+
+NARROWEST_TEXT = 24  # cells
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 Answer = Mapping[str, Any]
 
 
-def make_console() -> Console:
-    """Return a console of the terminal's width; in a pipe, each row stays on one line."""
-    width = None if sys.stdout.isatty() else PIPE_WIDTH
-    return Console(width=width, highlight=False)
+def print_text(text: str = "", *, title: str = "") -> None:
+    """Print a text, behind a bold title if there is one."""
+    words = [style(clean_text(title), bold=True)] if title else []
+    print(" ".join([*words, *([clean_text(text)] if text or not title else [])]))
+
+
+def style(text: str, **chosen: Any) -> str:
+    """Return the text in a style of `click.style`, if it goes to a terminal that shows colors."""
+    is_colored = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return click.style(text, **chosen) if is_colored else text
 
 
 def print_json(answer: Answer) -> None:
@@ -28,14 +43,72 @@ def print_json(answer: Answer) -> None:
     print(json.dumps(answer, indent=2, ensure_ascii=not is_unicode))
 
 
+def is_long() -> bool:
+    """Whether whole ids and times are shown, each row on one line."""
+    context = click.get_current_context(silent=True)
+    is_wanted = context is not None and bool(context.params.get("long"))
+    return is_wanted or not sys.stdout.isatty()
+
+
 def print_table(headings: list[str], rows: list[list[str]]) -> None:
-    """Print a table without lines. Ids and words of the system stay on one line."""
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=heading in UNBROKEN_COLUMNS)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    make_console().print(table)
+    """Print a table without lines. The last column is as wide as the terminal lets it be."""
+    cells = [[clean_text(" ".join(cell.split())) for cell in row] for row in rows]
+    widths = [max(map(_measure, column)) for column in zip(headings, *cells, strict=True)]
+    indent = sum(widths[:-1]) + 2 * len(widths[:-1])
+    room = sys.maxsize
+    if not is_long():
+        room = max(NARROWEST_TEXT, shutil.get_terminal_size().columns - indent)
+    print(style(_join_cells(headings, widths), bold=True))
+    for row in cells:
+        first, *others = _wrap(row[-1], room)
+        print(_join_cells([*row[:-1], first], widths))
+        for line in others:
+            print(" " * indent + line)
+
+
+def _join_cells(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [
+        cell + " " * (width - _measure(cell)) for cell, width in zip(cells, widths, strict=True)
+    ]
+    return "  ".join(padded).rstrip()
+
+
+def clean_text(text: str) -> str:
+    """Return the text without what would control the terminal."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def format_id(whole: str | None) -> str:
+    """Return an id, on a terminal only its end, which commands take too."""
+    if whole is None or is_long():
+        return whole or ""
+    return show_id(whole)
+
+
+def _measure(text: str) -> int:
+    """Return how many cells of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF")
+        for sign in text
+    )
+
+
+def _wrap(text: str, room: int) -> list[str]:
+    """Return lines of at most `room` cells, broken between words or in a word that is longer."""
+    if _measure(text) <= room:
+        return [text]
+    lines, line, width = [], "", 0
+    for sign in text:
+        if width + _measure(sign) > room:
+            head, _, tail = line.rpartition(" ")
+            lines.append(head or line)
+            line = tail if head else ""
+            width = _measure(line)
+        line += sign
+        width += _measure(sign)
+    return [*lines, line]
 
 
 def note_more(answer: Answer) -> None:
@@ -49,25 +122,37 @@ def format_minute(time: str | None) -> str:
     return time[:16].replace("T", " ") if time else ""
 
 
+def format_time(time: str | None) -> str:
+    """Return a time of an answer as a day; to the minute in a pipe and with `--long`."""
+    if is_long() or not time:
+        return format_minute(time)
+    day = datetime.fromisoformat(time)
+    return f"{day.day} {day:%b %Y}"
+
+
 # --- writes --------------------------------------------------------------------------------------
 
 
 def print_change(answer: Answer) -> None:
     """Print what a write did, and which memories ended by it."""
-    console = make_console()
     operation, review_id = answer["operation"], answer["review_id"]
-    title = operation or f"held back as review {review_id}:"
     dry_run = " (dry run)" if answer["dry_run"] else ""
-    console.print(f"[bold]{title}[/bold] {escape(answer['decision']['reasoning'])}{dry_run}")
+    print_text(
+        f"{answer['decision']['reasoning']}{dry_run}",
+        title=operation or f"held back as review {format_id(review_id)}:",
+    )
     print_memories([answer["memory"]] if answer["memory"] else [])
     if operation and review_id:
-        console.print(f"waits for a person: review {review_id}")
+        print_text(f"waits for a person: review {format_id(review_id)}")
     if answer["superseded"]:
-        ended = (f"{memory['id']} {memory['content'] or ''}" for memory in answer["superseded"])
-        console.print("ended: " + escape("; ".join(ended)))
+        ended = (
+            f"{format_id(memory['id'])} {memory['content'] or ''}"
+            for memory in answer["superseded"]
+        )
+        print_text(f"ended: {'; '.join(ended)}")
     if answer["stale"]:
-        ids = ", ".join(stale["memory_id"] for stale in answer["stale"])
-        console.print(f"look whether still right, as what it rests on ended: {ids}")
+        ids = ", ".join(format_id(stale["memory_id"]) for stale in answer["stale"])
+        print_text(f"look whether still right, as what it rests on ended: {ids}")
 
 
 def print_store(answer: Answer) -> None:
@@ -77,7 +162,7 @@ def print_store(answer: Answer) -> None:
         if "operation" in change:
             print_change(change)
         else:
-            make_console().print(escape(change["detail"]))
+            print_text(change["detail"])
 
 
 def print_reverts(answer: Answer) -> None:
@@ -85,15 +170,16 @@ def print_reverts(answer: Answer) -> None:
     for result in answer["results"]:
         print_change(result)
     if not answer["results"]:
-        make_console().print("It did nothing that still stands.")
+        print_text("It did nothing that still stands.")
 
 
 def print_erasure(answer: Answer) -> None:
-    """Print which memories were erased, and the receipt."""
+    """Print which memories were erased, and the receipt. The receipt is shown whole."""
     erased_ids = answer["erased"]
-    console = make_console()
-    console.print(f"[bold]ERASE[/bold] {len(erased_ids)} memories: {', '.join(erased_ids)}")
-    console.print(
+    print_text(
+        f"{len(erased_ids)} memories: {', '.join(map(format_id, erased_ids))}", title="ERASE"
+    )
+    print_text(
         f"receipt {answer['log_id']}, key {answer['receipt']['key']} "
         "(told once: keep it to prove what was erased)"
     )
@@ -102,14 +188,14 @@ def print_erasure(answer: Answer) -> None:
 def print_mode(answer: Answer) -> None:
     """Print the mode of an agent."""
     mode = answer["mode"] or "as the settings say"
-    make_console().print(f"{answer['agent_id']}: {mode}")
+    print_text(f"{answer['agent_id']}: {mode}")
 
 
 def print_ended(answer: Answer) -> None:
     """Print which memories ended with a session or a project."""
-    make_console().print(f"ended {len(answer['ended'])}, {answer['kept']} go on")
+    print_text(f"ended {len(answer['ended'])}, {answer['kept']} go on")
     for memory_id in answer["ended"]:
-        print(memory_id)
+        print_text(format_id(memory_id))
 
 
 # --- memories ------------------------------------------------------------------------------------
@@ -117,50 +203,78 @@ def print_ended(answer: Answer) -> None:
 
 def print_memories(memories: Sequence[Answer]) -> None:
     """Print a row per memory; for no memories, the heading alone."""
-    print_table(MEMORY_HEADINGS, list(map(_format_memory, memories)))
+    print_table(*_list_memories(memories, [""] * len(memories)))
 
 
 def print_history(answer: Answer) -> None:
     """Print a row per version, with a mark where one took the place of a version elsewhere."""
     entered = {joint["by"] for joint in answer["joints"]}
-    rows = []
-    for version in answer["versions"]:
-        status, *others = _format_memory(version)
-        rows.append([f"{status} ↪" if version["id"] in entered else status, *others])
-    print_table(MEMORY_HEADINGS, rows)
+    marks = ["↪" if version["id"] in entered else "" for version in answer["versions"]]
+    print_table(*_list_memories(answer["versions"], marks))
     if entered:
-        make_console().print("↪ took the place of a version of another chain")
+        print_text("↪ took the place of a version of another chain")
+
+
+def print_page(answer: Answer) -> None:
+    """Print a row per memory of a list."""
+    print_memories(answer["items"])
+    note_more(answer)
 
 
 def print_hits(answer: Answer) -> None:
     """Print a row per hit of a search, with its score."""
+    hits = answer["results"]
+    marks = ["in question" if hit["in_question"] else "" for hit in hits]
+    headings, rows = _list_memories([hit["memory"] for hit in hits], marks)
+    digits = 3 if is_long() else 2
+    scored = [[f"{hit['score']:.{digits}f}", *row] for hit, row in zip(hits, rows, strict=True)]
+    print_table(["score", *headings] if rows else headings, scored)
+
+
+def _list_memories(
+    memories: Sequence[Answer], marks: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and rows of memories. A short row names only an unusual status."""
     rows = []
-    for hit in answer["results"]:
-        status, *others = _format_memory(hit["memory"])
-        status += ", in question" if hit["in_question"] else ""
-        rows.append([f"{hit['score']:.3f}", status, *others])
-    headings = ["score", *MEMORY_HEADINGS] if rows else MEMORY_HEADINGS
-    print_table(headings, rows)
+    are_open = all(memory["valid_until"] is None for memory in memories)
+    for memory, mark in zip(memories, marks, strict=True):
+        stale = "stale" if memory["stale_because"] else ""
+        remarks = ", ".join(filter(None, [memory["status"], stale, mark]))
+        times = [format_time(memory["valid_from"]), format_time(memory["valid_until"])]
+        text = memory["content"] or "(erased)"
+        if is_long():
+            rows.append([remarks, *times, memory["id"], text])
+            continue
+        remarks = remarks.removeprefix("current").removeprefix(", ")
+        text += f" ({remarks})" if remarks else ""
+        rows.append([format_id(memory["id"]), *times[: 1 if are_open else 2], text])
+    if is_long():
+        return ["status", "valid from", "until", "id", "text"], rows
+    return ["id", "since", *([] if are_open else ["until"]), "text"], rows
 
 
-def _format_memory(memory: Answer) -> list[str]:
-    stale = ", stale" if memory["stale_because"] else ""
-    return [
-        f"{memory['status']}{stale}",
-        format_minute(memory["valid_from"]),
-        format_minute(memory["valid_until"]),
-        memory["content"] or "(erased)",
-        memory["id"],
-    ]
+def print_memory(memory: Answer) -> None:
+    """Print all that is stated of a memory, a line each. Ids are whole."""
+    print_text(title=memory["content"] or "(erased)")
+    rows = []
+    for name, value in memory.items():
+        if name == "content" or value in (None, [], {}, ""):
+            continue
+        if isinstance(value, str):
+            text = format_time(value) if _TIME.match(value) else value
+        else:
+            text = json.dumps(value, ensure_ascii=False)
+        rows.append([name.replace("_", " "), text])
+    print_table(["field", "value"], rows)
 
 
 def print_story(answer: Answer) -> None:
     """Print why a memory is as it is, with a row per event."""
-    title = escape(answer["memory"]["content"] or "An erased memory")
-    make_console().print(f"[bold]{title}[/bold]\n{escape(answer['summary'])}\n")
+    print_text(title=answer["memory"]["content"] or "An erased memory")
+    print_text(f"{answer['summary']}\n")
     rows = []
     for event in answer["events"]:
-        times = [format_minute(event["at"]), format_minute(event["valid"])]
+        times = [format_time(event["at"]), format_time(event["valid"])]
         rows.append([*times, event["kind"], event["sentence"]])
     print_table(["known since", "true from", "what", "story"], rows)
     if answer["truncated"]:
@@ -171,22 +285,21 @@ def print_story(answer: Answer) -> None:
 
 
 def print_log(answer: Answer) -> None:
-    """Print a row per operation."""
+    """Print a row per operation; a short one has the text, or the reason if there is none."""
     rows = []
     for entry in answer["items"]:
-        incoming = entry["incoming"] or {}
-        rows.append(
-            [
-                format_minute(entry["created_at"]),
-                entry["operation"],
-                entry["decided_by"],
-                entry["actor"] or "",
-                entry["reasoning"],
-                incoming.get("content") or "",
-                entry["id"],
-            ]
-        )
-    print_table(["known at", "operation", "by", "actor", "why", "text", "id"], rows)
+        text = (entry["incoming"] or {}).get("content") or ""
+        time = format_time(entry["created_at"])
+        row = [time, entry["operation"], format_id(entry["id"])]
+        if is_long():
+            who = [entry["decided_by"], entry["actor"] or ""]
+            rows.append(
+                [*row, *who, f"{text} – {entry['reasoning']}" if text else entry["reasoning"]]
+            )
+        else:
+            rows.append([*row, text or entry["reasoning"]])
+    who = ["by", "actor"] if is_long() else []
+    print_table(["known at", "operation", "id", *who, "text"], rows)
     note_more(answer)
 
 
@@ -194,9 +307,9 @@ def print_agents(answer: Answer) -> None:
     """Print a row per agent."""
     rows = []
     for agent in answer["items"]:
-        last = format_minute(agent["last_known_at"])
-        rows.append([agent["agent_id"], str(agent["memories"]), last])
-    print_table(["id", "memories", "last known at"], rows)
+        last = format_time(agent["last_known_at"])
+        rows.append([str(agent["memories"]), last, agent["agent_id"]])
+    print_table(["memories", "last known at", "agent"], rows)
     note_more(answer)
 
 
@@ -204,9 +317,9 @@ def print_links(answer: Answer) -> None:
     """Print a row per link."""
     rows = []
     for link in answer["items"]:
-        ends = [link["source_id"], link["type"], link["target_id"]]
-        rows.append([format_minute(link["created_at"]), *ends, link["log_id"] or ""])
-    print_table(["known since", "source", "type", "target", "id"], rows)
+        ends = [format_id(link["source_id"]), link["type"], format_id(link["target_id"])]
+        rows.append([format_time(link["created_at"]), *ends, format_id(link["log_id"])])
+    print_table(["known since", "source", "type", "target", "operation"], rows)
     note_more(answer)
 
 
@@ -214,46 +327,48 @@ def print_captures(answer: Answer) -> None:
     """Print a row per capture."""
     rows = []
     for capture in answer["items"]:
+        session = capture["session_id"] or "(erased)"
+        error = f": {capture['error']}" if capture["error"] else ""
         rows.append(
             [
                 capture["state"],
-                format_minute(capture["received_at"]),
-                capture["session_id"] or "(erased)",
+                format_time(capture["received_at"]),
                 f"{capture['done']} of {capture['total']}",
                 str(capture["repeated"]),
-                capture["error"] or "",
-                capture["capture_id"],
+                format_id(capture["capture_id"]),
+                f"{session}{error}",
             ]
         )
-    print_table(["status", "since", "session", "read", "repeated", "error", "id"], rows)
+    print_table(["status", "since", "read", "repeated", "id", "session"], rows)
     note_more(answer)
 
 
 def print_reviews(answer: Answer) -> None:
-    """Print two lines per review."""
-    console = make_console()
+    """Print a row per review: its question."""
+    rows = []
     for review in answer["items"]:
-        console.print(f"[bold]{escape(review['sentence'])}[/bold]")
-        since = format_minute(review["created_at"])
-        console.print(f"  {review['status']} since {since}, {review['source']}: {review['id']}")
+        since = format_time(review["created_at"])
+        status = [review["status"], review["source"]] if is_long() else []
+        rows.append([format_id(review["id"]), since, *status, review["sentence"]])
+    print_table(["id", "since", *(["status", "source"] if is_long() else []), "question"], rows)
     note_more(answer)
 
 
 def print_review(review: Answer) -> None:
     """Print a review with the memories before and after."""
-    console = make_console()
-    console.print(f"[bold]{review['status']}[/bold] {escape(review['sentence'])}")
+    print_text(review["sentence"], title=review["status"])
     for one in review["candidates"]:
-        text = escape(one["content"] or "(erased)")
-        console.print(f"({one['letter']}) {text} {one['memory_id']}")
+        print_text(
+            f"({one['letter']}) {one['content'] or '(erased)'} {format_id(one['memory_id'])}"
+        )
     for one in review["judgments"]:
         decision = f"{one['relation']} {one['confidence']:.2f} ({one['decided_by']})"
-        console.print(f"{decision}: {one['reasoning']}", markup=False)
+        print_text(f"{decision}: {one['reasoning']}")
     for side in ("before", "after"):
-        console.print(f"[bold]{side}[/bold]")
+        print_text(title=side)
         print_memories(review[side])
     if review["obstacle"]:
-        console.print(review["obstacle"])
+        print_text(review["obstacle"])
 
 
 def print_stats(answer: Answer) -> None:
@@ -272,6 +387,6 @@ def _list_stats(answer: Answer, title: str = "") -> Iterator[list[str]]:
         elif isinstance(value, float):
             yield [full_name, f"{value:.3f}"]
         elif isinstance(value, str) and name.endswith(("_at", "_of")):
-            yield [full_name, format_minute(value)]
+            yield [full_name, format_time(value)]
         else:
             yield [full_name, str(value)]

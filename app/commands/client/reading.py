@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-import typer
-
 from app.commands.client.calling import (
     DEFAULT_URL,
     ApiKey,
@@ -25,21 +23,25 @@ from app.commands.client.printing import (
     print_json,
     print_links,
     print_log,
+    print_memory,
+    print_page,
     print_stats,
     print_story,
 )
+from app.commands.client.shown_ids import ShortId
+from app.commands.parameters import Argument, Option
 
 
 @prints_answer(print_hits)
 def search(
-    query: Annotated[str, typer.Argument(help="What to search for.")],
+    query: Annotated[str, Argument(help="What to search for.")],
     as_of: AsOf = None,
     known_at: KnownAt = None,
     include_superseded: Annotated[
-        bool, typer.Option("--include-superseded", help="Every version, not only what holds.")
+        bool, Option("--include-superseded", help="Every version, not only what holds.")
     ] = False,
     limit: Limit = 10,
-    mode: Annotated[str, typer.Option(help="hybrid, vector or text.")] = "hybrid",
+    mode: Annotated[str, Option(help="hybrid, vector or text.")] = "hybrid",
     *,
     service: Service,
 ) -> Answer:
@@ -55,13 +57,56 @@ def search(
         )
 
 
-@prints_answer(print_history)
-def history(
-    memory_id: Annotated[str, typer.Argument(metavar="ID", help="Any version's id.")],
+@prints_answer(print_page)
+def list_memories(
+    kind: Annotated[str | None, Option(help="fact, preference, decision or constraint.")] = None,
+    entity: Annotated[str | None, Option(help="Who or what they are about.")] = None,
+    tags: Annotated[
+        list[str] | None, Option("--tag", help="With any of these tags; may be repeated.")
+    ] = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    include_superseded: Annotated[
+        bool, Option("--include-superseded", help="Every version, not only what holds.")
+    ] = False,
+    sort: Annotated[str, Option(help="created: newest first; strength.")] = "created",
+    limit: Limit = 20,
     *,
     service: Service,
 ) -> Answer:
-    """Show the whole line of a memory, oldest first, and where it goes on in another chain."""
+    """List what holds, newest first."""
+    with service.connect() as client:
+        return client.list_memories(
+            kind=kind,
+            entity=entity,
+            tags_any=tags,
+            as_of=as_of,
+            known_at=known_at,
+            include_superseded=include_superseded,
+            sort=sort,
+            limit=limit,
+        ).page()
+
+
+@prints_answer(print_memory)
+def get(
+    memory_id: MemoryId, as_of: AsOf = None, known_at: KnownAt = None, *, service: Service
+) -> Answer:
+    """Show all that is stated of a memory."""
+    with service.connect() as client:
+        return client.get_memory(memory_id, as_of=as_of, known_at=known_at)
+
+
+@prints_answer(print_history)
+def history(
+    memory_id: Annotated[str, Argument(metavar="ID", help="Any version's id.", type=ShortId())],
+    *,
+    service: Service,
+) -> Answer:
+    """Show all versions of a memory, oldest first.
+
+    A mark shows a version that took the place of one in another chain.
+    """
     with service.connect() as client:
         answer, *others = client.history(memory_id).pages()
     for page in others:
@@ -74,16 +119,16 @@ def history(
 
 @takes_service
 def context(
-    query: Annotated[str | None, typer.Argument(help="What the prompt is about.")] = None,
+    query: Annotated[str | None, Argument(help="What the prompt is about.")] = None,
     budget_tokens: Annotated[
-        int, typer.Option("--budget", min=1, max=32_000, help="Tokens that the text may take.")
+        int, Option("--budget", min=1, max=32_000, help="Tokens that the text may take.")
     ] = 1000,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     *,
     service: Service,
 ) -> None:
-    """Print what holds as text for a prompt: by kind, most useful first."""
+    """Print what holds as text for a prompt, most useful first."""
     with service.connect() as client:
         answer = client.context(
             query=query, budget_tokens=budget_tokens, as_of=as_of, known_at=known_at
@@ -97,15 +142,16 @@ def context(
 @prints_answer(print_log)
 def log(
     memory_id: Annotated[
-        str | None, typer.Option("--memory", metavar="ID", help="Operations on this memory alone.")
+        str | None,
+        Option("--memory", metavar="ID", help="Operations on this memory.", type=ShortId()),
     ] = None,
     operation: Annotated[
-        str | None, typer.Option(help="ADD, UPDATE, DELETE, MERGE, SUPERSEDE, NOOP, AMEND.")
+        str | None, Option(help="ADD, UPDATE, DELETE, MERGE, SUPERSEDE, NOOP, AMEND.")
     ] = None,
-    actor: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What this actor wrote.")
+    actor: Annotated[str | None, Option(metavar="NAME", help="What this actor wrote.")] = None,
+    since: Annotated[
+        str | None, Option(metavar="TIME", help="Those at that time or later.")
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Those at that time or later.")] = None,
     limit: Limit = 20,
     *,
     service: Service,
@@ -125,7 +171,7 @@ def links(
     *,
     service: Service,
 ) -> Answer:
-    """List what a memory is linked to, and what is linked to it, latest first."""
+    """List the links from and to a memory, latest first."""
     with service.connect() as client:
         return client.relationships(memory_id, known_at=known_at, limit=limit).page()
 
@@ -133,7 +179,7 @@ def links(
 @prints_answer(print_story)
 def why(
     memory_id: MemoryId,
-    as_of: Annotated[str | None, typer.Option(help="How it stood at that time.")] = None,
+    as_of: Annotated[str | None, Option(metavar="TIME", help="How it stood at that time.")] = None,
     known_at: KnownAt = None,
     *,
     service: Service,
@@ -149,7 +195,7 @@ def why(
 @prints_answer(print_stats)
 def stats(
     whose: Annotated[
-        str | None, typer.Argument(metavar="[AGENT]", help="Default: that of --agent.")
+        str | None, Argument(metavar="[AGENT]", help="Default: that of --agent.")
     ] = None,
     *,
     service: Service,

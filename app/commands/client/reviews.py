@@ -2,8 +2,6 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from app.commands.client.calling import (
     Failure,
     Limit,
@@ -20,23 +18,22 @@ from app.commands.client.printing import (
     print_review,
     print_reviews,
 )
+from app.commands.client.shown_ids import ShortId
+from app.commands.parameters import Argument, Option
 
-reviews = typer.Typer(
-    help="Changes that wait for a person: list, show, accept, reject.", no_args_is_help=True
-)
-
-ReviewId = Annotated[str, typer.Argument(metavar="ID", help="The review's id.")]
+ReviewId = Annotated[
+    str, Argument(metavar="ID", help="The review's id, or its end as shown.", type=ShortId())
+]
 
 
-@reviews.command("list")
 @prints_answer(print_reviews)
 def list_reviews(
     status: Annotated[
-        str | None, typer.Option(help="pending, accepted, rejected, overtaken, expired; or all.")
+        str | None, Option(help="pending, accepted, rejected, overtaken, expired; or all.")
     ] = "pending",
     source: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Why they wait: low_confidence, judges_disagree, shadow, frozen, constraint, "
             "cap, trust, sweep, fallback."
         ),
@@ -51,7 +48,6 @@ def list_reviews(
         return client.list_reviews(status=chosen, source=source, limit=limit).page()
 
 
-@reviews.command()
 @prints_answer(print_review)
 def show(review_id: ReviewId, *, service: Service) -> Answer:
     """Show a review with the memories before and after."""
@@ -59,13 +55,12 @@ def show(review_id: ReviewId, *, service: Service) -> Answer:
         return client.get_review(review_id)
 
 
-@reviews.command()
 @prints_answer(print_change)
 def accept(
     review_id: ReviewId,
     chosen: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[LETTER]...",
             help="What ended, of a review that names several: its letters or ids.",
         ),
@@ -84,7 +79,6 @@ def accept(
         return client.accept(review_id, note=note, memories=memories)
 
 
-@reviews.command()
 @prints_answer(print_change)
 def reject(review_id: ReviewId, note: Reason = None, *, service: Service) -> Answer:
     """Leave everything as it is."""
@@ -94,12 +88,10 @@ def reject(review_id: ReviewId, note: Reason = None, *, service: Service) -> Ans
 
 @takes_service
 def answer(
-    question: Annotated[
-        str, typer.Argument(metavar="ID", help="As the question names itself: 4f2a01.")
-    ],
+    question: Annotated[str, Argument(metavar="ID", help="As the question names itself: 4f2a01.")],
     choice: Annotated[
         list[str],
-        typer.Argument(metavar="LETTER...", help="The letters of what ended; none for none."),
+        Argument(metavar="LETTER...", help="The letters of what ended; none for none."),
     ],
     note: Reason = None,
     *,

@@ -4,10 +4,16 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from app.commands.client.calling import DryRun, Failure, Service, takes_service
-from app.commands.client.printing import Answer, make_console, print_json, print_table
+from app.commands.client.printing import (
+    Answer,
+    format_id,
+    print_json,
+    print_table,
+    print_text,
+)
+from app.commands.client.shown_ids import ShortId
+from app.commands.parameters import Option
 
 if TYPE_CHECKING:
     from palimpsest_client import Client
@@ -20,22 +26,24 @@ PATIENCE = 60  # seconds without a worker that takes the sweep up
 
 @takes_service
 def sweep(
-    key: Annotated[str | None, typer.Option(help="Only the slot with this key.")] = None,
-    entity: Annotated[str | None, typer.Option(help="With --key.")] = None,
-    category: Annotated[str | None, typer.Option(help="With --key.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only what became known since then.")] = None,
+    key: Annotated[str | None, Option(help="Only the slot with this key.")] = None,
+    entity: Annotated[str | None, Option(help="With --key.")] = None,
+    category: Annotated[str | None, Option(help="With --key.")] = None,
+    since: Annotated[
+        str | None, Option(metavar="TIME", help="Only what became known since then.")
+    ] = None,
     dry_run: DryRun = False,
     cancel: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Cancel this sweep; what it did stays."),
+        Option(metavar="ID", help="Cancel this sweep; what it did stays.", type=ShortId()),
     ] = None,
     detach: Annotated[
-        bool, typer.Option("--detach", help="Start it and do not wait for its end.")
+        bool, Option("--detach", help="Start it and do not wait for its end.")
     ] = False,
     *,
     service: Service,
 ) -> None:
-    """Look at stored memories again, and end what something later contradicts."""
+    """Judge stored memories again, and end what later ones contradict."""
     if key is None and (entity or category):
         raise Failure("--entity and --category name a slot together with --key; add it.")
     slot: SlotRequest | None = None
@@ -64,6 +72,7 @@ def _follow_sweep(client: "Client", sweep: "SweepOut") -> "SweepOut":
 
     Raises Failure if no worker takes the sweep up and no other sweep of the agent gets on either.
     """
+    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -75,7 +84,7 @@ def _follow_sweep(client: "Client", sweep: "SweepOut") -> "SweepOut":
     description = TextColumn("{task.description}")
     columns = (description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     waiting = _WaitingSweep(client)
-    with Progress(*columns, console=make_console(), transient=True) as progress:
+    with Progress(*columns, console=Console(), transient=True) as progress:
         task = progress.add_task("sweeping", total=None)
         while sweep["status"] in OPEN:
             if sweep["status"] == "queued":
@@ -126,18 +135,21 @@ def _read_texts(client: "Client", findings: Sequence[Answer]) -> dict[str, str]:
 def _print_sweep(sweep: Answer, texts: Mapping[str, str]) -> None:
     dry_run = " (dry run)" if sweep["dry_run"] else ""
     counts = ", ".join(f"{number} {name}" for name, number in sweep["counts"].items())
-    make_console().print(
-        f"[bold]{sweep['status']}[/bold]{dry_run} sweep {sweep['id']}: "
-        f"{sweep['examined']} examined; {counts}"
+    print_text(
+        f"sweep {format_id(sweep['id'])}: {sweep['examined']} examined; {counts}",
+        title=f"{sweep['status']}{dry_run}",
     )
     rows = []
     for finding in sweep["findings"]:
-        operation = "asks" if finding["review"] else finding["operation"]
         favoured = _quote(finding["memory_id"], texts) if finding["memory_id"] else ""
         others = ", ".join(_quote(memory_id, texts) for memory_id in finding["others"])
-        rows.append([operation, f"{finding['confidence']:.2f}", favoured, others])
+        if finding["review"]:
+            operation, text = "asks", f"Does {favoured} end {others}?"
+        else:
+            operation, text = finding["operation"], f"{favoured} ends {others}"
+        rows.append([operation, f"{finding['confidence']:.2f}", text])
     if rows:
-        print_table(["operation", "confidence", "in favour of", "ends"], rows)
+        print_table(["operation", "confidence", "text"], rows)
 
 
 def _quote(memory_id: str, texts: Mapping[str, str]) -> str:

@@ -10,79 +10,81 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from app.commands.client.host_tags import strip_additions
+
 Turn = dict[str, Any]
 
-# A hook has two seconds: it reads the end of a long transcript, and a turn that was sent before
-# is not stored again.
-MOST_BYTES: Final = 512 * 1024
-MOST_TURNS: Final = 60
-MOST_CHARACTERS: Final = 60_000
+MOST_OF_A_MESSAGE: Final = 16_000  # characters that the service takes in one message
 
 _TEXT_BLOCKS = frozenset({"text", "input_text", "output_text"})
 # Of a line that no person wrote and no model answered.
 _MARKS_OF_MACHINES = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
-# What hosts put into a turn of the user: "<environment_context>…", "# AGENTS.md instructions …".
-_STARTS_OF_MACHINES = ("<", "# AGENTS.md", "[Request interrupted", "Caveat: The messages below")
 
 
-def read_turns(path: Path, session: str) -> list[Turn]:
-    """Return the last turns of a transcript, oldest first, each with an id of its own.
+def read_turns(path: Path, session: str, start: int) -> Iterator[tuple[list[Turn], int]]:
+    """Yield the turns of each line after a position in bytes, and the position after the line.
 
-    Raises OSError if there is no such file.
+    A line has no turns, one, or a long one in parts. The position stays before a last line that
+    may be incomplete. Raises OSError if there is no such file.
     """
-    turns = []
-    for line in _read_lines(path):
-        if turn := _read_turn(line, session):
-            turns.append(turn)
-    # The last turns that one call may hold.
-    first, characters = len(turns), 0
-    while first and len(turns) - first < MOST_TURNS:
-        characters += len(turns[first - 1]["content"])
-        if characters > MOST_CHARACTERS:
-            break
-        first -= 1
-    return turns[first:]
-
-
-def make_turn(session: str, role: str, text: str, at: str | None) -> Turn:
-    """Return a message for a capture. The same words at the same time have the same id."""
-    digest = hashlib.sha256(f"{session}\n{role}\n{at}\n{text}".encode("utf-8", "surrogatepass"))
-    turn = {"id": f"hook-{digest.hexdigest()[:32]}", "role": role, "content": text}
-    return turn | {"at": at} if at else turn
-
-
-def _read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
     with path.open("rb") as file:
-        start = max(0, file.seek(0, 2) - MOST_BYTES)
-        file.seek(start)
-        lines = file.read().splitlines()
-    # Where it begins in the middle of the file, the first line is a part of one.
-    for line in lines[1:] if start else lines:
-        try:
-            parsed = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(parsed, dict):
-            yield parsed
+        if start:
+            # A position within a line: its rest is no line.
+            file.seek(start - 1)
+            start += len(file.readline()) - 1
+        for line in file:
+            if line.endswith(b"\n"):
+                start += len(line)
+            yield _read_line(line, session), start
 
 
-def _read_turn(line: Mapping[str, Any], session: str) -> Turn | None:
-    message = line.get("message") or line.get("payload")
-    if not isinstance(message, dict) or any(line.get(mark) for mark in _MARKS_OF_MACHINES):
-        return None
-    role = message.get("role")
-    text = _join_texts(message.get("content")).strip()
-    if role not in ("user", "assistant") or not text or text.startswith(_STARTS_OF_MACHINES):
-        return None
-    at = line.get("timestamp")
-    return make_turn(session, role, text, at if isinstance(at, str) else None)
+def make_turns(session: str, role: str, text: str, at: str | None) -> list[Turn]:
+    """Return messages for a capture. The same words at the same time have the same ids."""
+    text = text.replace("\0", "").encode("utf-8", "replace").decode()
+    turns = []
+    for part in _split_text(text):
+        digest = hashlib.sha256(f"{session}\n{role}\n{at}\n{part}".encode())
+        turn = {"id": f"hook-{digest.hexdigest()[:32]}", "role": role, "content": part}
+        turns.append(turn | {"at": at} if at else turn)
+    return turns
 
 
-def _join_texts(content: object) -> str:
+def _split_text(text: str) -> Iterator[str]:
+    """Yield the text in parts that the service takes, cut after a line if there is one."""
+    while text := text.strip():
+        end = len(text)
+        if end > MOST_OF_A_MESSAGE:
+            end = text.rfind("\n", 1, MOST_OF_A_MESSAGE)
+            end = end if end > 0 else MOST_OF_A_MESSAGE
+        yield text[:end].rstrip()
+        text = text[end:]
+
+
+def _read_line(line: bytes, session: str) -> list[Turn]:
+    try:
+        parsed = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(parsed, dict) or any(parsed.get(mark) for mark in _MARKS_OF_MACHINES):
+        return []
+    message = parsed.get("message") or parsed.get("payload")
+    if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
+        return []
+    role = message["role"]
+    texts = _list_texts(message.get("content"))
+    if role == "user":
+        texts = map(strip_additions, texts)
+    at = parsed.get("timestamp")
+    words = "\n".join(filter(None, texts))
+    return make_turns(session, role, words, at if isinstance(at, str) else None)
+
+
+def _list_texts(content: object) -> Iterator[str]:
     if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    blocks = [block for block in content if isinstance(block, dict)]
-    texts = [block.get("text") for block in blocks if block.get("type") in _TEXT_BLOCKS]
-    return "\n".join(text for text in texts if isinstance(text, str))
+        yield content
+    elif isinstance(content, list):
+        for block in content:
+            if isinstance(block, Mapping) and block.get("type") in _TEXT_BLOCKS:
+                text = block.get("text")
+                if isinstance(text, str):
+                    yield text

@@ -8,9 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
-import typer
-
 from app.commands.client.calling import DEFAULT_URL, Agent, ApiKey, Failure, Service, Url
+from app.commands.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -33,12 +32,10 @@ class Product(StrEnum):
 def export_agent(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="[FILE]", help="Where to write it; `-` or nothing: standard output."
-        ),
+        Argument(metavar="[FILE]", help="Where to write it; `-` or nothing: standard output."),
     ] = "-",
     vectors: Annotated[
-        bool, typer.Option(help="With the vectors; without them, an import makes them again.")
+        bool, Option(help="With the vectors; without them, an import makes them again.")
     ] = True,
     url: Url = DEFAULT_URL,
     agent: Agent = "default",
@@ -60,24 +57,22 @@ def export_agent(
 
 
 def import_file(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The file to import; `-`: standard input.")
-    ],
+    file: Annotated[str, Argument(metavar="FILE", help="The file to import; `-`: standard input.")],
     product: Annotated[
-        Product, typer.Option("--from", help="Which product wrote the file.")
+        Product, Option("--from", help="Which product wrote the file.")
     ] = Product.PALIMPSEST,
     owner: Annotated[
         str | None,
-        typer.Option("--of", help="Whose memories, if the file has those of several."),
+        Option("--of", help="Whose memories, if the file has those of several."),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only report what would be stored.")
-    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only report what would be stored.")] = False,
     url: Url = DEFAULT_URL,
     agent: Agent = "default",
     api_key: ApiKey = None,
 ) -> None:
-    """Import an export into an agent that holds nothing, or versions with their own dates.
+    """Import an export, or facts with their own dates.
+
+    An export goes into an agent that holds nothing.
 
     The file has one JSON object a line, or is what another product exports
     (docs/guide/importing.md).

@@ -12,7 +12,7 @@ from app.api.answers.keys import IssuedKeyOut, KeyOut
 from app.api.problems import invalid_input
 from app.api.schemas.keys import KeyRequest, RotateRequest
 from app.commands.client.calling import Failure
-from app.commands.client.printing import format_minute, print_json, print_table
+from app.commands.client.printing import format_time, print_json, print_table
 from app.domain.keys import EVERYTHING, Actor, KeyId
 from app.services.keys import IssuedKey, KeyIssuer
 from app.settings import Settings
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 COMMAND = Actor("command", EVERYTHING)
 MOST_LISTED = 10_000
-HEADINGS = ["id", "name", "scopes", "agents", "trust", "expires", "revoked", "last used"]
+HEADINGS = ["id", "scopes", "agents", "trust", "expires", "revoked", "last used", "name"]
 
 
 def parse_key_request(
@@ -87,9 +87,9 @@ def list_keys(settings: Settings, *, as_json: bool) -> None:
         return
     rows = []
     for key in answers:
-        times = [format_minute(key[at]) for at in ("expires_at", "revoked_at", "last_used_at")]
+        times = [format_time(key[at]) for at in ("expires_at", "revoked_at", "last_used_at")]
         lists = [" ".join(key["scopes"]), " ".join(key["agents"])]
-        rows.append([key["id"], key["name"], *lists, str(key["trust_ceiling"]), *times])
+        rows.append([key["id"], *lists, str(key["trust_ceiling"]), *times, key["name"]])
     print_table(HEADINGS, rows)
 
 

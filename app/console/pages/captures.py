@@ -33,6 +33,7 @@ REASONS = {
     "unsupported": "not supported by the words",
     "unclear_pronoun": "unclear who or what it is about",
     "redacted": "a secret, taken out",
+    "left_out": "no text, or too long",
     "not_personal": "not about the user",
     "no_statement": "states nothing",
     "language_not_read": "in a language that is not read",

@@ -16,7 +16,8 @@ _WORD = re.compile(r"SHA\d+:\S{1,400}|ssh-\w{1,12} \S{1,400}|[^\s=:\"'`“”‘
 
 # Times, versions, numbers with units, tickets, addresses, paths, files, functions and fields.
 _ORDINARY = re.compile(
-    r"v?\d[\d.:/,+-]*[a-z%]{0,5}\d?|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?[\d.]+|ssh-.*|.*[/\\@].*|\w+\(.*"
+    r"v?\d[\d.:/,+-]*[a-z%]{0,5}\d?|[a-z]{1,5}\d+|[a-z]{1,12}[-#]\d{1,2}|(?-i:[A-Z]{2,10})-?[\d.]+"
+    r"|ssh-.*|.*[/\\@].*|\w+\(.*"
     r"|[\w-]+\.[a-z]{2,5}|[A-Za-z]+(?:[_.-][A-Za-z]+)+[_.-]?\d?|\d{1,4}[a-z]{0,3}-[a-z-]+\d*"
     r"|(?:argon2|sha-?\d|md5|pbkdf2|base64|utf-?8|oauth2)\w*(?::.*)?",
     re.IGNORECASE,

@@ -29,7 +29,8 @@ _CARD_WORD = re.compile(
 
 # The code on a card's back, behind the date until which the card is valid.
 _CODE_BEHIND = re.compile(
-    r"[\s,;|/-]{1,3}(?:[a-z]{1,8}[.:\s]{0,2}){0,2}\d\d?[/-](?:20)?\d\d[\s,;|/-]{1,3}(\d{3,4})(?![\w/-])",
+    r"[\s,;|/-]{1,3}(?:[a-z]{1,8}[.:\s]{0,2}){0,2}\d\d?[/-](?:20)?\d\d[\s,;"
+    r"|/-]{1,3}(\d{3,4})(?![\w/-])",
     re.IGNORECASE,
 )
 
@@ -75,10 +76,12 @@ _SENT = "2fa confirmation mfa one-time otp unlock verification voicemail"
 _CODES = "|".join((_OPENED + " " + _SENT).split())
 # A PIN is told from other numbers by the words before it. A card's code may have three digits.
 _PIN = re.compile(
-    r"(?<![A-Za-z])(?:(?P<card_code>cv[vc]2?(?:\s(?:code|number))?|(?:security|card\sverification)\s"
+    r"(?<![A-Za-z])(?:(?P<card_code>cv[vc]2?(?:\s(?:code|number))?|(?:security"
+    r"|card\sverification)\s"
     rf"(?:code|value))|(?:pin|passcode|puk|otp|(?:{_CODES})\s(?:code|combo|combination)"
     r"|combination(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:safe|lock))"
-    r"|code(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:phone|card|account|safe|alarm|locker|tablet|laptop))"
+    r"|code(?=\s(?:of|for|to|on)\s[^\n]{0,20}(?:phone|card|account|safe|alarm|locker|tablet"
+    r"|laptop))"
     r")s?(?:[ -]?(?:code|number))?(?:\s(?:for|of|to|at|on|in|from|i)\s[A-Za-z' ]{1,30}?)?)"
     rf"{_IS}(?P<value>\d(?:[ -]?\d){{2,7}}|{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{1,7}})"
     r"(?!\w|[.,/:-]\d)",

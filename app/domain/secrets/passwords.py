@@ -30,7 +30,8 @@ NAMES = (
 # "for Netflix", "that I use at home"
 _OBJECT = r"(?P<object>\s[^\n:=.,;!?\"`“”]{1,48}?)??"
 _VERB = (
-    r"(?:['’]s|\s(?:is|was|are|were|will\sbe|used\sto\sbe|became|to|from|(?P<foreign>ist|lautet|est|es|är))"
+    r"(?:['’]s|\s(?:is|was|are|were|will\sbe|used\sto\sbe|became|to|from|(?P<foreign>ist|lautet"
+    r"|est|es|är))"
     r"|\s(?:is|was|got|has\sbeen|have\sbeen)\s(?:changed|set|reset)\sto)"
     r"(?:\s(?:now|still|currently|just|always))?\s{1,3}"
 )
@@ -45,7 +46,8 @@ _SHORT_NAME = r"(?-i:(?<![A-Za-z])|(?<=[a-z])(?=P))pass(?=[\"'`]?\s?[:=]|\sis\b)
 _ASSIGNED = re.compile(
     rf"(?:(?P<password>{PASSWORDS}|\bpw\b|{_SHORT_NAME})|(?P<token>{_TOKENS})"
     r"|(?<![A-Za-z])(?<!public\s)key)s?(?![A-Za-z])"
-    rf"(?:(?P<operator>{_OPERATOR})|(?P<adjacent>\s|,\s|\s?[(–—-]\s?)(?={_QUOTE}?[^\s]{{0,100}}\d|{_QUOTE})"
+    rf"(?:(?P<operator>{_OPERATOR})|(?P<adjacent>\s|,\s|\s?[(–—-]\s?)(?={_QUOTE}?[^\s]{{0,100}}\d"
+    rf"|{_QUOTE})"
     rf"|{_OBJECT}(?:{_OPERATOR}|{_VERB}))\\?(?:{_QUOTED}|{_BARE})",
     re.IGNORECASE,
 )
@@ -141,11 +143,12 @@ def _is_password(value: str) -> bool:
 
 # What a sentence says of a password, other than the password.
 _PREDICATE = re.compile(
-    r".*(?:ed|ing|able|ible|ive|al|ous|ary|ory|less|ful|ic|ent|ant)|.{0,4}|wrong|right|correct|weak"
-    r"|strong|secret|short|again|known|unknown|here|there|gone|stolen|broken|forgotten|hidden|written"
-    r"|simple|complex|easy|hard|unique|secure|insecure|private|public|empty|fresh|outdated|invalid"
-    r"|valid|mandatory|yours|mine|ready|enough|safe|tricky|useless|obsolete|something|someone|nothing"
-    r"|anything|everything|different|string|number|numbers|please|case|terrible|awful|better|worse|stale|stronger|weaker|longer|shorter|safer",
+    r".*(?:ed|ing|able|ible|ive|al|ous|ary|ory|less|ful|ic|ent|ant)|.{0,4}|wrong|right|correct"
+    r"|weak|strong|secret|short|again|known|unknown|here|there|gone|stolen|broken|forgotten|hidden"
+    r"|written|simple|complex|easy|hard|unique|secure|insecure|private|public|empty|fresh|outdated"
+    r"|invalid|valid|mandatory|yours|mine|ready|enough|safe|tricky|useless|obsolete|something"
+    r"|someone|nothing|anything|everything|different|string|number|numbers|please|case|terrible"
+    r"|awful|better|worse|stale|stronger|weaker|longer|shorter|safer",
     re.IGNORECASE,
 )
 _SENTENCE_GOES_ON = re.compile(r":|[\"'`”’]?(?:\s(?!and\s))?[a-z]")
@@ -185,7 +188,8 @@ _CODE = (
 )
 _SPOKEN_OF = re.compile(
     r"(?<![^\s\"'`“‘(])(?P<value>[^\s\"'`“”‘’(]{4,100})[\"'`”’]?"
-    rf"\s(?:(?:as|for|=)\s(?:{_OWNER})?|(?:is|was)\s{_OWNER})(?:[\w'’-]{{1,20}}\s){{0,2}}(?:(?P<password>{PASSWORDS})|(?P<pin>{_CODE})\b)"
+    rf"\s(?:(?:as|for|=)\s(?:{_OWNER})?|(?:is"
+    rf"|was)\s{_OWNER})(?:[\w'’-]{{1,20}}\s){{0,2}}(?:(?P<password>{PASSWORDS})|(?P<pin>{_CODE})\b)"
     r"(?!s?\s(?:manager|vault|app|store|policy|hint))",
     re.IGNORECASE,
 )
@@ -212,7 +216,8 @@ def find_spoken_of(text: str) -> Iterator[Secret]:
 
 
 _MIXED = re.compile(
-    r"(?<![^\s\"'`“”‘’(:,;=>|])[A-Za-z\d_-]{2,64}[!$^&#][\w!$^&#+-]{2,64}(?=[\s\"'`“”‘’),;:.<|?]|\Z)",
+    r"(?<![^\s\"'`“”‘’(:,;=>|])[A-Za-z\d_-]{2,64}[!$^&#][\w!$^&#+-]{2,64}(?=[\s\"'`“”‘’),;:.<|?]"
+    r"|\Z)",
     re.ASCII,
 )
 _NUMBERED = re.compile(r"\w+#\d+")

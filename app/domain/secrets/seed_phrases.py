@@ -15,7 +15,8 @@ _LEAST_ANNOUNCED = 6
 _LISTED_SHARE = 0.9
 _LISTED_SHARE_ANNOUNCED = 0.6
 _ANNOUNCED = re.compile(
-    r"\b(?:seed|mnemonic|metamask|ledger|trezor|(?:12|24|twelve|twenty-?four)\s(?:\w+\s)?words|(?:recovery|backup|wallet|secret)\s(?:phrase|words?|seed))\b",
+    r"\b(?:seed|mnemonic|metamask|ledger|trezor|(?:12|24|twelve|twenty-?four)\s(?:\w+\s)?words"
+    r"|(?:recovery|backup|wallet|secret)\s(?:phrase|words?|seed))\b",
     re.IGNORECASE,
 )
 _BEFORE = 80  # characters

@@ -25,7 +25,8 @@ _SHAPES = {
     SecretKind.GOOGLE_KEY: r"AIza[A-Za-z0-9_-]{35}|GOCSPX-[A-Za-z0-9_-]{28}|ya29\.[\w-]{20,500}",
     SecretKind.SERVICE_TOKEN: (
         r"hf_[A-Za-z0-9]{30,40}|npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{50,500}"
-        r"|SG\.[\w-]{16,32}\.[\w-]{32,64}|do[opr]_v1_[a-f0-9]{64}|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{32}"
+        r"|SG\.[\w-]{16,32}\.[\w-]{32,64}|do[opr]_v1_[a-f0-9]{64}|shp(?:at|ss|ca"
+        r"|pa)_[A-Fa-f0-9]{32}"
         r"|SK[a-f0-9]{32}|\d{8,10}:[A-Za-z0-9_-]{33,36}|dckr_pat_[A-Za-z0-9_-]{20,64}"
         r"|hv[bsr]\.[A-Za-z0-9_-]{20,300}|sbp_[a-f0-9]{40}|sb_secret_[\w-]{20,60}|figd_[\w-]{30,60}"
         r"|[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}"
@@ -45,7 +46,8 @@ _MODEL_KEY = re.compile(
 _PREFIXED = re.compile(
     rf"{_RUN_STARTS}((?:gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|cbt|oas|soat|ft|imt|agent)-"
     r"|xox[a-z]-|xapp-|AKIA|ASIA|AIza|hf_|npm_|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|sbp_|figd_"
-    r"|dckr_pat_|dbt[cu]_|lin_(?:api|oauth)_|glsa_|glc_|rubygems_|PMAK-|pscale_|sntry[su]_|pcsk_|vercel_"
+    r"|dckr_pat_|dbt[cu]_|lin_(?:api|oauth)_|glsa_|glc_|rubygems_|PMAK-|pscale_|sntry[su]_|pcsk_"
+    r"|vercel_"
     r"|sq0[a-z]{3}-|whsec_|[srp]k_(?:live|test)_|AGE-SECRET-KEY-|CFPAT-|HRKU-|NRAK-|tskey-"
     r"|ATATT|ATBB|CCIPAT_|bku[a-z]_|nfp_|napi_|hcaik_|sq[upa]_|lsv2_|shippo_|rdme_|pal_"
     r"|dp\.[a-z]{2,5}\.|hv[bsr]\.|[ps]k\.eyJ[\w-]{20,300}\.)"
@@ -54,7 +56,8 @@ _PREFIXED = re.compile(
 )
 # Other words begin like these too, so that the rest must look random.
 _MAYBE_PREFIXED = re.compile(
-    rf"{_RUN_STARTS}((?:(?:sk|pk|gsk|xai|pplx|nvapi|tvly|r8|re|fw|fo1|rnd|pul|pat|key|ntn|phc|phx|sdk"
+    rf"{_RUN_STARTS}((?:(?:sk|pk|gsk|xai|pplx|nvapi|tvly|r8|re|fw|fo1|rnd|pul|pat|key|ntn|phc|phx"
+    rf"|sdk"
     r"|p8e|tfp|secret|ops|lob|wpa)[-_]|dapi|EAA|LTAI|SK|sl\.|1//0|gAAAA|pat[A-Za-z0-9]{14}\."
     rf"|\d/\d{{10,20}}:)[A-Za-z0-9_%-]{{20,400}}?){_RUN_ENDS}",
     re.ASCII,

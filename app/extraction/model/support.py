@@ -44,7 +44,8 @@ _ENDINGS = re.compile(
 )
 _NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|cannae|dinnae|nae|hardly"
-    r"|barely|nope|nah|dont|cant|wont|isnt|arent|doesnt|didnt|havent|hasnt|nicht|kein\w*|nie|niemals"
+    r"|barely|nope|nah|dont|cant|wont|isnt|arent|doesnt|didnt|havent|hasnt|nicht|kein\w*|nie"
+    r"|niemals"
     r"|ohne|non|pas|jamais|sans|n[aã]o|nunca|jam[aá]s|sin|sem|mai|senza|niet|geen|nooit|ikke|inte"
     r"|aldrig|\w+n['’]t)\b|ない|ません|なく|不|没",
     re.IGNORECASE,
@@ -55,7 +56,8 @@ _BORDER = re.compile(
 )
 _END = re.compile(r"[.!?\n]+(?:\s|$)|[。！？]")
 _PUT_TO_USER = re.compile(
-    r"[?？]\s*$|\b(?:you\w*|du|dein\w*|sie|ihr\w*|tu|t[ue]s?|toi|vous|votre|usted\w*|você\w*|lei|voi)\b",
+    r"[?？]\s*$|\b(?:you\w*|du|dein\w*|sie|ihr\w*|tu|t[ue]s?|toi|vous|votre|usted\w*|você\w*|lei"
+    r"|voi)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"\b(?:if|unless|whether|suppose|imagine|pretend)\b", re.IGNORECASE)

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.agent import AgentId
 from app.domain.dates.window import Window
-from app.domain.talk import Role
+from app.domain.talk import LEFT_OUT, Role
 from app.store.bounded import bound_page
 from app.store.fragments import MOMENT, MOMENT_COLUMNS
 from app.store.memories import Point, run_read
@@ -132,6 +132,7 @@ def build_turn_search_statement(mode: str) -> str:
             FROM turns t
             WHERE t.agent_id = :agent
               AND t.content IS NOT NULL
+              AND NOT starts_with(t.content, '{LEFT_OUT}')
               AND t.said_at <= coalesce(CAST(:as_of AS timestamptz), 'infinity')
               AND t.received_at <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
               AND t.session_id IS NOT DISTINCT FROM coalesce(CAST(:session AS text), t.session_id)

@@ -6,6 +6,6 @@
 
 from palimpsest_anthropic_memory.tool import AsyncPalimpsestMemoryTool, PalimpsestMemoryTool
 
-__version__ = "0.1.0"
+__version__ = "0.1.0+checkout"
 
 __all__ = ["AsyncPalimpsestMemoryTool", "PalimpsestMemoryTool"]

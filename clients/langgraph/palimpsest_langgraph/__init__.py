@@ -9,6 +9,6 @@
 from palimpsest_langgraph.items import ItemVersion
 from palimpsest_langgraph.store import AsyncPalimpsestStore, PalimpsestStore
 
-__version__ = "0.1.0"
+__version__ = "0.1.0+checkout"
 
 __all__ = ["AsyncPalimpsestStore", "ItemVersion", "PalimpsestStore"]

@@ -6,6 +6,6 @@
 
 from palimpsest_openai_agents.session import PalimpsestSession
 
-__version__ = "0.1.0"
+__version__ = "0.1.0+checkout"
 
 __all__ = ["PalimpsestSession"]

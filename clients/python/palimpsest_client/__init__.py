@@ -24,7 +24,7 @@ from palimpsest_client.errors import (
 from palimpsest_client.pages import AsyncPages, Pages
 from palimpsest_client.retries import Retries
 
-__version__ = "0.1.0"
+__version__ = "0.1.0+checkout"
 
 __all__ = [
     "AsyncClient",

@@ -1152,8 +1152,8 @@ class AsyncOperations:
 
     async def capture(
         self,
-        session_id: str,
-        messages: Sequence[MessageRequest],
+        session_id: str | None,
+        messages: Sequence[MessageRequest | Mapping[str, Any]],
         *,
         view: View | str | None = None,
         extract: ExtractBy | str | None = None,
@@ -1171,8 +1171,10 @@ class AsyncOperations:
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
                 without empty fields; cast the answer to its `Brief…` type.
-            session_id: A name of your own for the conversation.
-            messages: Together at most 100,000 characters.
+            session_id: A name of your own for the conversation. Default: a session of the
+                call's own, which the answer names.
+            messages: Together at most 100,000 characters. Each as it is here, or as an SDK
+                writes it (docs/guide/messages.md#forms-of-messages).
             extract: What reads facts from them. Default: what PALIMPSEST_EXTRACT says. `model`
                 falls back to the rules if the model does not answer; `off` stores the messages
                 alone.

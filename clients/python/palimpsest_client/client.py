@@ -294,7 +294,7 @@ def _build_headers(api_key: str | None) -> dict[str, str]:
     key = api_key or os.environ.get("PALIMPSEST_API_KEY")
     if key is not None and not (key.isascii() and key.isprintable()):
         raise ValueError("api_key: give printable ASCII characters only")
-    headers = {"User-Agent": f"palimpsest-client/{__version__}"}
+    headers = {"User-Agent": f"palimpsest-memory-client/{__version__}"}
     return headers | {"X-API-Key": key} if key else headers
 
 

@@ -316,6 +316,7 @@ SkipReason = Literal[
     "unsupported",
     "unclear_pronoun",
     "redacted",
+    "left_out",
     "not_personal",
     "no_statement",
     "language_not_read",
@@ -1987,10 +1988,12 @@ class MessageRequest(TypedDict):
 class MessagesRequest(TypedDict):
     """Messages of a session, in the order in which they were said."""
 
-    session_id: str
-    """A name of your own for the conversation."""
-    messages: "Sequence[MessageRequest]"
-    """Together at most 100,000 characters."""
+    session_id: NotRequired[str | None]
+    """A name of your own for the conversation. Default: a session of the call's own, which the
+    answer names."""
+    messages: "Sequence[MessageRequest | Mapping[str, Any]]"
+    """Together at most 100,000 characters. Each as it is here, or as an SDK writes it
+    (docs/guide/messages.md#forms-of-messages)."""
     extract: NotRequired["ExtractBy | str | None"]
     """What reads facts from them. Default: what PALIMPSEST_EXTRACT says. `model` falls back to
     the rules if the model does not answer; `off` stores the messages alone."""

@@ -79,8 +79,8 @@ def test_captures_are_listed_and_undone(client: httpx.Client, service: str, tmp_
     assert [item["session_id"] for item in items] == ["two", "one"]
     printed = run_palimpsest(client, service, "captures", "--session", "one", "--state", "done")
     heading, row = printed.splitlines()
-    assert heading.split()[-1] == "id"
-    assert row.split()[-1] == items[1]["capture_id"]
+    assert heading.split()[-2:] == ["id", "session"]
+    assert row.split()[-2:] == [items[1]["capture_id"], "one"]
     assert "1 of 1" in row
     first = items[1]["capture_id"]
     undo = ("capture", "--undo", first, "--cascade")
@@ -125,7 +125,8 @@ def test_a_sentence_of_several_facts_is_split_or_stays_whole(
     [
         ("", "no message"),
         ("{", "line 1 is not JSON"),
-        ('{"role": "user"}', "message 1"),
+        ('{"role": "user"}', "messages.0.content"),
+        ('["a"]', "message 1"),
         ('{"role": "narrator", "content": "x"}', "messages.0.role"),
     ],
 )

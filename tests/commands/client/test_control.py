@@ -83,19 +83,19 @@ def test_a_frozen_agent_says_what_it_keeps_back(words: tuple[str, ...]) -> None:
 def test_forgetting_asks_first_and_prints_the_receipt_with_its_key(words: tuple[str, ...]) -> None:
     stored = json.loads(palimpsest("store", "I live in Porto", "--json", *words).stdout)
     memory_id = stored["memory"]["id"]
-    asked = palimpsest("forget", memory_id, *words)
+    asked = palimpsest("erase", memory_id, *words)
     assert asked.returncode == 1
     assert "(erased)" not in palimpsest("history", memory_id, *words).stdout
-    receipt = palimpsest("forget", memory_id, "--yes", *words)
+    receipt = palimpsest("erase", memory_id, "--yes", *words)
     assert "key" in receipt.stdout
     assert "(erased)" in palimpsest("history", memory_id, *words).stdout
     palimpsest("store", "I play tennis", *words)
-    assert "ERASE" in palimpsest("forget", "--everything", "--yes", *words).stdout
+    assert "ERASE" in palimpsest("erase", "--everything", "--yes", *words).stdout
 
 
 @pytest.mark.parametrize("given", [(), ("--session", "a", "--everything")])
 def test_forgetting_needs_exactly_one_scope(words: tuple[str, ...], given: tuple[str, ...]) -> None:
-    refused = palimpsest("forget", *given, "--yes", *words)
+    refused = palimpsest("erase", *given, "--yes", *words)
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
 

@@ -95,7 +95,8 @@ def test_an_agent_that_writes_in_a_language_that_is_not_read_is_told(url: str) -
 
 
 @pytest.mark.skipif(
-    find_spec(PACKAGE) is None, reason="palimpsest-languages is not installed: `make languages`"
+    find_spec(PACKAGE) is None,
+    reason="palimpsest-memory-languages is not installed: `make languages`",
 )
 def test_what_many_languages_do_not_read_is_told(url: str) -> None:
     with (

@@ -4273,321 +4273,8 @@ WHERE m.agent_id = :agent AND m.id IN (
 
 
 -- ===== GET /v1/context (with a query) =====
--- app/store/memories.py list_strongest: as for POST /v1/memories (a first fact)
--- app/store/memories.py list_strongest: as for GET /v1/memories (by strength)
--- app/store/reviews/reviews.py find_waiting_reviews: as for GET /v1/context
-
--- GET /v1/context (with a query)
--- app/store/search.py search_memories
-WITH
-moment AS MATERIALIZED (
-    SELECT
-        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
-        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
-),
-query_words AS MATERIALIZED (
-    SELECT CAST(
-        replace(
-            CAST(
-                plainto_tsquery(
-                    CAST(:language AS regconfig), pair_characters(:query, false)
-                ) AS text
-            ),
-            ' & ',
-            ' | '
-        ) AS tsquery
-    ) AS words
-),
-live AS MATERIALIZED (
-    SELECT
-        m.id, (m.embedding <=> :vector) + 0 AS distance, CASE WHEN m.lexemes @@ (SELECT words FROM
-            query_words) THEN m.lexemes END AS lexemes, b.valid_from, 0 AS bonus
-    FROM
-        memories m
-    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
-        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
-        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
-    WHERE m.agent_id = :agent AND
-        b.valid_from <= (SELECT as_of FROM moment)
-        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
-        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
-        AND m.erased_at IS NULL AND (SELECT name FROM encoder) = :encoder
-),
-word AS MATERIALIZED (
-    SELECT lexeme, CAST(quote_lexeme(lexeme) AS tsquery) AS query
-    FROM unnest(
-        tsvector_to_array(
-            to_tsvector(CAST(:language AS regconfig), pair_characters(:query, false))
-        )
-    ) AS lexeme
-),
-shared AS MATERIALIZED (
-    SELECT live.*, word.lexeme FROM word JOIN live ON live.lexemes @@ word.query
-),
-weighed AS MATERIALIZED (
-    SELECT lexeme, CAST(ln(1 + (texts - frequency + 0.5) / (frequency + 0.5)) AS float8) AS weight
-    FROM (SELECT lexeme, count(*) AS frequency FROM shared GROUP BY lexeme) AS counted,
-        (SELECT count(*) AS texts FROM live) AS all_texts
-),
-matching AS MATERIALIZED (
-    SELECT
-        id,
-        min(distance) AS distance,
-        max(bonus) AS bonus,
-        max(valid_from) AS valid_from,
-        sum(weight) / (1 + max(length(lexemes)) / 20.0) AS rank
-    FROM shared JOIN weighed USING (lexeme)
-    GROUP BY id
-),
-best AS MATERIALIZED (
-    SELECT id, max(score) AS score, max(vector) AS vector, max(text) AS text
-    FROM (
-        (
-            SELECT id, 1 - distance + bonus AS score, 1 - distance AS vector, 0 AS text
-            FROM live
-            ORDER BY distance - bonus
-            LIMIT greatest(:limit, 10)
-        )
-        UNION ALL
-        SELECT id, 1 - distance + bonus + 0.03 * rank, 1 - distance, rank
-        FROM matching
-    ) AS scored
-    GROUP BY id
-    ORDER BY score DESC, vector DESC
-    LIMIT greatest(:limit, 10)
-),
-outranked AS (
-    SELECT
-        CAST(judgment ->> 'memory_id' AS uuid) AS id,
-        min(best.score) AS score
-    FROM best
-    JOIN reviews AS review
-        ON review.agent_id = :agent
-        AND review.memory_id = best.id
-        AND review.status = 'pending'
-    CROSS JOIN jsonb_array_elements(review.judgments) AS judgment
-    WHERE review.relation IN ('UPDATE', 'CONTRADICTION', 'RETRACTION') AND review.source NOT IN
-        ('constraint', 'trust')
-    GROUP BY 1
-)
-SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at, (SELECT name FROM encoder)
-    AS encoder,
-    EXISTS (SELECT FROM reviews r WHERE r.agent_id = :agent AND r.status = 'pending')
-    AS has_waiting, hit.*
-FROM moment
-LEFT JOIN (
-    SELECT * FROM (
-        SELECT page.*,
-            count(*) OVER () AS page_rows,
-            coalesce(
-                sum(
-                    2000 + octet_length(CAST(
-                        json_build_array(page.entity, page.category, page.key, page.content,
-                            page.value, page.details, page.dated_by, page.tags, page.entities,
-                            page.sources, page.source, page.session_id, page.project,
-                            page.stale_because)
-                        AS text))
-                ) OVER (
-                    ORDER BY
-                        band,
-                        is_outranked,
-                        is_alike DESC,
-                        CASE WHEN is_alike THEN created_at END DESC,
-                        score DESC NULLS LAST,
-                        valid_from DESC,
-                        id DESC
-                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                ), 0
-            ) AS bytes_before
-        FROM (
-            SELECT *
-            FROM (
-                SELECT *,
-                    exp(11.0 * score) / (
-                        SELECT exp(4.5) + sum(exp(11.0 * competing.score))
-                        FROM (SELECT score FROM best ORDER BY score DESC LIMIT 10) AS competing
-                    )
-                    AS chance FROM (
-                        SELECT *, coalesce(
-                            vector_score >= first_value(vector_score) OVER (
-                                PARTITION BY band ORDER BY is_outranked, score DESC, vector_score
-                                    DESC
-                            ) - 0.045,
-                            true
-                        ) AS is_alike
-                        FROM (
-                            SELECT *, floor(
-                                (max(score) OVER () - score)
-                                / greatest(0.07 * max(score) OVER (), 1e-9)
-                            ) AS band
-                            FROM (
-                                SELECT
-                                    least(best.score, outranked.score) AS score, outranked.id IS
-                                        NOT NULL AS is_outranked,
-                                    best.vector AS vector_score,
-                                    best.text AS text_score,
-                                    m.id, m.created_at, m.revision, m.erased_at,
-                                    m.derived_entity, m.derived_key, m.derived_value,
-                                    m.content, m.kind, m.entity, m.category, m.key, m.value,
-                                        m.single_valued, m.details, m.importance, m.confidence,
-                                        m.tags, m.entities, m.sources, m.source, m.session_id,
-                                        m.project, m.trust, m.lifespan, m.said_at, m.said_in,
-                                        m.dated_by, m.merged_from,
-                                    b.chain_id, b.valid_from, b.asserted_at, b.said_until,
-                                        b.retracted_at, b.void, b.ended_by, b.contradicted_by,
-                                        b.merged, b.temporary, b.tier, b.covered, b.valid_until,
-                                        b.superseded_by, b.superseded_at, b.known_from,
-                                    (
-                                        SELECT u.access_count FROM memory_usage u
-                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
-                                    ) AS access_count, (
-                                        SELECT u.last_reinforced_at FROM memory_usage u
-                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                            u.last_reinforced_at <= (SELECT known_at FROM moment)
-                                    ) AS last_reinforced_at, (
-                                        SELECT u.use_count FROM memory_usage u
-                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                            (
-                                                CAST(:used_by AS timestamptz) IS NULL
-                                                OR u.last_accessed_at <= CAST(:used_by AS
-                                                    timestamptz)
-                                            )
-                                    ) AS use_count, (
-                                        SELECT u.last_accessed_at FROM memory_usage u
-                                        WHERE u.agent_id = :agent AND u.memory_id = m.id AND
-                                            (
-                                                CAST(:used_by AS timestamptz) IS NULL
-                                                OR u.last_accessed_at <= CAST(:used_by AS
-                                                    timestamptz)
-                                            )
-                                    ) AS last_accessed_at,
-                                    (
-                                        SELECT o.id FROM memories o
-                                        WHERE o.agent_id = :agent AND o.superseded_by = m.id
-                                        ORDER BY o.valid_from DESC, o.id DESC
-                                        LIMIT 1
-                                    )
-                                    AS supersedes_id,
-                                    (
-                                        CASE WHEN
-                                        (SELECT EXISTS (SELECT FROM memory_relationships WHERE
-                                            agent_id = :agent AND type IN ('merged_into',
-                                            'expands', 'sequential', 'causes', 'enables',
-                                            'references')))
-                                        AND m.erased_at IS NULL AND
-                                        b.valid_from <= (SELECT as_of FROM moment)
-                                        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of
-                                            FROM moment))
-                                        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM
-                                            moment), b.covered) % 2 = 0)
-                                        THEN (
-                                            SELECT
-                                                jsonb_agg(
-                                                    DISTINCT to_jsonb(e) ||
-                                                        jsonb_build_object('type', tie.type,
-                                                        'as_of', (SELECT as_of FROM moment))
-                                                )
-                                            FROM (
-                                                SELECT source_id AS memory_id, target_id AS
-                                                    other_id, type, created_at
-                                                FROM memory_relationships
-                                                WHERE agent_id = :agent AND type IN ('merged_into',
-                                                    'expands', 'sequential', 'causes', 'enables',
-                                                    'references')
-                                                UNION ALL
-                                                SELECT target_id, source_id, type, created_at
-                                                FROM memory_relationships
-                                                WHERE agent_id = :agent AND type IN ('merged_into',
-                                                    'expands', 'sequential', 'causes', 'enables',
-                                                    'references')
-                                            ) AS tie
-                                            CROSS JOIN LATERAL (
-                                                SELECT
-                                                    o.id,
-                                                    CASE WHEN o.erased_at <= (SELECT known_at FROM
-                                                        moment) THEN o.erased_at END AS erased_at,
-                                                    b.*
-                                                FROM
-                                                    memories o
-                                                CROSS JOIN LATERAL (SELECT o.chain_id,
-                                                    o.valid_from, o.asserted_at, o.said_until,
-                                                    o.retracted_at, o.void, o.ended_by,
-                                                    o.contradicted_by, o.merged, o.temporary,
-                                                    o.tier, o.covered, o.valid_until,
-                                                    o.superseded_by, o.superseded_at, o.known_from)
-                                                    AS b
-                                                WHERE o.agent_id = :agent AND o.id = tie.other_id
-                                            ) AS e
-                                            WHERE tie.created_at <= (SELECT known_at FROM moment)
-                                                AND (
-                                                    e.erased_at > tie.created_at
-                                                    OR (
-                                                        (e.void OR coalesce(e.valid_until <=
-                                                            (SELECT as_of FROM moment), false))
-                                                        AND (
-                                                            (NOT e.void AND e.valid_until >
-                                                                tie.created_at)
-                                                            OR EXISTS (
-                                                                SELECT FROM memory_beliefs x
-                                                                WHERE x.agent_id = :agent
-                                                                    AND x.memory_id = e.id
-                                                                    AND x.known_until >
-                                                                        tie.created_at
-                                                                    AND x.known_until <=
-                                                                        e.known_from
-                                                                    AND NOT x.void
-                                                                    AND (e.void OR x.valid_until IS
-                                                                        NULL OR x.valid_until >
-                                                                        tie.created_at)
-                                                            )
-                                                        )
-                                                    )
-                                                )
-                                                AND (e.void OR e.superseded_by IS DISTINCT FROM
-                                                    tie.memory_id)
-                                                AND tie.memory_id = m.id
-                                        ) END
-                                    )
-                                    AS stale_because
-                                FROM best
-                                JOIN
-                                    memories m
-                                CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at,
-                                    m.said_until, m.retracted_at, m.void, m.ended_by,
-                                    m.contradicted_by, m.merged, m.temporary, m.tier, m.covered,
-                                    m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
-                                    AS b
-                                    ON m.agent_id = :agent AND m.id = best.id
-                                LEFT JOIN outranked ON outranked.id = best.id
-                            ) AS scored
-                        ) AS banded
-                    ) AS ranked
-            ) AS weighed
-            WHERE chance >= :min_score
-            ORDER BY
-                band,
-                is_outranked,
-                is_alike DESC,
-                CASE WHEN is_alike THEN created_at END DESC,
-                score DESC NULLS LAST,
-                valid_from DESC,
-                id DESC
-            LIMIT :limit
-        ) AS page
-    ) AS sized
-    WHERE bytes_before < :max_bytes
-) AS hit ON true
-ORDER BY
-    band,
-    is_outranked,
-    is_alike DESC,
-    CASE WHEN is_alike THEN created_at END DESC,
-    score DESC NULLS LAST,
-    valid_from DESC,
-    id DESC;
+-- app/store/search.py search_memories: as for POST /v1/memories (a first fact)
+-- app/store/search.py search_memories: as for POST /v1/search (hybrid)
 
 -- GET /v1/context (with a query)
 -- app/store/captures/search.py search_turns
@@ -4631,6 +4318,7 @@ live AS MATERIALIZED (
     FROM turns t
     WHERE t.agent_id = :agent
         AND t.content IS NOT NULL
+        AND NOT starts_with(t.content, '[left out: ')
         AND t.said_at <= coalesce(CAST(:as_of AS timestamptz), 'infinity')
         AND t.received_at <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
         AND t.session_id IS NOT DISTINCT FROM coalesce(CAST(:session AS text), t.session_id)
@@ -4736,6 +4424,241 @@ LEFT JOIN (
     WHERE bytes_before < :max_bytes
 ) AS hit ON true
 ORDER BY score DESC, said_at DESC;
+
+-- GET /v1/context (with a query)
+-- app/store/memories.py list_strongest
+WITH
+moment AS MATERIALIZED (
+    SELECT
+        coalesce(CAST(:as_of AS timestamptz), greatest(clock.now, agent.last)) AS as_of,
+        coalesce(CAST(:known_at AS timestamptz), agent.last, clock.now) AS known_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+        (SELECT max(last_known_at) AS last FROM agents WHERE agent_id = :agent) AS agent
+),
+live AS MATERIALIZED (
+    SELECT m.id,
+        greatest(
+            CASE b.tier WHEN 'core' THEN CAST(0.6 AS float8) END,
+            greatest(m.importance, 1e-09) * power(CAST(0.5 AS float8),
+                least(greatest(
+                    CAST(
+                        extract(epoch FROM (SELECT as_of FROM moment) - greatest(m.created_at,
+                            b.valid_from, u.last_reinforced_at))
+                        - extract(epoch FROM
+                            greatest(coalesce(u.last_accessed_at - greatest(m.created_at,
+                                b.valid_from, u.last_reinforced_at), interval '0'), interval '0')
+                        ) / 2
+                        AS float8
+                    ) / 86400
+                    , 0) / (
+                        (
+                            CASE b.tier
+                            WHEN 'core' THEN CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_core_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_core_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_core_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_core_constraint AS float8)
+                            END
+                            ELSE CASE m.kind
+                            WHEN 'fact' THEN CAST(:half_life_semantic_fact AS float8)
+                            WHEN 'preference' THEN CAST(:half_life_semantic_preference AS float8)
+                            WHEN 'decision' THEN CAST(:half_life_semantic_decision AS float8)
+                            WHEN 'constraint' THEN CAST(:half_life_semantic_constraint AS float8)
+                            END
+                            END
+                        ) * (1 + ln(1 + least(
+                            coalesce(u.access_count, 0)
+                            + coalesce(u.use_count, 0) / CAST(10 AS float8)
+                            , 100)))
+                    ), 60.0)
+            )
+        )
+        AS strength,
+        m.kind IS NOT DISTINCT FROM CAST(:first AS text) AS is_first
+    FROM
+        memories m
+    CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+        m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+        m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+    LEFT JOIN LATERAL (
+        SELECT CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN u.access_count
+            END AS access_count,
+            CASE WHEN u.last_reinforced_at <= (SELECT known_at FROM moment) THEN
+                u.last_reinforced_at END AS last_reinforced_at,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.use_count END AS use_count,
+            CASE WHEN
+            (
+                CAST(:used_by AS timestamptz) IS NULL
+                OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+            )
+            THEN u.last_accessed_at END AS last_accessed_at
+        FROM memory_usage u
+        WHERE u.agent_id = :agent AND u.memory_id = m.id
+    ) AS u ON true
+    WHERE m.agent_id = :agent AND
+        b.valid_from <= (SELECT as_of FROM moment)
+        AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+        AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+        AND NOT m.cold AND m.erased_at IS NULL AND (m.kind = :first OR b.tier = 'core')
+),
+top AS (
+    SELECT * FROM live
+    ORDER BY is_first DESC, strength DESC, id DESC
+    LIMIT :limit
+)
+SELECT moment.as_of AS moment_as_of, moment.known_at AS moment_known_at,
+    (SELECT count(*) FROM
+        memories m
+        CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+            m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary, m.tier,
+            m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from) AS b
+        WHERE m.agent_id = :agent AND
+            b.valid_from <= (SELECT as_of FROM moment)
+            AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+            AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) % 2 = 0)
+            AND NOT m.cold AND m.erased_at IS NULL) AS live, hit.*
+FROM moment LEFT JOIN (
+    SELECT * FROM (
+        SELECT page.*,
+            count(*) OVER () AS page_rows,
+            coalesce(
+                sum(
+                    2000 + octet_length(CAST(
+                        json_build_array(page.entity, page.category, page.key, page.content,
+                            page.value, page.details, page.dated_by, page.tags, page.entities,
+                            page.sources, page.source, page.session_id, page.project,
+                            page.stale_because)
+                        AS text))
+                ) OVER (
+                    ORDER BY is_first DESC, strength DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING
+                        AND 1 PRECEDING
+                ), 0
+            ) AS bytes_before
+        FROM (
+            SELECT top.strength, top.is_first,
+                m.id, m.created_at, m.revision, m.erased_at,
+                m.derived_entity, m.derived_key, m.derived_value,
+                m.content, m.kind, m.entity, m.category, m.key, m.value, m.single_valued,
+                    m.details, m.importance, m.confidence, m.tags, m.entities, m.sources, m.source,
+                    m.session_id, m.project, m.trust, m.lifespan, m.said_at, m.said_in, m.dated_by,
+                    m.merged_from,
+                b.chain_id, b.valid_from, b.asserted_at, b.said_until, b.retracted_at, b.void,
+                    b.ended_by, b.contradicted_by, b.merged, b.temporary, b.tier, b.covered,
+                    b.valid_until, b.superseded_by, b.superseded_at, b.known_from,
+                (
+                    SELECT u.access_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS access_count, (
+                    SELECT u.last_reinforced_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND u.last_reinforced_at <=
+                        (SELECT known_at FROM moment)
+                ) AS last_reinforced_at, (
+                    SELECT u.use_count FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS use_count, (
+                    SELECT u.last_accessed_at FROM memory_usage u
+                    WHERE u.agent_id = :agent AND u.memory_id = m.id AND
+                        (
+                            CAST(:used_by AS timestamptz) IS NULL
+                            OR u.last_accessed_at <= CAST(:used_by AS timestamptz)
+                        )
+                ) AS last_accessed_at,
+                (
+                    SELECT o.id FROM memories o
+                    WHERE o.agent_id = :agent AND o.superseded_by = m.id
+                    ORDER BY o.valid_from DESC, o.id DESC
+                    LIMIT 1
+                )
+                AS supersedes_id,
+                (
+                    CASE WHEN
+                    (SELECT EXISTS (SELECT FROM memory_relationships WHERE agent_id = :agent AND
+                        type IN ('merged_into', 'expands', 'sequential', 'causes', 'enables',
+                        'references')))
+                    AND m.erased_at IS NULL AND
+                    b.valid_from <= (SELECT as_of FROM moment)
+                    AND (b.valid_until IS NULL OR b.valid_until > (SELECT as_of FROM moment))
+                    AND (b.covered = '{}' OR width_bucket((SELECT as_of FROM moment), b.covered) %
+                        2 = 0)
+                    THEN (
+                        SELECT
+                            jsonb_agg(
+                                DISTINCT to_jsonb(e) || jsonb_build_object('type', tie.type,
+                                    'as_of', (SELECT as_of FROM moment))
+                            )
+                        FROM (
+                            SELECT source_id AS memory_id, target_id AS other_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                            UNION ALL
+                            SELECT target_id, source_id, type, created_at
+                            FROM memory_relationships
+                            WHERE agent_id = :agent AND type IN ('merged_into', 'expands',
+                                'sequential', 'causes', 'enables', 'references')
+                        ) AS tie
+                        CROSS JOIN LATERAL (
+                            SELECT
+                                o.id,
+                                CASE WHEN o.erased_at <= (SELECT known_at FROM moment) THEN
+                                    o.erased_at END AS erased_at,
+                                b.*
+                            FROM
+                                memories o
+                            CROSS JOIN LATERAL (SELECT o.chain_id, o.valid_from, o.asserted_at,
+                                o.said_until, o.retracted_at, o.void, o.ended_by,
+                                o.contradicted_by, o.merged, o.temporary, o.tier, o.covered,
+                                o.valid_until, o.superseded_by, o.superseded_at, o.known_from) AS b
+                            WHERE o.agent_id = :agent AND o.id = tie.other_id
+                        ) AS e
+                        WHERE tie.created_at <= (SELECT known_at FROM moment)
+                            AND (
+                                e.erased_at > tie.created_at
+                                OR (
+                                    (e.void OR coalesce(e.valid_until <= (SELECT as_of FROM
+                                        moment), false))
+                                    AND (
+                                        (NOT e.void AND e.valid_until > tie.created_at)
+                                        OR EXISTS (
+                                            SELECT FROM memory_beliefs x
+                                            WHERE x.agent_id = :agent
+                                                AND x.memory_id = e.id
+                                                AND x.known_until > tie.created_at
+                                                AND x.known_until <= e.known_from
+                                                AND NOT x.void
+                                                AND (e.void OR x.valid_until IS NULL OR
+                                                    x.valid_until > tie.created_at)
+                                        )
+                                    )
+                                )
+                            )
+                            AND (e.void OR e.superseded_by IS DISTINCT FROM tie.memory_id)
+                            AND tie.memory_id = m.id
+                    ) END
+                )
+                AS stale_because
+            FROM top JOIN
+                memories m
+            CROSS JOIN LATERAL (SELECT m.chain_id, m.valid_from, m.asserted_at, m.said_until,
+                m.retracted_at, m.void, m.ended_by, m.contradicted_by, m.merged, m.temporary,
+                m.tier, m.covered, m.valid_until, m.superseded_by, m.superseded_at, m.known_from)
+                AS b
+                ON m.agent_id = :agent AND m.id = top.id
+        ) AS page
+    ) AS sized
+    WHERE bytes_before < :max_bytes
+) AS hit ON true
+ORDER BY is_first DESC, strength DESC, id DESC;
 -- app/store/value_lines.py list_value_lines: as for GET /v1/context
 
 
@@ -9248,11 +9171,19 @@ ORDER BY id;
 
 -- GET /v1/memories (with an issued key)
 -- app/store/keys.py find_keys
-SELECT
+SELECT id AS presented_id, NULL AS audience,
     id, secret_hash, name, scopes, agents, trust_ceiling,
     created_at, created_by, expires_at, revoked_at, last_used_at
 FROM api_keys
-WHERE id = ANY(CAST(:ids AS text[]));
+WHERE id = ANY(CAST(:ids AS text[]))
+UNION ALL
+SELECT
+    grants.access_id, grants.audience, keys.id, grants.access_hash, keys.name, grants.scopes,
+    ARRAY[grants.agent], keys.trust_ceiling, keys.created_at, keys.created_by,
+    least(keys.expires_at, grants.access_expires_at), keys.revoked_at, keys.last_used_at
+FROM oauth_grants AS grants
+JOIN api_keys AS keys ON keys.id = grants.key_id
+WHERE grants.access_id = ANY(CAST(:ids AS text[]));
 -- app/store/memories.py list_memories: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_memories: as for GET /v1/memories
 
@@ -10473,7 +10404,6 @@ ORDER BY hit.score DESC NULLS LAST, hit.valid_from DESC, hit.id DESC;
 
 
 -- ===== GET /v1/context (of a large agent) =====
--- app/store/engine.py: as for a worker: what retention would do
 -- app/store/engine.py: as for POST /v1/memories (a first fact)
 -- app/store/agent_indexes.py list_indexes: as for POST /v1/memories (a first fact)
 -- app/store/memories.py list_probably_strongest: as for POST /v1/memories (a first fact)
