@@ -16,7 +16,7 @@ define CHECK_PYTHON
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Palimpsest is installed with venv, which $(PYTHON) lacks: install it (on Debian and Ubuntu: apt install python3-venv), $(OTHER_PYTHON)" >&2; exit 1; }
 endef
 
-.PHONY: help serve test test-slow test-all test-adapters adapter-ai-sdk test-deep test-postgres test-docker test-helm check format lock openapi clients client-typescript golden settings-docs sbom dist image eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
+.PHONY: help serve test test-slow test-all test-adapters adapter-ai-sdk test-deep test-postgres test-docker test-helm check format lock openapi answers clients client-typescript golden settings-docs sbom dist image eval eval-asof eval-replay eval-search eval-sweep bench bench-scale bench-public bench-rivals encoder judge messages parts dates judge-of-languages messages-of-languages dates-of-languages english languages measure measure-judge
 
 serve: .venv/.serve ## Install, then serve with an embedded Postgres; takes PORT, HOST, WORKERS and PYTHON
 	$(BIN)/palimpsest serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
@@ -141,15 +141,21 @@ bench-scale: .venv/.dev ## Measure a large agent, bulk writes and many agents: t
 	$(BIN)/python -m bench.agents --agents 1000
 	$(BIN)/python -m bench.agents --agents 10000 --minutes 30
 
-openapi: .venv/.dev ## Write the OpenAPI document and the Python client
+openapi: .venv/.dev ## Write the OpenAPI document, the Python client and the types for TypeScript
 	$(BIN)/python scripts/export_openapi.py
 	$(BIN)/python scripts/generate_client.py
+	$(BIN)/python scripts/generate_types.py
 
-clients: .venv/.dev ## Write the Python client from the OpenAPI document
+answers: .venv/.dev ## Write the document's examples of answers, which a service of its own gives, and the document
+	PYTHONPATH=. $(BIN)/python scripts/export_answers.py
+	$(MAKE) openapi
+
+clients: .venv/.dev ## Write the clients from the OpenAPI document
 	$(BIN)/python scripts/generate_client.py
+	$(BIN)/python scripts/generate_types.py
 
-client-typescript: ## Write the types of the TypeScript client and check them; needs npm
-	cd clients/typescript && npm ci --no-audit --no-fund && npm run generate && npm run check
+client-typescript: ## Check the types of the TypeScript client; needs npm
+	cd clients/typescript && npm ci --no-audit --no-fund && npm run check
 
 adapter-ai-sdk: ## Install the AI SDK for the tests of its adapter, if there is npm
 	! command -v npm >/dev/null || { cd clients/ai_sdk && npm ci --no-audit --no-fund; }

@@ -18,6 +18,7 @@ from app.api import (
     captures,
     context,
     doctor,
+    document,
     erasures,
     events,
     export,
@@ -60,12 +61,6 @@ from app.oauth import routes as oauth_routes
 from app.settings import Settings, load_settings
 from app.wiring import Process, open_services
 
-DESCRIPTION = (
-    "The memory service for agents that knows when facts change: store a fact, store its change, "
-    "and read what is true now,\n"
-    "what was true then (`as_of`), and what was believed at any earlier moment (`known_at`)."
-)
-
 # Log records of FastAPI itself would hold the messages of errors, which quote facts.
 TELEMETRY: TelemetryConfig = {
     "logs": False,
@@ -93,10 +88,9 @@ def create_app(
     settings = settings or load_settings()
     # The pages of FastAPIOffline load their scripts from here: many services cannot reach others.
     app = FastAPIOffline(
-        title="Palimpsest",
         version=__version__,
-        description=DESCRIPTION,
-        openapi_tags=[{"name": name, "description": words} for name, words in openapi.GROUPS],
+        **document.INFORMATION,
+        docs_url=None,
         lifespan=_lifespan,
         generate_unique_id_function=_get_name,
         telemetry={**TELEMETRY, "tracing": traced},
@@ -118,7 +112,7 @@ def create_app(
         app.router.routes.extend(console_routes.list_routes(app, needs_key=needs_key))
     elif needs_key:
         app.router.routes.append(console_routes.serve_assets())  # of the page of OAuth
-    openapi.describe_words(app)
+    document.refine_document(app)
     problems.install_error_handlers(app)
     idempotency.install_replay_handler(app)
     app.state.gates = build_gates(settings.places, settings.max_queue, settings.queue_timeout)
@@ -185,6 +179,7 @@ def _build_routes() -> APIRouter:
             responses=openapi.document_problems(401, 403, 422, 429, 500, 503),
         )
     routes.include_router(actor.router)
+    routes.include_router(document.router)
     routes.include_router(health.router)
     return routes
 

@@ -23,9 +23,9 @@ Schema = Mapping[str, Any]
 
 # Reads that a body is sent to.
 READS_BY_POST = {"search"}
-# Lists whose items are not under `items`.
 # Callers give these nearly always; None leaves them out.
 POSITIONAL = {("capture", "session_id")}
+# Lists whose items are not under `items`.
 ITEMS = {"history": "versions"}
 # Streams of lines; the client has methods of its own for these.
 EXPORT, IMPORT = "export", "import_history"
@@ -43,8 +43,14 @@ DESCRIPTIONS = {
     "view": "`full`: every field, also those that are null. `brief`: what an agent acts on, "
     "without empty fields; cast the answer to its `Brief…` type.",
 }
+# Fields that may be null, but never are where a program uses them: a store answers with its memory,
+# unless the agent is frozen or the words only take something back.
+ALWAYS_THERE = {("StoreAnswer", "memory")}
 # The service takes some parameters under a second name too, for callers by hand.
 ALIAS = "Another name for "
+OTHER_NAME = re.compile(r" Also taken as `\w+`\.")
+# A time of a request.
+TIME_FORMAT = "date-or-time"
 
 
 @dataclass(frozen=True)
@@ -193,20 +199,22 @@ class Document:
         return f"{name} | str" if is_input and is_choice else name
 
     def _join_types(self, schemas: list[Schema], *, is_input: bool) -> str:
-        if is_input and any(one.get("format") == "date-time" for one in schemas):
-            return "Time | None" if {"type": "null"} in schemas else "Time"
         types = [self.find_type(one, is_input=is_input) for one in schemas]
         return " | ".join(dict.fromkeys(" | ".join(types).split(" | ")))
 
     def _name_plain(self, schema: Schema, *, is_input: bool) -> str:
         match schema.get("type"):
+            case [*kinds]:
+                return self._join_types(
+                    [{**schema, "type": kind} for kind in kinds], is_input=is_input
+                )
             case "array":
                 items = self.find_type(schema.get("items", {}), is_input=is_input)
                 return f"Sequence[{items}]" if is_input else f"list[{items}]"
             case "object":
                 return self._name_mapping(schema, is_input=is_input)
             case "string":
-                return "Id" if is_input and schema.get("format") == "uuid" else "str"
+                return _FORMATS.get(schema.get("format", ""), "str") if is_input else "str"
             case kind:
                 return _PLAIN[kind]
 
@@ -217,6 +225,8 @@ class Document:
 
 
 _PLAIN = {"null": "None", "integer": "int", "number": "float", "boolean": "bool", None: "Any"}
+# What a caller may give for a text of this format.
+_FORMATS = {"uuid": "Id", TIME_FORMAT: "Time"}
 _LINES = Parameter(
     "lines",
     "lines",
@@ -240,7 +250,8 @@ def _get_name(reference: str) -> str:
 
 
 def _describe_parameter(description: str, schema: Schema) -> str:
-    """Return the description with the default of the service."""
+    """Return the description without the other name of the parameter, and with its default."""
+    description = OTHER_NAME.sub("", description)
     default = schema.get("default")
     if default in (None, [], False) or "efault" in description:
         return description
@@ -433,6 +444,8 @@ def _write_model(document: Document, name: str, *, is_input: bool) -> str:
     types = {}
     for field, found in schema["properties"].items():
         type_ = document.find_type(found, is_input=is_input)
+        if (name, field) in ALWAYS_THERE:
+            type_ = type_.removesuffix(" | None")
         types[field] = type_ if field in schema.get("required", []) else f"NotRequired[{type_}]"
     if any(map(keyword.iskeyword, types)):
         return _write_unspeakable_model(name, types, document)

@@ -16,7 +16,7 @@ router = APIRouter(prefix="/v1/actor", tags=["keys"], dependencies=[Depends(docu
     "",
     responses={200: {"model": ActorOut}, **document_problems(401, 403, 429, 500, 503)},
     response_model=None,
-    description="Who calls with this key, what the key allows, and until when.",
+    description="Read who calls with this key, what the key allows, and until when.",
 )
 async def get_actor(actor: ActorDep) -> Response:
     return respond_with_answer(ActorOut.from_actor(actor))

@@ -26,8 +26,8 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     responses={200: {"model": AgentsAnswer}},
     response_model=None,
     description=(
-        "Every agent that was ever written to, with how many memories it has and when it last "
-        "learnt something; of these, those that the key is for."
+        "List agents, with how many memories each has and when it last learnt something: all that "
+        "were ever written to and that the key is for."
     ),
 )
 async def list_agents(
@@ -51,7 +51,7 @@ async def list_agents(
     response_model=None,
 )
 async def get_agent(services: ServicesDep, agent_id: NamedAgentDep) -> Response:
-    """One agent."""
+    """Read an agent: its mode, its time zone, and how many memories it has."""
     async with begin_for_agent(services.engine, agent_id) as connection:
         row = await agents.find_agent(connection, agent_id)
     if row is None:
@@ -68,9 +68,9 @@ def _render_agent(row: Mapping[str, Any]) -> Response:
     responses={200: {"model": AgentOut}, **document_problems(*BODY, 409, 410)},
     response_model=None,
     description=(
-        "Choose what becomes of changes to this agent's memories, or the time zone in which the "
-        "dates in its words are read. In shadow mode changes become reviews; frozen, nothing is "
-        "written."
+        "Choose an agent's mode or time zone: what becomes of changes to its memories, and where "
+        "the dates in its words are read. In shadow mode changes become reviews; frozen, nothing "
+        "is written."
     ),
 )
 async def patch_agent(

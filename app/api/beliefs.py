@@ -24,8 +24,8 @@ MOST_BELIEFS = 2_000
     responses={200: {"model": BeliefsAnswer}, **document_problems(404)},
     response_model=None,
     description=(
-        "All that was ever believed of the chain in which a memory stands, on both axes of time: "
-        "what a picture of its past is drawn from. At each known time it shows what the history "
+        "Read all that was ever believed of a chain: what a picture of its past is drawn from, on "
+        "both axes of time. At each known time it shows what the history "
         "does. A temporary memory may change chains; each chain shows the time that it stood there."
     ),
 )

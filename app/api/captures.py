@@ -88,7 +88,7 @@ async def capture(
 async def list_captures(
     services: ServicesDep, agent: AgentDep, query: Annotated[CapturesQuery, Query()]
 ) -> Response:
-    """The calls that stored messages, newest first, and how far each is read."""
+    """List the calls that stored messages, newest first, and how far each is read."""
     async with begin_for_agent(services.engine, agent) as connection:
         rows = await captures.list_captures(
             connection,
@@ -115,7 +115,7 @@ async def get_capture(
     capture_id: CapturePath,
     view: ViewDep = View.FULL,
 ) -> Response:
-    """The messages of a call, how far they are read, and the facts of each."""
+    """Read the messages of a call, how far they are read, and the facts of each."""
     report = await services.captures.get_report(agent, capture_id)
     answer = CaptureAnswer.from_report(report, services.half_lives)
     return respond_with_answer(answer, view=view)
@@ -129,7 +129,7 @@ async def get_capture(
     },
     response_model=None,
     description=(
-        "Undo all that the facts of a capture did and that stands, newest first, all or none. Its "
+        "Undo what the facts of a capture did: all that stands, newest first, all or none. Its "
         "messages stay."
     ),
 )

@@ -31,10 +31,10 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
     responses=_ANSWER,
     response_model=None,
     description=(
-        "What holds now, by kind, most useful first, within a budget: constraints before all "
-        "others, never anything superseded. Then up to three open questions about what it shows, "
-        "which POST /v1/reviews/answers answers, and what was said about the query and became no "
-        "fact.\n"
+        "Fill a prompt with what holds now, within a budget: constraints first, then by kind, most "
+        "useful first, never anything superseded. Then up to three open questions about what it "
+        "shows, which POST /v1/reviews/answers answers, and what was said about the query and "
+        "became no fact.\n"
         "With `Accept: text/plain`, the text alone."
     ),
 )

@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1", tags=["operations"])
     responses={200: {"model": DoctorAnswer}},
     response_model=None,
     description=(
-        "Check all that is stored of this agent: chains, beliefs, the log replayed, links, "
+        "Check all that is stored of an agent: chains, beliefs, the log replayed, links, "
         "reviews, hashes, vectors, erasures."
     ),
 )

@@ -23,7 +23,7 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
     responses={200: {"model": ErasureAnswer}, **document_problems(*BODY, 404, *WRITE)},
     response_model=None,
     description=(
-        "Erase every version of a fact, a session, or everything of the agent: texts, vectors, "
+        "Erase a fact with all versions, a session, or an agent: texts, vectors, "
         "hashes, in the tables and in the log.\n"
         "\n"
         "Intervals stay, so that reads over the hole say `erased`. This cannot be undone."

@@ -50,8 +50,8 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     responses=_RESPONSES,
     response_model=None,
     description=(
-        "What happened to the agent, oldest first, in ids and without texts. Go on with `after`: "
-        "nothing is missed and nothing comes twice.\n"
+        "List what happened to an agent, oldest first, in ids and without texts. Go on with "
+        "`after`: nothing is missed and nothing comes twice.\n"
         "\n"
         "`wait` holds the request open until there is an event. With `Accept: text/event-stream` "
         "the answer is a stream of server-sent events that goes on after `Last-Event-ID`. 410 if "

@@ -11,16 +11,20 @@ from fastapi.openapi.models import Example
 
 Examples = dict[str, Example]
 
+_ANSWERS = Path(__file__).parent / "answer_examples.json"
+
 
 def _make_example(summary: str, value: Any) -> Example:
     return Example(summary=summary, value=value)
 
 
-# What a service answered to "I live in Porto", by status: the first time, the second, and to a
-# frozen agent.
-STORE_ANSWERS: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "answer_examples.json").read_text("utf-8")
-)
+def load_answers() -> dict[str, Any]:
+    """Return what a service answered: examples by the id of the operation, status and name.
+
+    `problem` is the example of an error.
+    """
+    answers: dict[str, Any] = json.loads(_ANSWERS.read_text("utf-8"))
+    return answers
 
 
 NEW_WEBHOOK: Examples = {
@@ -43,6 +47,7 @@ STORE: Examples = {
             "category": "tooling",
             "key": "editor",
             "value": "Vim",
+            "valid_from": "2025-03-01",
         },
     ),
     "change": _make_example(

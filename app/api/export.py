@@ -75,7 +75,7 @@ class ExportStream(StreamingResponse):
     responses=_EXPORT,
     response_class=StreamingResponse,
     description=(
-        "Export everything of the agent, as it is at one moment: memories with what was ever "
+        "Export everything of an agent, as it is at one moment: memories with what was ever "
         "believed of them, the log, relationships and\n"
         "reviews. `POST /v1/import` of it into an empty agent, here or elsewhere, gives an agent "
         "that answers the same on both axes and\n"

@@ -7,6 +7,9 @@ stands.
 from collections.abc import Iterator
 from typing import Any
 
+from app.api.schemas.fields import OTHER_NAMES
+from app.api.times import TIME_FORMAT
+
 _SLOT = "part of the slot (entity, category, key), which holds one value at a time"
 
 WORDS = {
@@ -53,7 +56,7 @@ WORDS = {
     "operation": "What was done: ADD, UPDATE, NOOP and so on.",
     "pending": "How many reviews wait.",
     "project": "The project it belongs to, by name.",
-    "query": "What to search for, in words. `q` means the same.",
+    "query": "What to search for, in words.",
     "reason": "Why, for people and for the log.",
     "reasoning": "The reasons in words.",
     "received_at": "When it arrived.",
@@ -117,6 +120,24 @@ def _describe(described: dict[str, Any], place: str, name: str) -> None:
     words = WORDS.get(f"{place}.{name}") or WORDS.get(name)
     if words and not described.get("description"):
         described["description"] = words
+
+
+def note_other_names(document: dict[str, Any]) -> None:
+    """Say of each field of a request under which other name it is taken."""
+    inputs = [
+        (parameter["name"], parameter)
+        for route in iterate_routes(document)
+        for parameter in route.get("parameters", [])
+        if parameter["in"] == "query"
+    ]
+    for schema_name, schema in document["components"]["schemas"].items():
+        for name, field in schema.get("properties", {}).items():
+            if schema_name.endswith("Request") or field.get("format") == TIME_FORMAT:
+                inputs.append((name, field))
+    others = {name: other for other, name in OTHER_NAMES.items()}
+    for name, described in inputs:
+        if name in others:
+            described["description"] += f" Also taken as `{others[name]}`."
 
 
 def iterate_routes(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

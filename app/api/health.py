@@ -104,7 +104,7 @@ async def root(request: Request) -> RedirectResponse:
 @router.head("/livez", include_in_schema=False)
 @router.get("/livez")
 async def livez() -> Health:
-    """The process answers. Never touches the database."""
+    """Check that the process answers. The database is not touched."""
     return Health(status="ok")
 
 
@@ -114,9 +114,10 @@ async def livez() -> Health:
     response_model=Ready,
     responses=document_problems(500, 503),
     description=(
-        "The database answers within two seconds and takes writes, its vectors are of this "
-        "service's model, requests move on, and the process is not about to end. Read replicas "
-        "are listed, the model is named with its trouble, and neither makes the service unready."
+        "Check that the service can serve: the database answers within two seconds and takes "
+        "writes, its vectors are of this service's model, requests move on, and the process is not "
+        "about to end. Read replicas are listed, the model is named with its trouble, and neither "
+        "makes the service unready."
     ),
 )
 async def readyz(request: Request, services: ServicesDep) -> Ready | Response:
@@ -154,8 +155,8 @@ _METRICS: dict[int | str, dict[str, Any]] = {
     responses=_METRICS | document_problems(401, 403, 429, 503),
     response_class=Response,
     description=(
-        "What all workers counted: requests, operations by relation and judge, calls to the model "
-        "and their tokens, the pool, the replicas, the queue. A key is needed only with "
+        "Read what all workers counted: requests, operations by relation and judge, calls to the "
+        "model and their tokens, the pool, the replicas, the queue. A key is needed only with "
         "PALIMPSEST_METRICS_NEED_KEY."
     ),
 )
@@ -169,5 +170,5 @@ async def metrics(services: ServicesDep) -> Response:
 
 @router.get("/version")
 async def version(services: ServicesDep) -> Version:
-    """The version of this service and of its encoder."""
+    """Read the version of this service and of its encoder."""
     return Version(version=__version__, encoder=services.encoder)

@@ -60,8 +60,8 @@ _ANSWER: Responses = {
     response_class=StreamingResponse,
     openapi_extra=_BODY,
     description=(
-        "Import versions with their own dates on both axes; or a native export (`GET /v1/export`), "
-        "known by its first line, into an agent\n"
+        "Import versions with their own dates on both axes, a line each; or a native export (`GET "
+        "/v1/export`), known by its first line, into an agent\n"
         "that holds nothing (else 409); its key needs `admin` too. A bad line\n"
         "is named by its number and nothing of the import is kept.\n"
         "\n"

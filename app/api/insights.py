@@ -42,8 +42,8 @@ _BUILDERS: dict[Section, Callable[[Rows], Any]] = {
     responses={200: {"model": InsightsAnswer}},
     response_model=None,
     description=(
-        "What keeps changing and who errs: churn, flip-flops, lives of values, retired and given "
-        "back, signals, stale constraints, lengths of\n"
+        "Report what keeps changing and which judges err: churn, flip-flops, lives of values, "
+        "retired and given back, signals, stale constraints, lengths of\n"
         "chains; each entry with ids to look at. A report: it changes nothing.\n"
         "A large agent, which has an index, is answered with what was counted lately: `counted_at` "
         "says when. With `since`, `until` or a `limit` above 100 it is counted now, and no more "

@@ -66,7 +66,7 @@ def _render_issued(issued: IssuedKey) -> Response:
 async def list_keys(
     services: ServicesDep, actor: ActorDep, query: Annotated[KeysQuery, Query()]
 ) -> Response:
-    """The keys that may do no more than the key of this call, without their secrets."""
+    """List keys that may do no more than the key of this call, without their secrets."""
     keys = await services.keys.list_keys(actor, limit=query.limit + 1, after=query.cursor or "")
     items = [KeyOut.from_key(key) for key in keys[: query.limit]]
     next_cursor = items[-1].id if len(keys) > query.limit else None

@@ -56,7 +56,7 @@ async def end_project(
     project: Annotated[Word, Path(openapi_examples=examples.PROJECT)],
     body: EndBody = None,
 ) -> Response:
-    """The same for a project and its memories with lifespan `project`."""
+    """End a project: the same, with its memories of lifespan `project`."""
     named = NamedLifespan(Lifespan.PROJECT, project)
     return await _end_named_lifespan(services.lifespans, caller, named, body or EndRequest())
 

@@ -35,7 +35,7 @@ router = APIRouter(prefix="/v1/log", tags=["log"])
     responses={200: {"model": LogAnswer}},
     response_model=None,
     description=(
-        "Every operation with what it read and wrote, newest first.\n"
+        "List operations with what each read and wrote, newest first.\n"
         "Only a null `next_cursor` says that the list ends. A page looks at no more than 10,000 "
         "operations. If few of them pass `operation`, `decided_by`, `actor` or `review`, it has "
         "fewer than `limit`, maybe none, and the next page goes on behind those."
@@ -70,7 +70,7 @@ async def list_log(
     response_model=None,
 )
 async def get_log_entry(services: ServicesDep, agent: AgentDep, log_id: LogPath) -> Response:
-    """One operation. 410 names the archive to which it was moved."""
+    """Read an operation. 410 names the archive to which it was moved."""
     async with begin_for_agent(services.engine, agent) as connection:
         row = await log_entries.find_log_entry(connection, agent, log_id)
         if row is None:

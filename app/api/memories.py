@@ -131,7 +131,6 @@ STORED: dict[int | str, dict[str, Any]] = {
     responses=STORED | document_problems(*BODY, 404, *WRITE),
     status_code=201,
     response_model=None,
-    openapi_extra={"x-order": 1},
     description=(
         "Store one fact in plain words. It is compared with what is known: what is known already "
         "is a NOOP, a change ends what it replaces, and what is not sure waits as a review. "
@@ -273,8 +272,8 @@ def _render_batch(
     responses={200: {"model": ListAnswer | BriefListAnswer}},
     response_model=None,
     description=(
-        "What holds, newest known or strongest first; by kind, slot, tags or session, at any point "
-        "on both axes.\n"
+        "List what holds, newest known or strongest first. By kind, slot, tags or session, at any "
+        "point on both axes.\n"
         "Only a null `next_cursor` says that a list ends. A page of a large agent, which has an "
         "index, looks at no more than 10,000 memories. If few of them pass the filters, it has "
         "fewer than `limit`, maybe none, and the next page goes on behind those."
@@ -313,7 +312,7 @@ async def get_memory(
     memory_id: MemoryPath,
     query: Annotated[MemoryQuery, Query()],
 ) -> Response:
-    """One version with its status at that moment. 404 where it was not known yet."""
+    """Read one version with its status at that moment. 404 where it was not known yet."""
     moment, memory = await services.search.get_memory(agent, memory_id, query.to_point())
     return respond_with_memory(memory, moment.as_of, services.half_lives, query.view)
 
@@ -324,7 +323,7 @@ async def get_memory(
     responses={200: {"model": HistoryAnswer | BriefHistoryAnswer}, **document_problems(404)},
     response_model=None,
     description=(
-        "The line of a memory, from any of its versions: oldest first, which one is current, and "
+        "Read all versions of a fact, from any of them. Oldest first, which one is current, and "
         "the operations. It follows supersessions into other chains, backwards and forwards, and "
         "`joints` says where.\n"
         "A history of more than 1,000 versions or operations, or of too many bytes, goes on behind "
@@ -368,7 +367,7 @@ async def amend(
     redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
-    """Correct metadata, `valid_from` or the stated end; never content."""
+    """Correct metadata, `valid_from` or the stated end, never content."""
     caller.rights.limit_trust(body.trust)
     render = partial(render_outcome, half_lives=services.half_lives, view=view, redacted=redacted)
     outcome = await services.explicit.amend(
@@ -394,7 +393,7 @@ async def supersede(
     redacted: RedactedDep,
     view: ViewDep = View.FULL,
 ) -> Response:
-    """Put new content in a memory's place, or declare a stored memory its successor (`by`)."""
+    """Replace a memory by new content, or by a stored memory (`by`)."""
     render = partial(render_outcome, half_lives=services.half_lives, view=view, redacted=redacted)
     call = caller.build_call(render)
     if body.by is not None:
@@ -415,8 +414,8 @@ async def supersede(
     },
     response_model=None,
     description=(
-        "End a memory without a successor: at a moment (default now), or as never true. Its "
-        "history stays."
+        "End a memory without a successor. It ends at a moment (default now), or was never true. "
+        "Its history stays."
     ),
 )
 async def retract(
@@ -451,8 +450,9 @@ async def _retract_memory(
     },
     response_model=None,
     description=(
-        "The same as retract, as of now: history and as-of reads still show it. With `erase=true` "
-        "its bytes go, and a receipt answers; the key then needs `erase` too."
+        "Retract a memory as of now, or erase it. History and as-of reads still show what was "
+        "retracted. With `erase=true` its bytes go, and a receipt answers; the key then needs "
+        "`erase` too."
     ),
 )
 async def delete(

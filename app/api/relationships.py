@@ -47,7 +47,7 @@ _LINKED: dict[int | str, dict[str, Any]] = {
     status_code=201,
     response_model=None,
     description=(
-        "Say what a memory is to another. Nothing ends by it. When one of the two ends later, the "
+        "Link a memory to another. Nothing ends by it. When one of the two ends later, the "
         "other says so in `stale_because`, where\n"
         f"the type is one of {', '.join(BINDING)}."
     ),
@@ -76,7 +76,7 @@ async def relationships(
     memory_id: MemoryPath,
     query: Annotated[LinksQuery, Query()],
 ) -> Response:
-    """What a memory is linked to, and what is linked to it, latest first."""
+    """List the links of a memory, in both directions, latest first."""
     known_at, after = query.locate_page()
     page = await services.reads.run(
         agent,

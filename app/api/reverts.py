@@ -61,8 +61,8 @@ async def revert(
     },
     response_model=None,
     description=(
-        "Undo every operation of a batch, an import, a session, a source, a judge or a time, or "
-        "those that are named, newest first, all or none."
+        "Undo many operations, newest first, all or none: those of a batch, an import, a session, "
+        "a source, a judge or a time, or those that are named."
     ),
 )
 async def revert_many(

@@ -77,8 +77,8 @@ _LEADS_TO = document_links("items/0/id", "review_id", "get_review", "accept", "r
     responses={200: {"model": ReviewsAnswer | BriefReviewsAnswer, "links": _LEADS_TO}},
     response_model=None,
     description=(
-        "What waits for a person, and what was decided, newest first. Reviews that waited too long "
-        "are closed, and logged, first."
+        "List what waits for a person, and what was decided, newest first. Reviews that waited too "
+        "long are closed, and logged, first."
     ),
 )
 async def list_reviews(
@@ -120,7 +120,7 @@ async def get_review(
     review_id: ReviewPath,
     view: ViewDep = View.FULL,
 ) -> Response:
-    """One review, with the memories it is about before and after accepting it now."""
+    """Read a review, with its memories before and after accepting it now."""
     async with begin_for_agent(services.engine, agent) as connection:
         row = await reviews.find_review_row(connection, agent, review_id)
         if row is None:
@@ -229,7 +229,10 @@ async def reject(
     decider: DeciderDep,
     body: Annotated[DecisionRequest | None, Body(openapi_examples=examples.DECISION)] = None,
 ) -> Response:
-    """Leave everything as it is. The decision is logged; rejecting again is the same as once."""
+    """Leave everything as it is, and close the review.
+
+    The decision is logged; rejecting again is the same as once.
+    """
     return await decider.reject_review(body or DecisionRequest())
 
 
@@ -307,8 +310,8 @@ async def answer_reviews(
     responses={200: {"model": ShadowReport}},
     response_model=None,
     description=(
-        "What would have changed, by relation, judge and confidence, with examples and how people "
-        "decided so far."
+        "Report what shadow mode would have changed: by relation, judge and confidence, with "
+        "examples and how people decided so far."
     ),
 )
 async def report(

@@ -27,7 +27,7 @@ router = APIRouter(prefix="/v1", tags=["recall"])
     responses={200: {"model": SearchAnswer | BriefSearchAnswer}, **document_problems(*BODY)},
     response_model=None,
     description=(
-        "The memories nearest to the query, best first: min(limit, live) of them, unless "
+        "Search memories, best match first. It finds min(limit, live) of them, unless "
         "`min_score` cuts some off. Mode `text` has those that share a word with the query. A "
         "`score` is the chance that the memory answers, beside the others that may."
     ),
@@ -53,7 +53,7 @@ async def search(
 async def search_by_get(
     services: ServicesDep, agent: AgentDep, query: Annotated[SearchQuery, Query()]
 ) -> Response:
-    """The memories nearest to `q`, best first, now or at any point on both axes of time."""
+    """Search memories by GET, best match first, now or at any point on both axes of time."""
     question = _build_question(query.q, query)
     hits = await services.search.search(agent, question, query.to_filters(), query.to_point())
     answer = SearchAnswer.from_hits(hits, query.sort, services.half_lives)
@@ -89,7 +89,7 @@ async def preference(
     key: Annotated[Word, Path(openapi_examples=examples.KEY)],
     query: PreferenceDep,
 ) -> Response:
-    """The value of a preference that holds at that moment."""
+    """Read the preference that holds at a moment."""
     moment, memory = await services.search.get_preference(
         agent, query.entity, category, key, query.to_point()
     )
@@ -108,7 +108,7 @@ async def preference_without_category(
     key: Annotated[Word, Path(openapi_examples=examples.LONE_KEY)],
     query: PreferenceDep,
 ) -> Response:
-    """The value of a preference that was stored without a category."""
+    """Read a preference that was stored without a category."""
     moment, memory = await services.search.get_preference(
         agent, query.entity, "", key, query.to_point()
     )

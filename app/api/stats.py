@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1/agents", tags=["agents"])
     responses={200: {"model": StatsOut}, **document_problems(404)},
     response_model=None,
     description=(
-        "An agent in numbers: memories by status, what holds and how strong it is, the log by "
+        "Count what an agent has: memories by status, what holds and how strong it is, the log by "
         "operation and judge, reviews. All numbers are those of `as_of`. Those of a large agent, "
         "which has an index, are a while old: the worker counts them now and then."
     ),

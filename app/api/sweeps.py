@@ -40,7 +40,7 @@ _FOLLOW = document_links("id", "sweep_id", "get_sweep", "cancel_sweep")
     responses={202: {"model": SweepOut, "links": _FOLLOW}, **document_problems(*BODY, *WRITE)},
     response_model=None,
     description=(
-        "Look at stored memories again, as stores would have: what contradicts something later "
+        "Look at stored memories again, as a store would: what contradicts something later "
         "ends, as far as rules, judges and caps allow.\n"
         "\n"
         "A worker does it; ask for the sweep to see how far it is. To undo it: `POST /v1/reverts` "
@@ -70,7 +70,7 @@ def _render_start(row: Mapping[str, Any]) -> Response:
 async def list_sweeps(
     services: ServicesDep, agent: AgentDep, query: Annotated[SweepsQuery, Query()]
 ) -> Response:
-    """The agent's sweeps, newest first, those started by the clock and after stores included."""
+    """List sweeps, newest first, those started by the clock and after stores included."""
     async with begin_for_agent(services.engine, agent) as connection:
         rows = await sweep_runs.list_sweeps(
             connection, agent, limit=query.limit + 1, after=decode_position(query.cursor)
@@ -86,7 +86,7 @@ async def list_sweeps(
     response_model=None,
 )
 async def get_sweep(services: ServicesDep, agent: AgentDep, sweep_id: SweepPath) -> Response:
-    """How far a sweep is, and what it found."""
+    """Read how far a sweep is, and what it found."""
     async with begin_for_agent(services.engine, agent) as connection:
         row = await sweep_runs.find_sweep(connection, agent, sweep_id)
     if row is None:

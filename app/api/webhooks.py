@@ -39,7 +39,7 @@ _LEADS_TO = document_links("id", "webhook_id", "get_webhook", "ping_webhook", "d
     responses={201: {"model": NewWebhookOut, "links": _LEADS_TO}, **document_problems(*BODY, 409)},
     response_model=None,
     description=(
-        "Have events sent to an address, from now on, signed as Standard Webhooks says. The secret "
+        "Send events to an address from now on, signed as Standard Webhooks says. The secret "
         "is shown only in this answer. The key of the call must be for the agents, and the webhook "
         "ends with it."
     ),
@@ -63,7 +63,7 @@ async def create_webhook(
 async def list_webhooks(
     services: ServicesDep, actor: ActorDep, query: Annotated[WebhooksQuery, Query()]
 ) -> Response:
-    """The webhooks for agents that the key of the call is for, without their secrets."""
+    """List webhooks of agents that the key of the call is for, without their secrets."""
     listed = await services.webhooks.list_webhooks(
         actor, limit=query.limit + 1, after=query.cursor or _BEGINNING
     )
@@ -78,7 +78,7 @@ async def list_webhooks(
     response_model=None,
 )
 async def get_webhook(services: ServicesDep, actor: ActorDep, webhook_id: WebhookPath) -> Response:
-    """A webhook, whether it works, and what became of its last messages."""
+    """Read a webhook, whether it works, and what became of its last messages."""
     state = await services.webhooks.get_webhook(actor, WebhookId(webhook_id))
     return respond_with_answer(WebhookWithDeliveriesOut.from_state(state))
 
@@ -115,7 +115,7 @@ async def ping_webhook(services: ServicesDep, actor: ActorDep, webhook_id: Webho
 async def enable_webhook(
     services: ServicesDep, actor: ActorDep, webhook_id: WebhookPath
 ) -> Response:
-    """Let a disabled webhook, or one that waits for its next try, go on at once. One that ended
+    """Let a webhook go on at once, if it is disabled or waits for its next try. One that ended
     with its key goes on with the key of the call."""
     webhook = await services.webhooks.enable_webhook(actor, WebhookId(webhook_id))
     return respond_with_answer(WebhookOut.from_webhook(webhook))

@@ -22,8 +22,8 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"])
     responses={200: {"model": WhyAnswer}, **document_problems(404)},
     response_model=None,
     description=(
-        "The story of one memory: what it replaced and what replaced it, who decided and why, what "
-        "was kept apart, reviews and reverts. At an\n"
+        "Tell the story of a memory: what it replaced and what replaced it, who decided and why, "
+        "what was kept apart, reviews and reverts. At an\n"
         "earlier `known_at`, nothing that came later is told."
     ),
 )

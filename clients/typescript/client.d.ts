@@ -8,7 +8,9 @@ type Routes<M extends Method> = {
 }[keyof paths];
 type Operation<R extends keyof paths, M extends Method> = NonNullable<paths[R][M]>;
 
-type Content<T> = T extends { content: infer C } ? C[keyof C] : never;
+type Content<T> = T extends { content: infer C }
+  ? C extends { "application/json": infer J } ? J : C[keyof C]
+  : never;
 type Success<O> = O extends { responses: infer A } ? Content<A[keyof A & (200 | 201 | 202)]> : never;
 
 type BriefName = keyof Schemas & `Brief${string}`;

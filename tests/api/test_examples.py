@@ -166,6 +166,8 @@ def test_every_example_works_as_pasted(client: httpx.Client, call: Pasted) -> No
     )
     assert response.is_success, response.text
     assert str(response.status_code) in call.route["responses"]
+    if call.path in {"/v1/search", "/v1/memories"} and "results" in response.text:
+        assert response.json()["results"], "the example finds nothing"
 
 
 def test_the_examples_of_a_store_tell_a_story_in_their_order(client: httpx.Client) -> None:

@@ -134,6 +134,15 @@ def test_invisible_characters_within_a_text_are_taken(client: httpx.Client, text
     assert store(client, text)["memory"]["content"] == text
 
 
+@pytest.mark.parametrize("details", ["", "{", "7", "[]", "null"])
+def test_details_that_are_no_object_are_refused_with_an_example(
+    client: httpx.Client, details: str
+) -> None:
+    answer = client.get("/v1/memories", params={"details": details})
+    detail = read_detail(answer, 422)
+    assert detail == 'details: must be a JSON object, such as {"ticket": 7}'
+
+
 def test_a_plus_that_became_a_blank_is_named(client: httpx.Client) -> None:
     refused = client.get("/v1/search?q=home&asOf=2025-06-01T10:00:00+02:00")
     assert "write it as %2B" in read_detail(refused, 422)

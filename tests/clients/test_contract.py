@@ -148,9 +148,9 @@ def test_each_schema_is_a_type_with_its_fields(name: str) -> None:
         assert set(getattr(models, name).__args__) == set(SCHEMAS[name]["enum"])
 
 
-def load_generator() -> ModuleType:
-    path = ROOT / "scripts" / "generate_client.py"
-    spec = importlib.util.spec_from_file_location("generate_client", path)
+def load_script(name: str) -> ModuleType:
+    path = ROOT / "scripts" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -159,6 +159,11 @@ def load_generator() -> ModuleType:
 
 
 def test_the_committed_modules_are_those_that_the_document_gives() -> None:
-    for name, text in load_generator().write_client().items():
+    for name, text in load_script("generate_client").write_client().items():
         committed = ROOT / "clients" / "python" / "palimpsest_client" / name
         assert committed.read_text() == text, "run `make clients`"
+
+
+def test_the_committed_types_of_typescript_are_those_that_the_document_gives() -> None:
+    types = load_script("generate_types")
+    assert types.TARGET.read_text() == types.write_types(), "run `make clients`"

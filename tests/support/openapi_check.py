@@ -27,6 +27,9 @@ def keeps_to_the_document(response: httpx.Response) -> None:
         return
     described = operation.responses.find_by_status_code(response.status_code)
     assert described, f"{operation.label}: {response.status_code} is not in the document"
+    if response.is_error:
+        named = f"`{response.status_code}`" in described.definition["description"]
+        assert named, f"{operation.label}: {response.status_code} is not named in the document"
     media = response.headers["content-type"].partition(";")[0]
     assert media in described.definition["content"], (
         f"{operation.label}: {response.status_code} as {media} is not in the document"

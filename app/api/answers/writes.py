@@ -126,8 +126,8 @@ class SupersededOut(AnswerBase):
 
 class WriteAnswer(AnswerBase):
     __doc__ = (
-        "What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it "
-        "is null."
+        "What a write did. On NOOP `memory` is the stored one that says it already; on DELETE the "
+        "one that says the end, or null."
     )
 
     operation: Operation | None = Field(

@@ -21,7 +21,6 @@ MessageText = Annotated[
     str,
     StringConstraints(max_length=MAX_MESSAGE),
     AfterValidator(check_text),
-    Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
 ]
 
 

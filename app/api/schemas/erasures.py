@@ -3,28 +3,14 @@
 from typing import Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, StrictBool, model_validator
+from pydantic import Field, StrictBool, model_validator
 
-from app.api.schemas.fields import (
-    StrictRequest,
-    Word,
-    build_schema_requirement,
-)
+from app.api.schemas.fields import StrictRequest, Word
 from app.services.erasures import ErasureScope
 
 
 class ErasureRequest(StrictRequest):
     """What to erase: exactly one of a chain, a session, the agent."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [
-                build_schema_requirement("chain_id"),
-                build_schema_requirement("session_id"),
-                build_schema_requirement("agent_id"),
-            ]
-        }
-    )
 
     chain_id: UUID | None = Field(
         None, description="A fact with all its versions: the id of its chain, or of any version."

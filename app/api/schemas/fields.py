@@ -21,7 +21,7 @@ from pydantic_core import from_json
 
 from app.domain.dates.zones import find_zone
 from app.domain.fact import MAX_DETAILS_DEPTH
-from app.domain.text import INVISIBLE, is_storable, is_visible
+from app.domain.text import is_storable, is_visible
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -105,11 +105,6 @@ def is_contradiction(one: object, other: object) -> bool:
     return one is not None and other is not None and one != other
 
 
-def build_schema_requirement(name: str) -> dict[str, Any]:
-    """Return the JSON schema of an object in which this field is present and not null."""
-    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
-
-
 def check_text(text: str) -> str:
     if not is_storable(text):
         raise ValueError("must not contain NUL characters or lone surrogates")
@@ -141,8 +136,14 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_details(text: Any) -> Any:
-    """Return the value of a query parameter. Raises ValueError if it is no JSON."""
-    return from_json(text) if isinstance(text, str) else text
+    """Return the object of a query parameter. Raises ValueError if it is no JSON object."""
+    try:
+        value = from_json(text) if isinstance(text, str) else text
+    except ValueError:
+        value = None
+    if isinstance(value, dict):
+        return value
+    raise ValueError('must be a JSON object, such as {"ticket": 7}')
 
 
 def _list_ids(value: Any) -> Any:
@@ -192,28 +193,20 @@ def _check_number(value: Any) -> Any:
     return value
 
 
-# The document gives texts a pattern: no NUL, and in a text that must not be blank at least one
-# character that is not trimmed away. U+0085 is trimmed, but is no space in a schema's patterns.
-_TEXT_SCHEMA = {"pattern": r"^[^\u0000]*$"}
-_WORDED_SCHEMA = {"pattern": rf"^[^\u0000]*[^\s\u0085\u0000{INVISIBLE}][^\u0000]*$"}
-
 Content = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CONTENT),
     AfterValidator(_check_worded),
-    Field(json_schema_extra=_WORDED_SCHEMA),
 ]
 Word = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
     AfterValidator(_check_worded),
-    Field(json_schema_extra=_WORDED_SCHEMA),
 ]
 OptionalWord = Annotated[
     str,
     StringConstraints(strip_whitespace=True, max_length=500),
     AfterValidator(check_text),
-    Field(json_schema_extra=_TEXT_SCHEMA),
 ]
 Splitting = Literal["auto", "off"]
 TimeZone = Annotated[str, AfterValidator(_check_timezone)]
@@ -223,21 +216,12 @@ Details = Annotated[dict[str, Any], AfterValidator(_check_details)]
 DetailsText = Annotated[
     Details,
     BeforeValidator(_parse_details),
-    WithJsonSchema({"type": "string", "contentMediaType": "application/json"}),
+    WithJsonSchema({"type": "string"}),
 ]
-_ID_SCHEMA = {"type": "string", "format": "uuid"}
 MemoryIds = Annotated[
     list[UUID],
     Field(min_length=1, max_length=MAX_LIST),
     BeforeValidator(_list_ids),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                _ID_SCHEMA,
-                {"type": "array", "items": _ID_SCHEMA, "minItems": 1, "maxItems": MAX_LIST},
-            ]
-        }
-    ),
 ]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 PageSize = Annotated[int, Field(ge=1, le=MAX_LIMIT)]

@@ -20,7 +20,6 @@ from app.api.schemas.fields import (
     Word,
     Words,
     build_from_fields,
-    build_schema_requirement,
     is_contradiction,
 )
 from app.api.times import SpokenTime, Time
@@ -162,19 +161,14 @@ class StoreRequest(FactFields):
 class BatchRequest(StrictRequest):
     __doc__ = (
         "Facts to store in order. Each item is a store request; one that cannot be stored fails "
-        "alone unless `atomic`."
+        "alone unless `atomic`. An item takes no `dry_run`."
     )
 
     items: Annotated[
         list[
             Annotated[
                 Any,
-                WithJsonSchema(
-                    {
-                        "$ref": "#/components/schemas/StoreRequest",
-                        "properties": {"dry_run": {"const": False}},
-                    }
-                ),
+                WithJsonSchema({"$ref": "#/components/schemas/StoreRequest"}),
             ]
         ],
         Field(min_length=1, max_length=MAX_ITEMS),
@@ -191,16 +185,7 @@ class BatchRequest(StrictRequest):
 
 
 class SupersedeRequest(FactFields):
-    """What takes a memory's place: new `content`, or `by` the id of a stored memory."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [
-                build_schema_requirement("content"),
-                build_schema_requirement("by") | {"maxProperties": 1},
-            ]
-        }
-    )
+    """What takes a memory's place: new `content`, or `by` alone, the id of a stored memory."""
 
     content: Content | None = None  # type: ignore[assignment]  # here it may be left out, for `by`
     by: UUID | None = Field(
@@ -296,16 +281,7 @@ class FilterFields(StrictRequest):
 
 
 class RetractRequest(StrictRequest):
-    """How a memory ends without a successor."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [
-                {"properties": {"at": {"type": "null"}}},
-                {"properties": {"never_true": {"const": False}}},
-            ]
-        }
-    )
+    """How a memory ends without a successor: `at` a time, or as `never_true`."""
 
     at: Time | None = Field(default=None, description="When it stopped being true. Default: now.")
     reason: Content | None = None

@@ -4,9 +4,9 @@ from dataclasses import fields, replace
 from typing import Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, StrictBool, model_validator
+from pydantic import Field, StrictBool, model_validator
 
-from app.api.schemas.fields import StrictRequest, Word, build_from_fields, build_schema_requirement
+from app.api.schemas.fields import StrictRequest, Word, build_from_fields
 from app.api.times import Time
 from app.domain.actor import name_sweep
 from app.domain.relation import Judge, Operation
@@ -31,12 +31,8 @@ _CRITERIA = (*(field.name for field in fields(Selection)), "sweep_id")
 
 class RevertsRequest(StrictRequest):
     __doc__ = (
-        "Which operations to undo, all criteria together; those that were undone before are left "
-        "out."
-    )
-
-    model_config = ConfigDict(
-        json_schema_extra={"anyOf": [build_schema_requirement(name) for name in _CRITERIA]}
+        "Which operations to undo: those that meet all criteria, of which one at least is needed. "
+        "Those that were undone before are left out."
     )
 
     log_ids: list[UUID] | None = Field(

@@ -1,7 +1,7 @@
 """Anthropic's memory tool on Palimpsest: files kept as facts, where every edit is a version.
 
 >>> tool = PalimpsestMemoryTool(Client())
->>> anthropic.beta.messages.run_tools(..., tools=[tool])
+>>> anthropic.beta.messages.tool_runner(..., tools=[tool])
 """
 
 from palimpsest_anthropic_memory.tool import AsyncPalimpsestMemoryTool, PalimpsestMemoryTool

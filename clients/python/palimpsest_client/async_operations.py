@@ -131,7 +131,7 @@ class AsyncOperations:
         said_at: Time | None = None,
         valid_from: Time | None = None,
         valid_until: Time | None = None,
-        supersedes: Id | Sequence[Id] | None = None,
+        supersedes: Sequence[Id] | None = None,
         classify: bool | Classify | str | None = None,
         read_dates: bool | None = None,
         split: Literal["auto", "off"] | str | None = None,
@@ -229,16 +229,6 @@ class AsyncOperations:
     def list_memories(
         self,
         *,
-        kind: Kind | str | None = None,
-        entity: str | None = None,
-        category: str | None = None,
-        key: str | None = None,
-        session_id: str | None = None,
-        project: str | None = None,
-        said_in: Id | None = None,
-        tags_any: Sequence[str] | None = None,
-        tags_all: Sequence[str] | None = None,
-        min_importance: float | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
         view: View | str | None = None,
@@ -250,27 +240,24 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
         exact: bool | None = None,
+        kind: Kind | str | None = None,
+        entity: str | None = None,
+        category: str | None = None,
+        key: str | None = None,
+        session_id: str | None = None,
+        project: str | None = None,
+        said_in: Id | None = None,
+        tags_any: Sequence[str] | None = None,
+        tags_all: Sequence[str] | None = None,
+        min_importance: float | None = None,
     ) -> AsyncPages[ListAnswer, MemoryOut]:
-        """What holds, newest known or strongest first; by kind, slot, tags or session, at any
+        """List what holds, newest known or strongest first. By kind, slot, tags or session, at any
         point on both axes. Only a null `next_cursor` says that a list ends. A page of a large
         agent, which has an index, looks at no more than 10,000 memories. If few of them pass
         the filters, it has fewer than `limit`, maybe none, and the next page goes on behind
         those.
 
         Args:
-            kind: What sort of statement: fact, preference, decision or constraint.
-            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
-                key), which holds one value at a time.
-            category: The area of the key, such as `tooling`; part of the slot (entity,
-                category, key), which holds one value at a time. Empty: none.
-            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
-                which holds one value at a time.
-            session_id: The session (conversation) in which it was said.
-            project: The project it belongs to, by name.
-            said_in: The facts that were split from one sentence.
-            tags_any: Only memories with at least one of these tags.
-            tags_all: Only memories with all of these tags.
-            min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
@@ -287,6 +274,19 @@ class AsyncOperations:
             exact: Look at every memory until the page is full, and sort by the strengths of
                 now, even if the agent has an index. An agent without one is always listed like
                 that.
+            kind: What sort of statement: fact, preference, decision or constraint.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
+            session_id: The session (conversation) in which it was said.
+            project: The project it belongs to, by name.
+            said_in: The facts that were split from one sentence.
+            tags_any: Only memories with at least one of these tags.
+            tags_all: Only memories with all of these tags.
+            min_importance: Only memories of at least this importance, 0 to 1.
         """
         return AsyncPages(
             self._call,
@@ -294,16 +294,6 @@ class AsyncOperations:
                 "GET",
                 "/v1/memories",
                 query={
-                    "kind": kind,
-                    "entity": entity,
-                    "category": category,
-                    "key": key,
-                    "session_id": session_id,
-                    "project": project,
-                    "said_in": said_in,
-                    "tags_any": tags_any,
-                    "tags_all": tags_all,
-                    "min_importance": min_importance,
                     "as_of": as_of,
                     "known_at": known_at,
                     "view": view,
@@ -315,6 +305,16 @@ class AsyncOperations:
                     "limit": limit,
                     "cursor": cursor,
                     "exact": exact,
+                    "kind": kind,
+                    "entity": entity,
+                    "category": category,
+                    "key": key,
+                    "session_id": session_id,
+                    "project": project,
+                    "said_in": said_in,
+                    "tags_any": tags_any,
+                    "tags_all": tags_all,
+                    "min_importance": min_importance,
                 },
                 is_read=True,
             ),
@@ -364,7 +364,7 @@ class AsyncOperations:
         known_at: Time | None = None,
         view: View | str | None = None,
     ) -> MemoryOut:
-        """One version with its status at that moment. 404 where it was not known yet.
+        """Read one version with its status at that moment. 404 where it was not known yet.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
@@ -407,7 +407,7 @@ class AsyncOperations:
         idempotency_key: str | None = None,
         if_match: str | None = None,
     ) -> WriteAnswer:
-        """Correct metadata, `valid_from` or the stated end; never content.
+        """Correct metadata, `valid_from` or the stated end, never content.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
@@ -474,8 +474,9 @@ class AsyncOperations:
         idempotency_key: str | None = None,
         if_match: str | None = None,
     ) -> WriteAnswer | ErasureAnswer:
-        """The same as retract, as of now: history and as-of reads still show it. With `erase=true`
-        its bytes go, and a receipt answers; the key then needs `erase` too.
+        """Retract a memory as of now, or erase it. History and as-of reads still show what was
+        retracted. With `erase=true` its bytes go, and a receipt answers; the key then needs
+        `erase` too.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
@@ -509,7 +510,7 @@ class AsyncOperations:
         view: View | str | None = None,
         cursor: str | None = None,
     ) -> AsyncPages[HistoryAnswer, MemoryOut]:
-        """The line of a memory, from any of its versions: oldest first, which one is current, and
+        """Read all versions of a fact, from any of them. Oldest first, which one is current, and
         the operations. It follows supersessions into other chains, backwards and forwards, and
         `joints` says where. A history of more than 1,000 versions or operations, or of too many
         bytes, goes on behind `next_cursor`. It reaches at most 10,000 other chains in each
@@ -568,7 +569,7 @@ class AsyncOperations:
         idempotency_key: str | None = None,
         if_match: str | None = None,
     ) -> WriteAnswer:
-        """Put new content in a memory's place, or declare a stored memory its successor (`by`).
+        """Replace a memory by new content, or by a stored memory (`by`).
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
@@ -659,8 +660,8 @@ class AsyncOperations:
         idempotency_key: str | None = None,
         if_match: str | None = None,
     ) -> WriteAnswer:
-        """End a memory without a successor: at a moment (default now), or as never true. Its
-        history stays.
+        """End a memory without a successor. It ends at a moment (default now), or was never true.
+        Its history stays.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
@@ -690,7 +691,7 @@ class AsyncOperations:
     async def why_memory(
         self, memory_id: Id, *, as_of: Time | None = None, known_at: Time | None = None
     ) -> WhyAnswer:
-        """The story of one memory: what it replaced and what replaced it, who decided and why,
+        """Tell the story of a memory: what it replaced and what replaced it, who decided and why,
         what was kept apart, reviews and reverts. At an earlier `known_at`, nothing that came
         later is told.
 
@@ -712,10 +713,9 @@ class AsyncOperations:
         return answer
 
     async def beliefs(self, memory_id: Id) -> BeliefsAnswer:
-        """All that was ever believed of the chain in which a memory stands, on both axes of time:
-        what a picture of its past is drawn from. At each known time it shows what the history
-        does. A temporary memory may change chains; each chain shows the time that it stood
-        there.
+        """Read all that was ever believed of a chain: what a picture of its past is drawn from, on
+        both axes of time. At each known time it shows what the history does. A temporary memory
+        may change chains; each chain shows the time that it stood there.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
@@ -734,9 +734,9 @@ class AsyncOperations:
         *,
         idempotency_key: str | None = None,
     ) -> LinkAnswer:
-        """Say what a memory is to another. Nothing ends by it. When one of the two ends later, the
-        other says so in `stale_because`, where the type is one of merged_into, expands,
-        sequential, causes, enables, references.
+        """Link a memory to another. Nothing ends by it. When one of the two ends later, the other
+        says so in `stale_because`, where the type is one of merged_into, expands, sequential,
+        causes, enables, references.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
@@ -766,7 +766,7 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> AsyncPages[RelationshipsAnswer, RelationshipOut]:
-        """What a memory is linked to, and what is linked to it, latest first.
+        """List the links of a memory, in both directions, latest first.
 
         Args:
             memory_id: `id` of a memory: paste one from the answer to a store, a list or a
@@ -815,9 +815,9 @@ class AsyncOperations:
         exact: bool | None = None,
         read_dates: bool | None = None,
     ) -> SearchAnswer:
-        """The memories nearest to the query, best first: min(limit, live) of them, unless
-        `min_score` cuts some off. Mode `text` has those that share a word with the query. A
-        `score` is the chance that the memory answers, beside the others that may.
+        """Search memories, best match first. It finds min(limit, live) of them, unless `min_score`
+        cuts some off. Mode `text` has those that share a word with the query. A `score` is the
+        chance that the memory answers, beside the others that may.
 
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
@@ -835,7 +835,7 @@ class AsyncOperations:
             tags_any: Only memories with at least one of these tags.
             tags_all: Only memories with all of these tags.
             min_importance: Only memories of at least this importance, 0 to 1.
-            query: What to search for, in words. `q` means the same.
+            query: What to search for, in words.
             details: Only memories whose `details` hold all of this, nested too; of a list, some
                 of its values.
             limit: How many entries at most. Default: 10.
@@ -896,16 +896,6 @@ class AsyncOperations:
         self,
         q: str,
         *,
-        kind: Kind | str | None = None,
-        entity: str | None = None,
-        category: str | None = None,
-        key: str | None = None,
-        session_id: str | None = None,
-        project: str | None = None,
-        said_in: Id | None = None,
-        tags_any: Sequence[str] | None = None,
-        tags_all: Sequence[str] | None = None,
-        min_importance: float | None = None,
         as_of: Time | None = None,
         known_at: Time | None = None,
         view: View | str | None = None,
@@ -919,23 +909,21 @@ class AsyncOperations:
         sort: Literal["score", "strength"] | str | None = None,
         exact: bool | None = None,
         read_dates: bool | None = None,
+        kind: Kind | str | None = None,
+        entity: str | None = None,
+        category: str | None = None,
+        key: str | None = None,
+        session_id: str | None = None,
+        project: str | None = None,
+        said_in: Id | None = None,
+        tags_any: Sequence[str] | None = None,
+        tags_all: Sequence[str] | None = None,
+        min_importance: float | None = None,
     ) -> SearchAnswer:
-        """The memories nearest to `q`, best first, now or at any point on both axes of time.
+        """Search memories by GET, best match first, now or at any point on both axes of time.
 
         Args:
-            kind: What sort of statement: fact, preference, decision or constraint.
-            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
-                key), which holds one value at a time.
-            category: The area of the key, such as `tooling`; part of the slot (entity,
-                category, key), which holds one value at a time. Empty: none.
-            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
-                which holds one value at a time.
-            session_id: The session (conversation) in which it was said.
-            project: The project it belongs to, by name.
-            said_in: The facts that were split from one sentence.
-            tags_any: Only memories with at least one of these tags.
-            tags_all: Only memories with all of these tags.
-            min_importance: Only memories of at least this importance, 0 to 1.
+            q: What to search for.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
@@ -943,7 +931,6 @@ class AsyncOperations:
             details: Only memories whose `details` hold all of this, nested too; of a list, some
                 of its values. As JSON: `{"ticket": 7}`.
             include_superseded: Every version, not only what holds.
-            q: What to search for.
             limit: How many items a page has.
             mode: How to search: by meaning (`vector`), by words (`text`), or by both. Default:
                 hybrid.
@@ -959,12 +946,39 @@ class AsyncOperations:
                 that the question asks about: what held then is searched too, and comes first,
                 above all what began or ended then. The answer shows the `window`. Only
                 questions about the present are read so. Default: True.
+            kind: What sort of statement: fact, preference, decision or constraint.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
+            session_id: The session (conversation) in which it was said.
+            project: The project it belongs to, by name.
+            said_in: The facts that were split from one sentence.
+            tags_any: Only memories with at least one of these tags.
+            tags_all: Only memories with all of these tags.
+            min_importance: Only memories of at least this importance, 0 to 1.
         """
         answer: SearchAnswer = await self._call(
             Request(
                 "GET",
                 "/v1/search",
                 query={
+                    "q": q,
+                    "as_of": as_of,
+                    "known_at": known_at,
+                    "view": view,
+                    "details": details,
+                    "include_superseded": include_superseded,
+                    "limit": limit,
+                    "mode": mode,
+                    "min_score": min_score,
+                    "focus": focus,
+                    "include": include,
+                    "sort": sort,
+                    "exact": exact,
+                    "read_dates": read_dates,
                     "kind": kind,
                     "entity": entity,
                     "category": category,
@@ -975,20 +989,6 @@ class AsyncOperations:
                     "tags_any": tags_any,
                     "tags_all": tags_all,
                     "min_importance": min_importance,
-                    "as_of": as_of,
-                    "known_at": known_at,
-                    "view": view,
-                    "details": details,
-                    "include_superseded": include_superseded,
-                    "q": q,
-                    "limit": limit,
-                    "mode": mode,
-                    "min_score": min_score,
-                    "focus": focus,
-                    "include": include,
-                    "sort": sort,
-                    "exact": exact,
-                    "read_dates": read_dates,
                 },
                 is_read=True,
             )
@@ -1005,7 +1005,7 @@ class AsyncOperations:
         view: View | str | None = None,
         entity: str | None = None,
     ) -> MemoryOut:
-        """The value of a preference that holds at that moment.
+        """Read the preference that holds at a moment.
 
         Args:
             category: The area of the key, such as `tooling`; part of the slot (entity,
@@ -1042,7 +1042,7 @@ class AsyncOperations:
         view: View | str | None = None,
         entity: str | None = None,
     ) -> MemoryOut:
-        """The value of a preference that was stored without a category.
+        """Read a preference that was stored without a category.
 
         Args:
             key: Which attribute, such as `editor`; part of the slot (entity, category, key),
@@ -1068,6 +1068,14 @@ class AsyncOperations:
     async def context(
         self,
         *,
+        as_of: Time | None = None,
+        known_at: Time | None = None,
+        view: View | str | None = None,
+        query: str | None = None,
+        budget_tokens: int | None = None,
+        focus: bool | None = None,
+        questions: bool | None = None,
+        talk: bool | None = None,
         kind: Kind | str | None = None,
         entity: str | None = None,
         category: str | None = None,
@@ -1078,34 +1086,13 @@ class AsyncOperations:
         tags_any: Sequence[str] | None = None,
         tags_all: Sequence[str] | None = None,
         min_importance: float | None = None,
-        as_of: Time | None = None,
-        known_at: Time | None = None,
-        view: View | str | None = None,
-        query: str | None = None,
-        budget_tokens: int | None = None,
-        focus: bool | None = None,
-        questions: bool | None = None,
-        talk: bool | None = None,
     ) -> ContextAnswer:
-        """What holds now, by kind, most useful first, within a budget: constraints before all
-        others, never anything superseded. Then up to three open questions about what it shows,
-        which POST /v1/reviews/answers answers, and what was said about the query and became no
-        fact. With `Accept: text/plain`, the text alone.
+        """Fill a prompt with what holds now, within a budget: constraints first, then by kind,
+        most useful first, never anything superseded. Then up to three open questions about what
+        it shows, which POST /v1/reviews/answers answers, and what was said about the query and
+        became no fact. With `Accept: text/plain`, the text alone.
 
         Args:
-            kind: What sort of statement: fact, preference, decision or constraint.
-            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
-                key), which holds one value at a time.
-            category: The area of the key, such as `tooling`; part of the slot (entity,
-                category, key), which holds one value at a time. Empty: none.
-            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
-                which holds one value at a time.
-            session_id: The session (conversation) in which it was said.
-            project: The project it belongs to, by name.
-            said_in: The facts that were split from one sentence.
-            tags_any: Only memories with at least one of these tags.
-            tags_all: Only memories with all of these tags.
-            min_importance: Only memories of at least this importance, 0 to 1.
             as_of: What was true at that time. Default: now.
             known_at: As far as was known at that time. Default: all that is known.
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
@@ -1120,12 +1107,33 @@ class AsyncOperations:
                 True.
             talk: End the text with up to three messages that are likely about the query and
                 became no fact, if the budget has room. Default: True.
+            kind: What sort of statement: fact, preference, decision or constraint.
+            entity: Who or what it is about, such as `user`; part of the slot (entity, category,
+                key), which holds one value at a time.
+            category: The area of the key, such as `tooling`; part of the slot (entity,
+                category, key), which holds one value at a time. Empty: none.
+            key: Which attribute, such as `editor`; part of the slot (entity, category, key),
+                which holds one value at a time.
+            session_id: The session (conversation) in which it was said.
+            project: The project it belongs to, by name.
+            said_in: The facts that were split from one sentence.
+            tags_any: Only memories with at least one of these tags.
+            tags_all: Only memories with all of these tags.
+            min_importance: Only memories of at least this importance, 0 to 1.
         """
         answer: ContextAnswer = await self._call(
             Request(
                 "GET",
                 "/v1/context",
                 query={
+                    "as_of": as_of,
+                    "known_at": known_at,
+                    "view": view,
+                    "query": query,
+                    "budget_tokens": budget_tokens,
+                    "focus": focus,
+                    "questions": questions,
+                    "talk": talk,
                     "kind": kind,
                     "entity": entity,
                     "category": category,
@@ -1136,14 +1144,6 @@ class AsyncOperations:
                     "tags_any": tags_any,
                     "tags_all": tags_all,
                     "min_importance": min_importance,
-                    "as_of": as_of,
-                    "known_at": known_at,
-                    "view": view,
-                    "query": query,
-                    "budget_tokens": budget_tokens,
-                    "focus": focus,
-                    "questions": questions,
-                    "talk": talk,
                 },
                 is_read=True,
             )
@@ -1210,21 +1210,21 @@ class AsyncOperations:
     def list_captures(
         self,
         *,
-        session_id: str | None = None,
         state: CaptureState | str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         view: View | str | None = None,
+        session_id: str | None = None,
     ) -> AsyncPages[CapturesAnswer, ListedCapture]:
-        """The calls that stored messages, newest first, and how far each is read.
+        """List the calls that stored messages, newest first, and how far each is read.
 
         Args:
-            session_id: The session (conversation) in which it was said.
             state: How it stands.
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
                 without empty fields; cast the answer to its `Brief…` type.
+            session_id: The session (conversation) in which it was said.
         """
         return AsyncPages(
             self._call,
@@ -1232,11 +1232,11 @@ class AsyncOperations:
                 "GET",
                 "/v1/captures",
                 query={
-                    "session_id": session_id,
                     "state": state,
                     "limit": limit,
                     "cursor": cursor,
                     "view": view,
+                    "session_id": session_id,
                 },
                 is_read=True,
             ),
@@ -1244,7 +1244,7 @@ class AsyncOperations:
         )
 
     async def get_capture(self, capture_id: Id, *, view: View | str | None = None) -> CaptureAnswer:
-        """The messages of a call, how far they are read, and the facts of each.
+        """Read the messages of a call, how far they are read, and the facts of each.
 
         Args:
             capture_id: `capture_id`: paste one from the answer to POST /v1/messages, or a list.
@@ -1267,7 +1267,7 @@ class AsyncOperations:
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> RevertsAnswer:
-        """Undo all that the facts of a capture did and that stands, newest first, all or none. Its
+        """Undo what the facts of a capture did: all that stands, newest first, all or none. Its
         messages stay.
 
         Args:
@@ -1303,8 +1303,8 @@ class AsyncOperations:
         cursor: str | None = None,
         view: View | str | None = None,
     ) -> AsyncPages[ReviewsAnswer, ReviewOut]:
-        """What waits for a person, and what was decided, newest first. Reviews that waited too
-        long are closed, and logged, first.
+        """List what waits for a person, and what was decided, newest first. Reviews that waited
+        too long are closed, and logged, first.
 
         Args:
             source: Where it comes from, such as a file or a tool.
@@ -1338,7 +1338,7 @@ class AsyncOperations:
         )
 
     async def get_review(self, review_id: Id, *, view: View | str | None = None) -> ReviewDetailOut:
-        """One review, with the memories it is about before and after accepting it now.
+        """Read a review, with its memories before and after accepting it now.
 
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
@@ -1395,7 +1395,8 @@ class AsyncOperations:
         note: str | None = None,
         idempotency_key: str | None = None,
     ) -> WriteAnswer:
-        """Leave everything as it is. The decision is logged; rejecting again is the same as once.
+        """Leave everything as it is, and close the review. The decision is logged; rejecting again
+        is the same as once.
 
         Args:
             review_id: `id` of a review: paste `review_id` from the answer to a store, or an
@@ -1493,8 +1494,8 @@ class AsyncOperations:
         return answer
 
     async def report(self, *, since: Time | None = None) -> ShadowReport:
-        """What would have changed, by relation, judge and confidence, with examples and how people
-        decided so far.
+        """Report what shadow mode would have changed: by relation, judge and confidence, with
+        examples and how people decided so far.
 
         Args:
             since: Only proposals from then on.
@@ -1511,14 +1512,14 @@ class AsyncOperations:
         memory_id: Id | None = None,
         decided_by: Judge | str | None = None,
         actor: str | None = None,
-        session_id: str | None = None,
         review: ReviewSource | str | None = None,
         since: Time | None = None,
         until: Time | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        session_id: str | None = None,
     ) -> AsyncPages[LogAnswer, LogEntryOut]:
-        """Every operation with what it read and wrote, newest first. Only a null `next_cursor`
+        """List operations with what each read and wrote, newest first. Only a null `next_cursor`
         says that the list ends. A page looks at no more than 10,000 operations. If few of them
         pass `operation`, `decided_by`, `actor` or `review`, it has fewer than `limit`, maybe
         none, and the next page goes on behind those.
@@ -1528,12 +1529,12 @@ class AsyncOperations:
             memory_id: Operations that wrote or changed this memory.
             decided_by: Only operations that this judge decided.
             actor: Operations that this actor wrote: the `actor` of another operation.
-            session_id: Only operations of this session.
             review: Operations that left a review for this reason: shadow, for example.
             since: Only operations known from then on.
             until: Only operations known before then.
             limit: How many items a page has.
             cursor: Begin at the page that this `next_cursor` of another one names.
+            session_id: Only operations of this session.
         """
         return AsyncPages(
             self._call,
@@ -1545,12 +1546,12 @@ class AsyncOperations:
                     "memory_id": memory_id,
                     "decided_by": decided_by,
                     "actor": actor,
-                    "session_id": session_id,
                     "review": review,
                     "since": since,
                     "until": until,
                     "limit": limit,
                     "cursor": cursor,
+                    "session_id": session_id,
                 },
                 is_read=True,
             ),
@@ -1558,7 +1559,7 @@ class AsyncOperations:
         )
 
     async def get_log_entry(self, log_id: Id) -> LogEntryOut:
-        """One operation. 410 names the archive to which it was moved.
+        """Read an operation. 410 names the archive to which it was moved.
 
         Args:
             log_id: `id` of an operation: paste `log_id` from the answer to a write, or an `id`
@@ -1577,11 +1578,11 @@ class AsyncOperations:
         limit: int | None = None,
         operation: Sequence[Operation | str] | None = None,
     ) -> EventsAnswer:
-        """What happened to the agent, oldest first, in ids and without texts. Go on with `after`:
-        nothing is missed and nothing comes twice. `wait` holds the request open until there is
-        an event. With `Accept: text/event-stream` the answer is a stream of server-sent events
-        that goes on after `Last-Event-ID`. 410 if operations behind `after` were archived
-        meanwhile; `resume_after` says where to go on.
+        """List what happened to an agent, oldest first, in ids and without texts. Go on with
+        `after`: nothing is missed and nothing comes twice. `wait` holds the request open until
+        there is an event. With `Accept: text/event-stream` the answer is a stream of
+        server-sent events that goes on after `Last-Event-ID`. 410 if operations behind `after`
+        were archived meanwhile; `resume_after` says where to go on.
 
         Args:
             after: `id` of the last event that was seen, or `after` of the last answer.
@@ -1653,8 +1654,8 @@ class AsyncOperations:
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> RevertsAnswer:
-        """Undo every operation of a batch, an import, a session, a source, a judge or a time, or
-        those that are named, newest first, all or none.
+        """Undo many operations, newest first, all or none: those of a batch, an import, a session,
+        a source, a judge or a time, or those that are named.
 
         Args:
             view: `full`: every field, also those that are null. `brief`: what an agent acts on,
@@ -1739,7 +1740,7 @@ class AsyncOperations:
         reason: str | None = None,
         idempotency_key: str | None = None,
     ) -> EndAnswer:
-        """The same for a project and its memories with lifespan `project`.
+        """End a project: the same, with its memories of lifespan `project`.
 
         Args:
             project: The project it belongs to, by name.
@@ -1768,9 +1769,9 @@ class AsyncOperations:
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> SweepOut:
-        """Look at stored memories again, as stores would have: what contradicts something later
-        ends, as far as rules, judges and caps allow. A worker does it; ask for the sweep to see
-        how far it is. To undo it: `POST /v1/reverts` with its id as `sweep_id`.
+        """Look at stored memories again, as a store would: what contradicts something later ends,
+        as far as rules, judges and caps allow. A worker does it; ask for the sweep to see how
+        far it is. To undo it: `POST /v1/reverts` with its id as `sweep_id`.
 
         Args:
             agent_id: The agent of this call, to make sure.
@@ -1793,7 +1794,7 @@ class AsyncOperations:
     def list_sweeps(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> AsyncPages[SweepsAnswer, SweepSummary]:
-        """The agent's sweeps, newest first, those started by the clock and after stores included.
+        """List sweeps, newest first, those started by the clock and after stores included.
 
         Args:
             limit: How many items a page has.
@@ -1806,7 +1807,7 @@ class AsyncOperations:
         )
 
     async def get_sweep(self, sweep_id: Id) -> SweepOut:
-        """How far a sweep is, and what it found.
+        """Read how far a sweep is, and what it found.
 
         Args:
             sweep_id: `id` of a sweep: paste one from the answer to a POST, or from the list.
@@ -1845,13 +1846,13 @@ class AsyncOperations:
         stale_days: int | None = None,
         exact: bool | None = None,
     ) -> InsightsAnswer:
-        """What keeps changing and who errs: churn, flip-flops, lives of values, retired and given
-        back, signals, stale constraints, lengths of chains; each entry with ids to look at. A
-        report: it changes nothing. A large agent, which has an index, is answered with what was
-        counted lately: `counted_at` says when. With `since`, `until` or a `limit` above 100 it
-        is counted now, and no more than the newest 5,000 memories, operations and reviews of
-        the window: `counted_since` says from when on. `exact` counts all of the window now,
-        which reads the whole agent.
+        """Report what keeps changing and which judges err: churn, flip-flops, lives of values,
+        retired and given back, signals, stale constraints, lengths of chains; each entry with
+        ids to look at. A report: it changes nothing. A large agent, which has an index, is
+        answered with what was counted lately: `counted_at` says when. With `since`, `until` or
+        a `limit` above 100 it is counted now, and no more than the newest 5,000 memories,
+        operations and reviews of the window: `counted_since` says from when on. `exact` counts
+        all of the window now, which reads the whole agent.
 
         Args:
             section: Only these; may be repeated. Without it, all.
@@ -1886,7 +1887,7 @@ class AsyncOperations:
         *,
         idempotency_key: str | None = None,
     ) -> list[dict[str, Any]]:
-        """Import versions with their own dates on both axes; or a native export (`GET
+        """Import versions with their own dates on both axes, a line each; or a native export (`GET
         /v1/export`), known by its first line, into an agent that holds nothing (else 409); its
         key needs `admin` too. A bad line is named by its number and nothing of the import is
         kept. Of an answer over 8 MB nothing is kept for a retry under the same Idempotency-Key:
@@ -1903,7 +1904,7 @@ class AsyncOperations:
         )
 
     def export(self, *, vectors: bool | None = None) -> AsyncExport:
-        """Export everything of the agent, as it is at one moment: memories with what was ever
+        """Export everything of an agent, as it is at one moment: memories with what was ever
         believed of them, the log, relationships and reviews. `POST /v1/import` of it into an
         empty agent, here or elsewhere, gives an agent that answers the same on both axes and
         exports the same bytes. An export without its last line, of type `end`, was cut off. It
@@ -1924,9 +1925,9 @@ class AsyncOperations:
         cascade: bool | None = None,
         idempotency_key: str | None = None,
     ) -> ErasureAnswer:
-        """Erase every version of a fact, a session, or everything of the agent: texts, vectors,
-        hashes, in the tables and in the log. Intervals stay, so that reads over the hole say
-        `erased`. This cannot be undone.
+        """Erase a fact with all versions, a session, or an agent: texts, vectors, hashes, in the
+        tables and in the log. Intervals stay, so that reads over the hole say `erased`. This
+        cannot be undone.
 
         Args:
             chain_id: A fact with all its versions: the id of its chain, or of any version.
@@ -1952,7 +1953,7 @@ class AsyncOperations:
         return answer
 
     async def get_stats(self, agent_id: str) -> StatsOut:
-        """An agent in numbers: memories by status, what holds and how strong it is, the log by
+        """Count what an agent has: memories by status, what holds and how strong it is, the log by
         operation and judge, reviews. All numbers are those of `as_of`. Those of a large agent,
         which has an index, are a while old: the worker counts them now and then.
 
@@ -1967,8 +1968,8 @@ class AsyncOperations:
     def list_agents(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> AsyncPages[AgentsAnswer, AgentOut]:
-        """Every agent that was ever written to, with how many memories it has and when it last
-        learnt something; of these, those that the key is for.
+        """List agents, with how many memories each has and when it last learnt something: all that
+        were ever written to and that the key is for.
 
         Args:
             limit: How many items a page has.
@@ -1981,7 +1982,7 @@ class AsyncOperations:
         )
 
     async def get_agent(self, agent_id: str) -> AgentOut:
-        """One agent.
+        """Read an agent: its mode, its time zone, and how many memories it has.
 
         Args:
             agent_id: An agent's id: paste one from the list.
@@ -1999,9 +2000,9 @@ class AsyncOperations:
         timezone: str | Unset | None = UNSET,
         idempotency_key: str | None = None,
     ) -> AgentOut:
-        """Choose what becomes of changes to this agent's memories, or the time zone in which the
-        dates in its words are read. In shadow mode changes become reviews; frozen, nothing is
-        written.
+        """Choose an agent's mode or time zone: what becomes of changes to its memories, and where
+        the dates in its words are read. In shadow mode changes become reviews; frozen, nothing
+        is written.
 
         Args:
             agent_id: An agent's id: paste one from the list.
@@ -2060,7 +2061,7 @@ class AsyncOperations:
     def list_keys(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> AsyncPages[KeysAnswer, KeyOut]:
-        """The keys that may do no more than the key of this call, without their secrets.
+        """List keys that may do no more than the key of this call, without their secrets.
 
         Args:
             limit: How many items a page has.
@@ -2102,9 +2103,9 @@ class AsyncOperations:
         agents: str | None = None,
         operations: Sequence[Operation | str] | None = None,
     ) -> NewWebhookOut:
-        """Have events sent to an address, from now on, signed as Standard Webhooks says. The
-        secret is shown only in this answer. The key of the call must be for the agents, and the
-        webhook ends with it.
+        """Send events to an address from now on, signed as Standard Webhooks says. The secret is
+        shown only in this answer. The key of the call must be for the agents, and the webhook
+        ends with it.
 
         Args:
             url: Where events are sent: an https address in the public internet.
@@ -2124,7 +2125,7 @@ class AsyncOperations:
     def list_webhooks(
         self, *, limit: int | None = None, cursor: Id | None = None
     ) -> AsyncPages[WebhooksAnswer, WebhookOut]:
-        """The webhooks for agents that the key of the call is for, without their secrets.
+        """List webhooks of agents that the key of the call is for, without their secrets.
 
         Args:
             limit: How many items a page has.
@@ -2137,7 +2138,7 @@ class AsyncOperations:
         )
 
     async def get_webhook(self, webhook_id: Id) -> WebhookWithDeliveriesOut:
-        """A webhook, whether it works, and what became of its last messages.
+        """Read a webhook, whether it works, and what became of its last messages.
 
         Args:
             webhook_id: `id` of a webhook: paste one from the answer to a POST, or the list.
@@ -2170,8 +2171,8 @@ class AsyncOperations:
         return answer
 
     async def enable_webhook(self, webhook_id: Id) -> WebhookOut:
-        """Let a disabled webhook, or one that waits for its next try, go on at once. One that
-        ended with its key goes on with the key of the call.
+        """Let a webhook go on at once, if it is disabled or waits for its next try. One that ended
+        with its key goes on with the key of the call.
 
         Args:
             webhook_id: `id` of a webhook: paste one from the answer to a POST, or the list.
@@ -2182,39 +2183,40 @@ class AsyncOperations:
         return answer
 
     async def doctor(self) -> DoctorAnswer:
-        """Check all that is stored of this agent: chains, beliefs, the log replayed, links,
-        reviews, hashes, vectors, erasures.
+        """Check all that is stored of an agent: chains, beliefs, the log replayed, links, reviews,
+        hashes, vectors, erasures.
         """
         answer: DoctorAnswer = await self._call(Request("GET", "/v1/doctor", is_read=True))
         return answer
 
     async def get_actor(self) -> ActorOut:
-        """Who calls with this key, what the key allows, and until when."""
+        """Read who calls with this key, what the key allows, and until when."""
         answer: ActorOut = await self._call(Request("GET", "/v1/actor", is_read=True))
         return answer
 
     async def livez(self) -> Health:
-        """The process answers. Never touches the database."""
+        """Check that the process answers. The database is not touched."""
         answer: Health = await self._call(Request("GET", "/livez", is_read=True))
         return answer
 
     async def readyz(self) -> Ready:
-        """The database answers within two seconds and takes writes, its vectors are of this
-        service's model, requests move on, and the process is not about to end. Read replicas
-        are listed, the model is named with its trouble, and neither makes the service unready.
+        """Check that the service can serve: the database answers within two seconds and takes
+        writes, its vectors are of this service's model, requests move on, and the process is
+        not about to end. Read replicas are listed, the model is named with its trouble, and
+        neither makes the service unready.
         """
         answer: Ready = await self._call(Request("GET", "/readyz", is_read=True))
         return answer
 
     async def metrics(self) -> str:
-        """What all workers counted: requests, operations by relation and judge, calls to the model
-        and their tokens, the pool, the replicas, the queue. A key is needed only with
+        """Read what all workers counted: requests, operations by relation and judge, calls to the
+        model and their tokens, the pool, the replicas, the queue. A key is needed only with
         PALIMPSEST_METRICS_NEED_KEY.
         """
         answer: str = await self._call(Request("GET", "/metrics", is_read=True))
         return answer
 
     async def version(self) -> Version:
-        """The version of this service and of its encoder."""
+        """Read the version of this service and of its encoder."""
         answer: Version = await self._call(Request("GET", "/version", is_read=True))
         return answer

@@ -480,7 +480,7 @@ class BatchAnswer(TypedDict):
 
 class BatchRequest(TypedDict):
     """Facts to store in order. Each item is a store request; one that cannot be stored fails
-    alone unless `atomic`."""
+    alone unless `atomic`. An item takes no `dry_run`."""
 
     items: "Sequence[StoreRequest]"
     """The entries of this page."""
@@ -2114,9 +2114,10 @@ class PatchRequest(TypedDict):
     is never changed: supersede it."""
 
     valid_from: NotRequired[Time]
-    """When it became true in the world."""
+    """When it became true in the world. Also taken as `validFrom`."""
     valid_until: NotRequired[Time | None]
-    """When it stopped being true, or will; null: it holds until further notice."""
+    """When it stopped being true, or will; null: it holds until further notice. Also taken as
+    `validUntil`."""
     tier: NotRequired["Tier | str"]
     """`core` keeps a floor under its strength; `semantic` fades."""
     importance: NotRequired[float]
@@ -2279,7 +2280,7 @@ class RetireRateOut(TypedDict):
 
 
 class RetractRequest(TypedDict):
-    """How a memory ends without a successor."""
+    """How a memory ends without a successor: `at` a time, or as `never_true`."""
 
     at: NotRequired[Time | None]
     """When it stopped being true. Default: now."""
@@ -2348,8 +2349,8 @@ class RevertsAnswer(TypedDict):
 
 
 class RevertsRequest(TypedDict):
-    """Which operations to undo, all criteria together; those that were undone before are left
-    out."""
+    """Which operations to undo: those that meet all criteria, of which one at least is needed.
+    Those that were undone before are left out."""
 
     log_ids: NotRequired[Sequence[Id] | None]
     """These operations of the log."""
@@ -2534,7 +2535,7 @@ class SearchRequest(TypedDict):
     min_importance: NotRequired[float | None]
     """Only memories of at least this importance, 0 to 1."""
     query: str
-    """What to search for, in words. `q` means the same."""
+    """What to search for, in words. Also taken as `q`."""
     details: NotRequired[Mapping[str, Any] | None]
     """Only memories whose `details` hold all of this, nested too; of a list, some of its
     values."""
@@ -2552,11 +2553,11 @@ class SearchRequest(TypedDict):
     sort: NotRequired[Literal["score", "strength"] | str]
     """Order of the memories found: best match first, or strongest first. It never hides one."""
     as_of: NotRequired[Time | None]
-    """What was true at that time."""
+    """What was true at that time. Also taken as `asOf`."""
     known_at: NotRequired[Time | None]
-    """As far as was known at that time."""
+    """As far as was known at that time. Also taken as `knownAt`."""
     include_superseded: NotRequired[bool]
-    """Search every version, not only what holds."""
+    """Search every version, not only what holds. Also taken as `includeSuperseded`."""
     exact: NotRequired[bool]
     """Look at every memory, even if the agent has an index. An agent without one is always
     searched like that."""
@@ -2776,7 +2777,7 @@ class StoreAnswer(TypedDict):
 
     operation: "Operation | None"
     """Null where the agent is frozen and the fact waits as a review."""
-    memory: "MemoryOut | None"
+    memory: "MemoryOut"
     """The memory concerned; null where there is none to show."""
     superseded: "list[SupersededOut]"
     """What it ended."""
@@ -2854,14 +2855,16 @@ class StoreRequest(TypedDict):
     lifespan: NotRequired["Lifespan | str | None"]
     """Whether it ends with its session or with its project. Default `permanent`: with neither."""
     said_at: NotRequired[Time | None]
-    """When the words were spoken. Relative dates count from it. Default: now."""
+    """When the words were spoken. Relative dates count from it. Default: now. Also taken as
+    `saidAt`."""
     valid_from: NotRequired[Time | None]
-    """When it became true in the world. Default: what its words say, else `said_at`."""
+    """When it became true in the world. Default: what its words say, else `said_at`. Also
+    taken as `validFrom`."""
     source_date: NotRequired[Time | None]
-    """Another name for `valid_from`."""
+    """Another name for `valid_from`. Also taken as `sourceDate`."""
     valid_until: NotRequired[Time | None]
-    """A stated end. Default: what its words say."""
-    supersedes: NotRequired[Id | Sequence[Id] | None]
+    """A stated end. Default: what its words say. Also taken as `validUntil`."""
+    supersedes: NotRequired[Sequence[Id] | None]
     """The memory, or memories, that it replaces."""
     classify: NotRequired["bool | Classify | str | None"]
     """Which judges are asked; false: none but exact-duplicate detection; true or left out: as
@@ -2895,7 +2898,7 @@ class StrengthsOut(TypedDict):
 
 
 class SupersedeRequest(TypedDict):
-    """What takes a memory's place: new `content`, or `by` the id of a stored memory."""
+    """What takes a memory's place: new `content`, or `by` alone, the id of a stored memory."""
 
     content: NotRequired[str | None]
     """The fact in words."""
@@ -2939,13 +2942,15 @@ class SupersedeRequest(TypedDict):
     lifespan: NotRequired["Lifespan | str | None"]
     """Whether it ends with its session or with its project. Default `permanent`: with neither."""
     said_at: NotRequired[Time | None]
-    """When the words were spoken. Relative dates count from it. Default: now."""
+    """When the words were spoken. Relative dates count from it. Default: now. Also taken as
+    `saidAt`."""
     valid_from: NotRequired[Time | None]
-    """When it became true in the world. Default: what its words say, else `said_at`."""
+    """When it became true in the world. Default: what its words say, else `said_at`. Also
+    taken as `validFrom`."""
     source_date: NotRequired[Time | None]
-    """Another name for `valid_from`."""
+    """Another name for `valid_from`. Also taken as `sourceDate`."""
     valid_until: NotRequired[Time | None]
-    """A stated end. Default: what its words say."""
+    """A stated end. Default: what its words say. Also taken as `validUntil`."""
     by: NotRequired[Id | None]
     """The id of a stored memory that takes its place, instead of new `content`."""
     read_dates: NotRequired[bool]
@@ -3258,8 +3263,8 @@ class WindowOut(TypedDict):
 
 
 class WriteAnswer(TypedDict):
-    """What a write did. On NOOP `memory` is the stored one that says it already; on DELETE it
-    is null."""
+    """What a write did. On NOOP `memory` is the stored one that says it already; on DELETE the
+    one that says the end, or null."""
 
     operation: "Operation | None"
     """Null where the agent is frozen and the fact waits as a review."""
