@@ -36,6 +36,7 @@ from ways import (
     KINDS,
     OPPOSITE_KINDS,
     PairDrawer,
+    pair_changes_of_two_slots,
     read_opposites,
     read_slots,
 )
@@ -57,6 +58,7 @@ from corpus import (
     MEASURED,
     RELATIONS,
     Line,
+    Pair,
     Step,
     read_families,
     read_scopes,
@@ -130,7 +132,10 @@ def draw_steps_of_ways(
     `forms` are slots or opposites.
     """
     rng = random.Random(1)
-    pairs = [kind(rng.choice(forms), rng) for _ in range(WAYS)]
+    yield from _walk_pairs([kind(rng.choice(forms), rng) for _ in range(WAYS)], encoder)
+
+
+def _walk_pairs(pairs: Sequence[Pair], encoder: SentenceEncoder) -> Iterator[Step]:
     stored = encoder.encode([pair.stored for pair in pairs])
     incoming = encoder.encode([pair.incoming for pair in pairs])
     for pair, one, other in zip(pairs, stored, incoming, strict=True):
@@ -279,6 +284,10 @@ def measure_ways(encoder: SentenceEncoder, network: LocalNetwork) -> None:
             steps = list(draw_steps_of_ways(kind, forms, encoder))
             read = asyncio.run(read_steps(steps, network))
             print(*writers, describe(kind.__name__, count_outcomes(read, Thresholds())))
+    rng, slots = random.Random(1), read_slots(HELD_OUT_SLOTS)
+    pairs = [pair_changes_of_two_slots(slots, rng) for _ in range(WAYS)]
+    read = asyncio.run(read_steps(list(_walk_pairs(pairs, encoder)), network))
+    print(*HELD_OUT_SLOTS, describe("changes of two slots", count_outcomes(read, Thresholds())))
 
 
 async def measure_scopes(

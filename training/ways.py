@@ -41,6 +41,7 @@ OF_USER = (
 KIN = ("sister", "flatmate", "boss", "neighbour", "cousin", "best friend", "colleague", "uncle")
 NAMES = ("Maya", "Tom", "Ines", "Farid", "Oksana", "Bo")
 PLURAL = ("I", "we")
+ALONE = 0.3  # of the texts among facts about other slots, so many have none about their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Slot:
     """
 
     name: str
+    writer: str
     values: tuple[str, ...]
     states: tuple[str, ...]
     changes: tuple[str, ...]
@@ -96,7 +98,8 @@ def read_slots(writers: Sequence[str]) -> list[Slot]:
         for line in (FOLDER / "ways" / f"{writer}.jsonl").read_text("utf-8").splitlines():
             fields = json.loads(line)
             name = fields.pop("slot")
-            slots.append(Slot(name, **{key: tuple(value) for key, value in fields.items()}))
+            forms = {key: tuple(value) for key, value in fields.items()}
+            slots.append(Slot(name, writer, **forms))
     return slots
 
 
@@ -108,18 +111,42 @@ def list_form_writers(kind: str) -> list[str]:
 def draw_crowds_of_ways(
     slots: Sequence[Slot], rng: random.Random, count: int, *, most: int
 ) -> Iterator[Crowd]:
-    """Yield so many pairs, each among facts about other slots, with at most `most` stored texts."""
+    """Yield so many pairs, each among facts about other slots, with at most `most` stored texts.
+
+    Of some texts no fact about their own slot is stored. What is stored of other slots tells changes
+    as often as states: "I switched to Helix" ends nothing of "I moved to Lisbon". The slots of one
+    crowd are of one writer, since those of two may be the same.
+    """
     for _ in range(count):
         slot = rng.choice(slots)
         pair = rng.choice(KINDS)(slot, rng)
         stored = {pair.stored: pair.relation}
-        others = [other for other in slots if other.name != slot.name]
-        for other in rng.sample(others, rng.randint(0, most - 1)):
+        others = [each for each in slots if each.writer == slot.writer and each.name != slot.name]
+        neighbours = rng.sample(others, min(len(others), rng.randint(0, most - 1)))
+        if neighbours and rng.random() < ALONE:
+            stored = {}
+        for other in neighbours:
             one, _ = _draw_tellers(rng)
-            value = rng.choice(other.values)
-            text = _tell(rng.choice(other.states), one, value, value, rng)
+            value, before = rng.sample(other.values, 2)
+            form = rng.choice((_tell_stored, _tell_change))(other, rng) if other.changes else ""
+            text = _tell(form or rng.choice(other.states), one, value, before, rng)
             stored.setdefault(text, "NONE")
         yield Crowd(pair.incoming, tuple(stored), tuple(stored.values()))
+
+
+def pair_changes_of_two_slots(slots: Sequence[Slot], rng: random.Random) -> Pair:
+    """Return a change told of one slot, and then one of another slot of the same writer."""
+    changing = [slot for slot in slots if slot.changes]
+    slot = rng.choice(changing)
+    other = rng.choice([each for each in changing if each.writer == slot.writer and each != slot])
+    stored, incoming = _draw_tellers(rng)
+    value, before = rng.sample(other.values, 2)
+    new, old = rng.sample(slot.values, 2)
+    return Pair(
+        _tell(_tell_change(other, rng), stored, value, before, rng),
+        _tell(_tell_change(slot, rng), incoming, new, old, rng),
+        "NONE",
+    )
 
 
 def pair_change(slot: Slot, rng: random.Random) -> Pair:
