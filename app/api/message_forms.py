@@ -15,6 +15,7 @@ from fastapi import Request, Response
 from app.api.field_hints import MESSAGE_FIELDS, find_meant_field
 from app.api.secrets import SecretFreeRoute
 from app.domain.errors import InvalidFact
+from app.domain.secrets import find_tokens
 from app.domain.talk import LEFT_OUT, Role
 from app.domain.text import is_storable
 
@@ -170,7 +171,16 @@ def _read_parts(content: Any, depth: int = 0) -> list[str]:
 
 def _mark(kind: object) -> str:
     """Return the mark of a part: of `functionCall` and `tool-return` it has the words."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", str(kind)[:_LONGEST_MARK])
+    is_name = isinstance(kind, str) and len(kind) <= _LONGEST_MARK
+    return _mark_name(str(kind) if is_name else "")
+
+
+@lru_cache(1024)
+def _mark_name(name: str) -> str:
+    # In the words of a mark, nobody would find a secret any more.
+    if find_tokens(name):
+        name = ""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", name)
     return f"{LEFT_OUT}{spaced.strip().lower() or 'unknown part'}]"
 
 
