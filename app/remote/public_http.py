@@ -24,7 +24,7 @@ CONNECT_TIMEOUT = 5.0
 TIMEOUT = 15.0
 # Addresses of a name that are tried, one after another.
 MOST_ADDRESSES = 3
-# Names that a client resolves at once. A lookup takes a thread until it ends, and cannot be stopped.
+# Names that a client resolves at once. A lookup takes a thread until it ends; nothing stops one.
 # So names that callers chose must not take the threads of other work.
 MOST_LOOKUPS = 4
 # Where receivers of webhooks listen. Other ports belong to services of other kinds.
