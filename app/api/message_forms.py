@@ -55,7 +55,11 @@ class MessageRoute(SecretFreeRoute):
             except (ValueError, RecursionError):
                 body = None  # refused later
             messages = body.get("messages") if isinstance(body, dict) else None
-            if isinstance(messages, list) and len(messages) <= MAX_MESSAGES:
+            if isinstance(messages, list):
+                if len(messages) > MAX_MESSAGES:
+                    raise InvalidFact(
+                        f"messages: {len(messages):,} are too many; a call takes {MAX_MESSAGES}."
+                    )
                 messages[:] = map(read_message, messages)
                 _check_length(messages)
             return await handle(request)
@@ -65,7 +69,7 @@ class MessageRoute(SecretFreeRoute):
 
 def _check_length(messages: list[Any]) -> None:
     """Raise InvalidFact if the messages are too long together."""
-    contents = [message.get("content") for message in messages if isinstance(message, dict)]
+    contents = [one.get("content") if isinstance(one, dict) else one for one in messages]
     length = sum(len(content) for content in contents if isinstance(content, str))
     if length > MAX_CHARACTERS:
         raise InvalidFact(

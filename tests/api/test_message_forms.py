@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.api.message_forms import MAX_MESSAGE, read_message
+from app.api.message_forms import MAX_MESSAGE, MAX_MESSAGES, read_message
+from app.api.secrets import SecretRemover
 from support.messages import Answer, capture, list_contents, list_facts, talk
 
 DUMPS: dict[str, list[Answer]] = json.loads(
@@ -128,6 +129,22 @@ def test_a_command_to_forget_ends_what_it_names(
     capture(client, talk("I live in Utrecht.", "I like jazz.", ids=False))
     capture(client, said)
     assert set(list_contents(client)) == left
+
+
+def test_messages_that_no_call_takes_are_not_searched_for_secrets(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(SecretRemover, "_remove_from_field", search)
+    for messages, words in (
+        ([{"role": "user", "content": "x"}] * (MAX_MESSAGES + 1), "201 are too many"),
+        (["x" * 60_000] * 2, "120,000 characters"),
+    ):
+        refused = client.post("/v1/messages", json={"session_id": "s", "messages": messages})
+        assert refused.status_code == 422
+        assert words in refused.json()["detail"]
 
 
 def test_a_mark_holds_the_name_of_a_part_and_nothing_else() -> None:
