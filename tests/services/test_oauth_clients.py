@@ -111,6 +111,7 @@ def test_a_document_may_name_no_address_that_a_registration_may_not() -> None:
         "https://[::1",
         "http://93.184.216.34/client.json",
         "file:///etc/passwd",
+        f"{ADDRESS}?{'x' * 2_000}",
     ],
 )
 def test_only_public_addresses_are_asked(client_id: str) -> None:
