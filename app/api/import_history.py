@@ -23,7 +23,13 @@ from app.api.problems import describe_error, invalid_input, problem_of, respond_
 from app.api.schemas.import_history import ImportLine
 from app.api.secrets import HEADER, SecretRemover, SecretRemoverDep
 from app.api.times import format_time
-from app.domain.errors import AnswerNotKept, BadImportLine, SecretsRefused, TrustTooHigh
+from app.domain.errors import (
+    AnswerNotKept,
+    BadImportLine,
+    InvalidFact,
+    SecretsRefused,
+    TrustTooHigh,
+)
 from app.domain.keys import Rights, Scope
 from app.services.agent_write import Call
 from app.services.import_history import HistoryLine, ImportedVersion, Spool
@@ -128,7 +134,7 @@ class _VersionReader:
             fact = self._rights.limit_fact(parsed.to_fact())
         except ValidationError as error:
             raise BadImportLine(line.number, invalid_input(error.errors()).detail + ".") from None
-        except (SecretsRefused, TrustTooHigh) as error:
+        except (InvalidFact, SecretsRefused, TrustTooHigh) as error:
             raise BadImportLine(line.number, describe_error(error)) from None
         return HistoryLine(
             line.number, fact, parsed.temporary, parsed.created_at, parsed.client_ref

@@ -61,7 +61,9 @@ class KeyCheck:
             return await _respond_unauthorized(scope, str(problem))(scope, receive, send)
         if actor is None or actor.audience not in (None, path):
             address = scope["client"][0] if scope.get("client") else ""
-            wait = self._wrong_keys.note_wrong_key(address) if key else 0
+            # A client whose token ended must hear 401, and then refreshes it.
+            is_guess = key is not None and PresentedKey.parse(key) is None
+            wait = self._wrong_keys.note_wrong_key(address) if is_guess else 0
             refusal = _respond_slow_down(wait) if wait else _respond_unauthorized(scope)
             await drain_body(receive)
             return await refusal(scope, receive, send)

@@ -240,7 +240,7 @@ async def _parse_item(item: Any, rights: Rights, secrets: SecretRemover) -> _Ite
         return _Item(_build_command(body, rights), redacted)
     except ValidationError as error:
         return _BadItem(invalid_input(error.errors(), StoreRequest))
-    except (SecretsRefused, TrustTooHigh) as error:
+    except (InvalidFact, SecretsRefused, TrustTooHigh) as error:
         return _BadItem(problem_of(error))
 
 

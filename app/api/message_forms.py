@@ -15,6 +15,7 @@ from fastapi import Request, Response
 from app.api.field_hints import MESSAGE_FIELDS, find_meant_field
 from app.api.secrets import SecretFreeRoute
 from app.domain.errors import InvalidFact
+from app.domain.secrets import find_tokens
 from app.domain.talk import LEFT_OUT, Role
 from app.domain.text import is_storable
 
@@ -54,7 +55,11 @@ class MessageRoute(SecretFreeRoute):
             except (ValueError, RecursionError):
                 body = None  # refused later
             messages = body.get("messages") if isinstance(body, dict) else None
-            if isinstance(messages, list) and len(messages) <= MAX_MESSAGES:
+            if isinstance(messages, list):
+                if len(messages) > MAX_MESSAGES:
+                    raise InvalidFact(
+                        f"messages: {len(messages):,} are too many; a call takes {MAX_MESSAGES}."
+                    )
                 messages[:] = map(read_message, messages)
                 _check_length(messages)
             return await handle(request)
@@ -64,7 +69,7 @@ class MessageRoute(SecretFreeRoute):
 
 def _check_length(messages: list[Any]) -> None:
     """Raise InvalidFact if the messages are too long together."""
-    contents = [message.get("content") for message in messages if isinstance(message, dict)]
+    contents = [one.get("content") if isinstance(one, dict) else one for one in messages]
     length = sum(len(content) for content in contents if isinstance(content, str))
     if length > MAX_CHARACTERS:
         raise InvalidFact(
@@ -170,7 +175,16 @@ def _read_parts(content: Any, depth: int = 0) -> list[str]:
 
 def _mark(kind: object) -> str:
     """Return the mark of a part: of `functionCall` and `tool-return` it has the words."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", str(kind)[:_LONGEST_MARK])
+    is_name = isinstance(kind, str) and len(kind) <= _LONGEST_MARK
+    return _mark_name(str(kind) if is_name else "")
+
+
+@lru_cache(1024)
+def _mark_name(name: str) -> str:
+    # In the words of a mark, nobody would find a secret any more.
+    if find_tokens(name):
+        name = ""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", name)
     return f"{LEFT_OUT}{spaced.strip().lower() or 'unknown part'}]"
 
 

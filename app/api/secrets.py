@@ -9,7 +9,7 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from app.api.request_body import BATCHED
-from app.domain.errors import SecretsRefused
+from app.domain.errors import InvalidFact, SecretsRefused
 from app.domain.secrets import (
     find_secrets,
     find_tokens,
@@ -24,6 +24,8 @@ HEADER = "Palimpsest-Redacted"
 
 # Characters that are searched at once. A thousand take half a millisecond.
 LONG_TEXT = 2_000
+# No field takes a text as long. Searching ten million would keep everybody waiting for seconds.
+TOO_LONG_TEXT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,19 @@ class SecretRemover:
         return cls(settings.secrets, settings.own_keys)
 
     async def remove(self, request: Any) -> int:
-        """Return how many secrets were replaced in place. Raises SecretsRefused."""
+        """Return how many secrets were replaced in place.
+
+        Raises SecretsRefused, and InvalidFact for a text that no field takes.
+        """
         if self.mode == "keep" or not isinstance(request, dict | list):
             return 0
         redacted = 0
         async for field in iterate_in_turns(list_text_fields(request)):
+            if len(field.text) > TOO_LONG_TEXT:
+                raise InvalidFact(
+                    f"{field.path[:LONG_TEXT]}: {len(field.text):,} characters are too many; no "
+                    f"field takes more than {TOO_LONG_TEXT:,}."
+                )
             if len(field.text) > LONG_TEXT:
                 redacted += await asyncio.to_thread(self._remove_from_field, field)
             else:

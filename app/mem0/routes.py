@@ -384,7 +384,9 @@ Change = Callable[[AsyncClient, str, Any], Awaitable[Mapping[str, Any]]]
 async def _change_all(
     call: _Call, items: Sequence[ItemUpdate | ItemDeletion], change: Change
 ) -> None:
-    """Change all memories of a batch or none. Raises PalimpsestError and Unsupported."""
+    """Change all memories of a batch or none, if the key may revert. Raises PalimpsestError and
+    Unsupported.
+    """
     named = [read_name(item.memory_id) for item in items]
     for agent, memory_id in named:
         async with call.open_client(agent) as client:
@@ -396,11 +398,24 @@ async def _change_all(
                 answer = await change(client, memory_id, item)
             if answer["log_id"]:
                 done.append((agent, answer["log_id"]))
-    except (PalimpsestError, Unsupported):
+    except (PalimpsestError, Unsupported) as problem:
+        await _revert_all(call, done, problem)
+        raise
+
+
+async def _revert_all(
+    call: _Call, done: Sequence[tuple[str | None, str]], problem: Exception
+) -> None:
+    """Take back what was done before the problem. Raises Unsupported if the key may not."""
+    try:
         for agent, log_id in reversed(done):
             async with call.open_client(agent) as client:
                 await client.revert(log_id)
-        raise
+    except Forbidden:
+        raise Unsupported(
+            f"{problem} {len(done)} memories were changed before that and stay so: taking them "
+            "back needs a key with the scope review."
+        ) from None
 
 
 async def _update_many(call: _Call, parameters: Updates) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from app.domain.talk import Role
 MOST_MESSAGES = 1_000
 MOST_ITEMS = 1_000
 MOST_NAMES = 100
+MOST_OF_ADDRESS = 65_536
 
 # They choose a form of answer that is the only one here, or something that is done always: hits are
 # ranked already.
@@ -61,7 +62,9 @@ def _read_filters(value: Any) -> Any:
     """Return the filters, which clients write into an address as Python or JSON."""
     if not isinstance(value, str):
         return value
-    for read in (json.loads, ast.literal_eval):
+    # What an address can hold. Python's own reader takes a thousand bytes for each character.
+    readers = (json.loads, ast.literal_eval) if len(value) <= MOST_OF_ADDRESS else ()
+    for read in readers:
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             return read(value)
     raise ValueError(

@@ -10,7 +10,9 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import httpx
 
@@ -22,6 +24,9 @@ CONNECT_TIMEOUT = 5.0
 TIMEOUT = 15.0
 # Addresses of a name that are tried, one after another.
 MOST_ADDRESSES = 3
+# Names that a client resolves at once. A lookup takes a thread until it ends; nothing stops one.
+# So names that callers chose must not take the threads of other work.
+MOST_LOOKUPS = 4
 # Where receivers of webhooks listen. Other ports belong to services of other kinds.
 PORTS = {"https": (443, 8443), "http": (80,)}
 
@@ -62,6 +67,9 @@ class PublicClient:
     http: httpx.AsyncClient
     allows_http: bool = False
     allows_private: bool = False
+    _lookups: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(MOST_LOOKUPS, "lookup"), repr=False
+    )
 
     async def check_address(self, address: str) -> None:
         """Raise AddressRefused if no message may be sent there.
@@ -135,8 +143,9 @@ class PublicClient:
     async def _resolve(self, url: httpx.URL) -> Sequence[IPAddress]:
         """Return addresses of the host. Raises AddressRefused if any of all is not public."""
         try:
-            entries = await asyncio.to_thread(
-                socket.getaddrinfo, url.raw_host.decode(), url.port, type=socket.SOCK_STREAM
+            look_up = partial(socket.getaddrinfo, type=socket.SOCK_STREAM)
+            entries = await asyncio.get_running_loop().run_in_executor(
+                self._lookups, look_up, url.raw_host.decode(), url.port
             )
         except (OSError, UnicodeError, OverflowError):
             reason = "The name of its host cannot be resolved."

@@ -22,6 +22,7 @@ FAILURE_REMEMBERED_FOR = 30.0
 # Anybody may name an address, so few are asked at once, and each of them seldom.
 MOST_FETCHES = 4
 MOST_REMEMBERED = 1_000
+LONGEST_ADDRESS = 2_000
 MOST_BYTES = 16_384
 
 Outcome = OAuthClient | OAuthError
@@ -39,6 +40,8 @@ class OAuthClients:
         """Return the client of this id. Raises OAuthError."""
         if not client_id.startswith("https://"):
             return OAuthClient.parse(client_id)
+        if len(client_id) > LONGEST_ADDRESS:  # it would be remembered
+            raise OAuthError("invalid_client", "The address that is the client's id is too long.")
         outcome, until = self._remembered.get(client_id, (None, 0.0))
         if outcome is None or until < time.monotonic():
             outcome = await self._fetch(client_id)

@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.api.message_forms import MAX_MESSAGE, read_message
+from app.api.message_forms import MAX_MESSAGE, MAX_MESSAGES, read_message
+from app.api.secrets import SecretRemover
 from support.messages import Answer, capture, list_contents, list_facts, talk
 
 DUMPS: dict[str, list[Answer]] = json.loads(
@@ -47,7 +48,7 @@ def test_the_messages_of_an_sdk_are_taken_as_they_are(client: httpx.Client, sdk:
         ({"role": "user", "content": [IMAGE, "a", {"text": "b"}]}, "user", "a\nb\n[left out: image url]"),
         ({"role": "user", "content": IMAGE}, "user", "[left out: image url]"),
         ({"role": "user", "content": [{"type": "text", "text": {"value": "a"}}]}, "user", "a"),
-        ({"role": "user", "content": [1, {"type": ["x"]}, {}]}, "user", "[left out: unknown part]\n[left out: x]\n[left out: unknown part]"),
+        ({"role": "user", "content": [1, {"type": ["x"]}, {}]}, "user", "\n".join(["[left out: unknown part]"] * 3)),
         ({"type": "computer_call_output", "output": "a"}, "tool", "[left out: computer call output]"),
         ({"role": "user", "content": "a\0b\ud800c\ud83d\ude00"}, "user", "a\ufffdb\ufffdc😀"),
     ],
@@ -128,6 +129,34 @@ def test_a_command_to_forget_ends_what_it_names(
     capture(client, talk("I live in Utrecht.", "I like jazz.", ids=False))
     capture(client, said)
     assert set(list_contents(client)) == left
+
+
+def test_messages_that_no_call_takes_are_not_searched_for_secrets(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(SecretRemover, "_remove_from_field", search)
+    for messages, words in (
+        ([{"role": "user", "content": "x"}] * (MAX_MESSAGES + 1), "201 are too many"),
+        (["x" * 60_000] * 2, "120,000 characters"),
+    ):
+        refused = client.post("/v1/messages", json={"session_id": "s", "messages": messages})
+        assert refused.status_code == 422
+        assert words in refused.json()["detail"]
+
+
+def test_a_mark_holds_the_name_of_a_part_and_nothing_else() -> None:
+    token = "ghp" + "_" + "a1B2c3D4e5F6" * 3
+    for part in (
+        {"type": token},
+        {token: 1},
+        {"type": {"password": "hunter2"}},
+        {"type": "x" * 99},
+    ):
+        message = read_message({"role": "user", "content": [part]})
+        assert message["content"] == "[left out: unknown part]"
 
 
 def test_secrets_in_parts_are_taken_out(client: httpx.Client) -> None:

@@ -42,6 +42,23 @@ def test_an_answer_counts_what_was_taken_out(client: httpx.Client) -> None:
     assert (clean.json()["redacted"], HEADER in clean.headers) == (0, False)
 
 
+def test_a_text_that_no_field_takes_is_not_searched(client: httpx.Client) -> None:
+    """Searching ten million characters took seconds, in which nobody else had a turn."""
+    long = "x" * 10_000_000
+    good = {"role": "user", "content": "I like tea"}
+    for body in (
+        {"session_id": long, "messages": [good]},
+        {"session_id": "s", "messages": [good], "other": long},
+        {"session_id": "s", "messages": [good | {"name": long}]},
+    ):
+        refused = client.post("/v1/messages", json=body)
+        assert refused.status_code == 422
+        assert "10,000,000 characters are too many" in refused.json()["detail"]
+    items = [{"content": long}, {"content": "I like milk"}]
+    bad, stored = client.post("/v1/memories/batch", json={"items": items}).json()["results"]
+    assert (bad["status"], stored["operation"]) == (422, "ADD")
+
+
 def test_items_of_a_batch_count_and_fail_each_for_itself(client: httpx.Client) -> None:
     token = "ghp" + "_" + "a1B2c3D4e5F6" * 3
     items = [

@@ -100,6 +100,19 @@ def test_no_secret_is_stored_or_listed(root: httpx.Client, database_url: str) ->
     assert secret not in listed.text + str(rows)
 
 
+def test_a_batch_of_mem0_that_the_key_may_not_take_back_says_so(root: httpx.Client) -> None:
+    key = issue(root, scopes=["read", "write"], agents=["ann"])["key"]
+    with httpx.Client(
+        base_url=f"{root.base_url}/mem0", headers={"Authorization": f"Token {key}"}
+    ) as mem0:
+        body = {"messages": "Tea is green", "user_id": "ann", "infer": False}
+        [event] = mem0.post("/v3/memories/add/", json=body).json()["results"]
+        twice = {"memories": [{"memory_id": event["id"]}] * 2}
+        refused = mem0.request("DELETE", "/v1/batch/", json=twice)
+        assert refused.status_code == 422
+        assert "1 memories were changed before that and stay so" in refused.json()["detail"]
+
+
 # --- too many wrong keys -------------------------------------------------------------------------
 
 

@@ -120,6 +120,7 @@ def test_the_parts_of_an_or_may_name_the_same_owner() -> None:
         ({"NOT": [{"user_id": "a"}]}, "whose memory"),
         ({"AND": [{"user_id": "a"}, {"user_id": "b"}]}, "a call for each"),
         ("[object Object]", "Node's client"),
+        ("{'user_id': 'a', 'topic': (" + "1," * 50_000 + ")}", "Node's client"),
         ({"AND": ["user_id"]}, "a list of filters"),
         ({"user_id": "*"}, "whose memory"),
         ({"user_id": {"in": ["a", "b"]}}, "one user_id"),

@@ -417,6 +417,22 @@ def test_wrong_keys_are_counted(
     assert program.decide(key).status_code == 303
 
 
+def test_an_ended_token_hears_401_however_often_it_comes(
+    program: Program, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its client would not refresh it on a 429, and many people share an address."""
+    monkeypatch.setattr(wrong_keys, "MOST_WRONG", 3)
+    old = program.connect(key)
+    token = program.refresh(old["refresh_token"]).json()["access_token"]
+    for number in range(5):
+        program.call_tool(f"wrong-{number}")
+    for _ in range(5):
+        refused = program.call_tool(old["access_token"])
+        assert refused.status_code == 401
+        assert 'error="invalid_token"' in refused.headers["www-authenticate"]
+    assert read_result(program.call_tool(token, query="home"))
+
+
 # --- pages -----------------------------------------------------------------------------------
 
 HOSTILE = '"><script>alert(1)</script><b onmouseover=x>{{7*7}}\u202e'

@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
 
 from app.domain.oauth import OAuthClient, OAuthError
-from app.remote.public_http import PublicClient
+from app.remote.public_http import MOST_LOOKUPS, PublicClient
 from app.services import oauth_clients
 from app.services.oauth_clients import MOST_BYTES, MOST_FETCHES, OAuthClients
 
@@ -108,6 +111,7 @@ def test_a_document_may_name_no_address_that_a_registration_may_not() -> None:
         "https://[::1",
         "http://93.184.216.34/client.json",
         "file:///etc/passwd",
+        f"{ADDRESS}?{'x' * 2_000}",
     ],
 )
 def test_only_public_addresses_are_asked(client_id: str) -> None:
@@ -157,3 +161,32 @@ def test_a_silent_address_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(OAuthError, match="silent"):
         asyncio.run(ask())
+
+
+def test_names_that_nobody_resolves_take_no_thread_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A lookup goes on in its thread after the call was given up."""
+    monkeypatch.setattr(oauth_clients, "FETCH_TIMEOUT", 0.01)
+    free = threading.Event()
+
+    def look_up_forever(*_: Any, **__: Any) -> Any:
+        free.wait(20)
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up_forever)
+
+    async def flood() -> None:
+        clients = Host(DOCUMENT).build_clients()
+        threads = ThreadPoolExecutor(2)
+        asyncio.get_running_loop().set_default_executor(threads)
+        try:
+            for number in range(MOST_LOOKUPS + 2):
+                with pytest.raises(OAuthError, match="silent"):
+                    await clients.find_client(f"https://slow-{number}.example/client.json")
+            async with asyncio.timeout(5):
+                await asyncio.to_thread(int)
+        finally:
+            free.set()
+
+    asyncio.run(flood())

@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -54,21 +55,29 @@ class Conversation:
         """
         refusals: list[str] = []
         batch: dict[str, Turn] = {}  # by id, which a call has once
+        sent: set[str] = set()
         position = self.sent
         for turns, end in self._read_new_turns():
             for turn in turns:
                 length = sum(len(one["content"]) for one in batch.values()) + len(turn["content"])
                 if batch and (len(batch) == MOST_TURNS or length > MOST_CHARACTERS):
                     refusals += _capture(client, self.session, [*batch.values()])
-                    self.sent, batch = position, {}
-                    store.save(self)
+                    sent.update(batch)
+                    batch = {}
+                    self._note_progress(store, position, sent)
                 batch[turn["id"]] = turn
             position = end
         refusals += _capture(client, self.session, [*batch.values()])
         if self.waiting or self.sent != position:
-            self.sent, self.waiting = position, []
-            store.save(self)
+            self._note_progress(store, position, sent.union(batch))
         return refusals
+
+    def _note_progress(self, store: "Conversations", position: int, sent: AbstractSet[str]) -> None:
+        """Remember how far it was sent. Another hook may have left turns in the meantime."""
+        latest = store.find(self.session)
+        waiting = latest.waiting if latest else self.waiting
+        self.sent, self.waiting = position, [turn for turn in waiting if turn["id"] not in sent]
+        store.save(self)
 
     def _read_new_turns(self) -> Iterator[tuple[list[Turn], int]]:
         yield self.waiting, self.sent
@@ -81,10 +90,13 @@ class Conversation:
 
     def _is_copied(self, turn: Turn) -> bool:
         try:
-            at = datetime.fromisoformat(turn["at"])
-            return self.begun_at is not None and at < datetime.fromisoformat(self.begun_at)
+            begun_at = datetime.fromisoformat(self.begun_at or "")
+            is_copied = datetime.fromisoformat(turn["at"]) < begun_at
         except (KeyError, ValueError, TypeError):
             return False
+        if not is_copied:
+            self.begun_at = None  # all copies come first, and clocks may go back
+        return is_copied
 
 
 def find_start(transcript: str) -> int:
@@ -115,7 +127,7 @@ class Conversations:
     def _is_behind(self, conversation: Conversation, path: Path) -> bool:
         try:
             size = os.path.getsize(conversation.transcript or os.devnull)
-        except OSError:
+        except (OSError, ValueError):  # the latter for no path at all
             # It may not be written yet. Hosts delete their transcripts after some weeks.
             size, conversation.transcript = 0, None
             with suppress(OSError):

@@ -236,8 +236,9 @@ def _send_turns(client: "Client", conversations: Conversations, own: Conversatio
             continue
         try:
             refusals = conversation.send_turns(client, conversations)
-        except OSError as problem:
-            troubles.append(f"{conversation.transcript}: {problem.strerror}")
+        except (OSError, ValueError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else problem
+            troubles.append(f"{conversation.transcript}: {reason}")
         else:
             if refusals:
                 troubles.append(f"{len(refusals)} turns were refused: {refusals[0]}")

@@ -15,6 +15,8 @@ from app.commands.client.host_tags import strip_additions
 Turn = dict[str, Any]
 
 MOST_OF_A_MESSAGE: Final = 16_000  # characters that the service takes in one message
+# Characters. What is longer is a file rather than talk, and one hook could not send all of it.
+LONGEST_TURN: Final = 200_000
 
 _TEXT_BLOCKS = frozenset({"text", "input_text", "output_text"})
 # Of a line that no person wrote and no model answered.
@@ -40,7 +42,7 @@ def read_turns(path: Path, session: str, start: int) -> Iterator[tuple[list[Turn
 
 def make_turns(session: str, role: str, text: str, at: str | None) -> list[Turn]:
     """Return messages for a capture. The same words at the same time have the same ids."""
-    text = text.replace("\0", "").encode("utf-8", "replace").decode()
+    text = text[:LONGEST_TURN].replace("\0", "").encode("utf-8", "replace").decode()
     turns = []
     for part in _split_text(text):
         digest = hashlib.sha256(f"{session}\n{role}\n{at}\n{part}".encode())

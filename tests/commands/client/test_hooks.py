@@ -10,14 +10,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 
+from app.commands.client.conversations import Conversation, Conversations
 from app.commands.client.hooks import EVENTS
 from app.commands.client.host_tags import strip_additions
-from app.commands.client.transcripts import MOST_OF_A_MESSAGE, read_turns
+from app.commands.client.transcripts import (
+    LONGEST_TURN,
+    MOST_OF_A_MESSAGE,
+    make_turns,
+    read_turns,
+)
+from palimpsest_client import Client
 from support.builders import contents, store
 from support.questions import CARS, ask, open_agent, open_unsure
 from support.service_process import palimpsest
@@ -353,6 +360,58 @@ def test_turns_copied_from_a_continued_conversation_are_not_sent_again(
     write_transcript(path, [say("Old"), say("New", at=now)])
     hooked("stop", event | {"prompt": ""})
     assert recorder.captured == [("fork", "New")]
+
+
+def test_a_clock_that_goes_back_loses_no_turn(
+    hooked: Run, recorder: Recorder, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.jsonl"
+    event = {"session_id": "s", "transcript_path": str(path)}
+    write_transcript(path, [say("Copied")])
+    hooked("session-start", event)
+    lines = [say("Copied"), say("One", at=datetime.now(UTC).isoformat()), say("Two")]
+    write_transcript(path, lines)
+    hooked("stop", event)
+    with path.open("a") as file:
+        file.write(json.dumps(say("Three")) + "\n")
+    hooked("stop", event)
+    assert recorder.captured == [("s", "One"), ("s", "Two"), ("s", "Three")]
+
+
+def test_what_another_hook_leaves_meanwhile_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    notes = Conversations("http://localhost", "a")
+    [one], [two] = (make_turns("s", "user", text, None) for text in ("One", "Two"))
+    notes.save(Conversation("s", None, 0, waiting=[one]))
+
+    class Slow:
+        def capture(self, *_: Any) -> None:
+            notes.save(Conversation("s", None, 0, waiting=[one, two]))
+
+    conversation = notes.find("s")
+    assert conversation
+    conversation.send_turns(cast("Client", Slow()), notes)
+    left = notes.find("s")
+    assert left is not None
+    assert left.waiting == [two]
+
+
+def test_a_path_that_is_none_stops_no_other_conversation(
+    hooked: Run, recorder: Recorder, tmp_path: Path
+) -> None:
+    for path in ("a\0b", "\ud800"):
+        done = hooked("stop", {"session_id": path, "transcript_path": path})
+        assert (done.returncode, len(done.stderr.splitlines())) == (0, 1)
+    path = write_transcript(tmp_path / "t.jsonl", [say("One")])
+    assert hooked("stop", {"session_id": "s", "transcript_path": path}).stderr == ""
+    assert recorder.captured == [("s", "One")]
+
+
+def test_of_a_turn_that_is_a_file_the_beginning_is_sent() -> None:
+    parts = make_turns("s", "user", "x" * 5_000_000, None)
+    assert sum(len(part["content"]) for part in parts) == LONGEST_TURN
 
 
 def test_a_turn_that_is_written_twice_is_sent_once(
