@@ -23,8 +23,8 @@ FINDING = LOCAL_FINDING
 _ALIKE = 0.3
 # Likelier than not.
 _LIKELY = 0.5
-# A change that signals see so surely is asked about, even if the network reads none.
-_SURE = 0.95
+# Another value of one attribute. It is asked about even if the network reads no change.
+_OTHER_VALUE = "changed_attribute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class _Weighing:
         if sees_ending and not signal.flag and reading.ends >= _LIKELY:
             return signal
         if reading.ends < thresholds.ask:
-            if sees_ending and signal.confidence >= _SURE:
+            if sees_ending and strongest and strongest.name == _OTHER_VALUE:
                 return replace(signal, flag=True, disagree=True)
             return _object(signal, reading.ends) if sees_ending else signal
         relation = self._choose_ending(signal, reading)

@@ -66,6 +66,12 @@ def test_to_what_it_does_not_read_the_judge_objects(relation: Relation, read: Re
     assert judgment.reasoning.startswith("the local judge objects")
 
 
+def test_another_value_of_an_attribute_is_asked_about() -> None:
+    told = by_signals(Relation.UPDATE, name="changed_attribute")
+    [judgment] = weigh((told, reading(update=0.02)))
+    assert (judgment.relation, judgment.flag, judgment.disagree) == (Relation.UPDATE, True, True)
+
+
 def test_an_ending_that_the_judge_half_reads_is_asked_about() -> None:
     [judgment] = weigh((by_signals(Relation.UPDATE), reading(update=0.45)))
     assert (judgment.relation, judgment.flag) == (Relation.UPDATE, True)

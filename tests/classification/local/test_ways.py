@@ -68,6 +68,33 @@ def test_what_only_sounds_like_it_is_not(ways: Any, network: LocalNetwork, kind:
     assert share(read_kind(ways, network, kind), Thresholds().act) <= 0.05
 
 
+def test_changes_of_two_things_do_not_end_each_other(ways: Any, network: LocalNetwork) -> None:
+    slots, rng = ways.read_slots(ways.HELD_OUT_SLOTS), random.Random(7)
+    pairs = [ways.pair_changes_of_two_slots(slots, rng) for _ in range(240)]
+    assert share(read_all(network, pairs), Thresholds().act) <= 0.03
+
+
+# Each is about another thing, and told as a change.
+CHANGES = (
+    "I moved to Lisbon last month",
+    "I just started at Globex",
+    "My rent is 950 now",
+    "We adopted a cat",
+    "I went vegetarian",
+    "I got a new phone, a Pixel 9",
+    "I gave up coffee",
+    "I joined the chess club",
+    "I upgraded to Fedora 42",
+    "I switched to Helix",
+)
+
+
+def test_a_life_of_changes_ends_nothing(network: LocalNetwork) -> None:
+    for place, incoming in enumerate(CHANGES):
+        readings = asyncio.run(network.read(CHANGES[:place], incoming))
+        assert [one.ends for one in readings if one.ends >= Thresholds().act] == []
+
+
 def test_how_a_change_is_told_is_of_no_matter(ways: Any, network: LocalNetwork) -> None:
     """Each form of a change is told in several ways, of the same values, by the same person."""
     rng, agree, told = random.Random(7), 0, 0
