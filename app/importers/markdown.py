@@ -54,14 +54,11 @@ def read(document: Document) -> Reading:
     for name, text in document.texts.items():
         origins, written = set(), _DAY.search(name.rpartition("/")[2])
         for statement in read_statements(text):
-            try:
+            with reading.leave_out_unreadable(statement.line, name):
                 fact = build_fact(statement, name, day=written[0] if written else None)
-            except UnreadableRecord as problem:
-                reading.leave_out(statement.line, f"{name}: {problem}")
-                continue
-            if fact.origin not in origins:
-                origins.add(fact.origin)
-                reading.facts.append(fact)
+                if fact.origin not in origins:
+                    origins.add(fact.origin)
+                    reading.facts.append(fact)
     if any(fact.learned_at is None for fact in reading.facts):
         reading.notes.append("What has no date of its own holds from now on.")
     return reading
