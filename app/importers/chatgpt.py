@@ -40,6 +40,9 @@ def read(document: Document) -> Reading:
             reading.facts.append(build_fact(statement, "saved memory"))
         except UnreadableRecord as problem:
             reading.leave_out(statement.line, str(problem))
+    for record in _list_damaged(document):
+        name = record.get("title") or record.get("id")
+        reading.leave_out(record.line, f"conversation {name}: it has no mapping")
     instructions: dict[str | None, str] = {}
     for conversation in sorted(_list_conversations(document), key=_find_start):
         messages: list[dict[str, Any]] = []
@@ -57,8 +60,18 @@ def read(document: Document) -> Reading:
 
 
 def _list_conversations(document: Document) -> list[Placed]:
-    records = document.list_file_objects("conversations*.json") or document.objects
-    return [one for one in records if isinstance(one.get("mapping"), dict)]
+    return [one for one in _list_records(document) if isinstance(one.get("mapping"), dict)]
+
+
+def _list_records(document: Document) -> list[Placed]:
+    return document.list_file_objects("conversations*.json") or document.objects
+
+
+def _list_damaged(document: Document) -> Iterator[Placed]:
+    """Yield the objects among conversations that are none."""
+    for one in _list_records(document) if _list_conversations(document) else ():
+        if not isinstance(one.get("mapping"), dict) and "memories" not in one:
+            yield one
 
 
 def _find_start(conversation: Placed) -> float:
@@ -91,8 +104,12 @@ def _list_messages(conversation: Placed) -> list[Placed]:
         branch.append(node)
         node_id = node.get("parent")
     nodes = branch[::-1] or [node for node in left.values() if isinstance(node, dict)]
-    messages = [node.get("message") for node in nodes]
-    return [one for one in messages if isinstance(one, Placed) and one.get("id")]
+    messages = []
+    for node in nodes:
+        if isinstance(message := node.get("message"), Placed):
+            message.setdefault("id", node.get("id"))
+            messages.append(message)
+    return [one for one in messages if one["id"]]
 
 
 def _read_memory(record: Placed) -> SourceFact:

@@ -22,6 +22,7 @@ FILES = (
     *("projects*.json", "projects/*.json"),
 )
 
+_FILES = ("docs", "memory_files", "attachments", "files")
 _ROLES = {"human": "user", "assistant": "assistant"}
 
 
@@ -37,7 +38,8 @@ def read(document: Document) -> Reading:
     for record in records:
         if "prompt_template" in record:
             names[str(record.get("uuid"))] = str(record.get("name") or "")
-        others += len(list_values(record.get("docs") or record.get("memory_files")))
+        for holder in (record, *list_objects(record.get("chat_messages"))):
+            others += sum(len(list_values(holder.get(name))) for name in _FILES)
     for record in records:
         name = record.get("name") or record.get("uuid")
         with reading.leave_out_unreadable(record.line, f"{name}"):
@@ -48,7 +50,7 @@ def read(document: Document) -> Reading:
             else:
                 _read_memories(record, names, reading)
     if others:
-        reading.notes.append(f"{others} files of projects and memories are not imported.")
+        reading.notes.append(f"{others} files of projects, memories and messages are not imported.")
     return reading
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from app.domain.secrets import redact_secrets
 from app.importers import mem0
 from app.importers.documents import Document
 from app.importers.facts import Reading, SourceFact, UnreadableRecord, check_text, drop_empty
@@ -79,7 +80,8 @@ def build_fact(
         raise UnreadableRecord(f"its date is none: {day}") from None
     return SourceFact(
         line=statement.line,
-        origin=f"{place}/{text}",
+        # The text names the fact for later imports; names are stored as they are.
+        origin=f"{place}/{redact_secrets(text)[0]}",
         content=check_text(text),
         learned_at=learned_at,
         words=drop_empty({"kind": _choose_kind(text), "project": project}),

@@ -18,7 +18,6 @@ from app.commands.connect.edits import (
     compute_changes,
     find_plugin,
     list_edits,
-    list_removals,
     read_server,
     write_change,
 )
@@ -137,8 +136,7 @@ def _make_plans(
             if plugin:
                 print(f"\n{host.title} has the plugin {plugin}, with the same server and hooks.")
                 continue
-            edits = list_removals(host, place) if undo else list_edits(host, place, connection)
-            plans.append(Plan(host, compute_changes(edits)))
+            plans.append(Plan(host, compute_changes(host, place, connection, undo=undo)))
         except Unreadable as problem:
             refused.append(f"{host.title}: {problem}.")
     return plans, refused

@@ -203,7 +203,7 @@ def test_the_shell_completes_commands() -> None:
         check=False,
         env={**os.environ, **asking},
     )
-    assert completed.stdout.split() == ["plain,context"]
+    assert completed.stdout.split() == ["plain,context", "plain,connect"]
 
 
 @pytest.mark.slow
