@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from app.domain.position import PRIMARY_ONLY
+from palimpsest_client import AsyncClient, Retries
 
 POSITION_HEADER = "Palimpsest-Position"
 
@@ -34,7 +35,13 @@ class CallerTransport(httpx.ASGITransport):
         return await super().handle_async_request(request)
 
 
-def list_caller_headers(request: Request, agent: str | None = None) -> dict[str, str]:
+def open_caller_client(app: ASGIApp, request: Request, headers: Mapping[str, str]) -> AsyncClient:
+    """Return a client that calls the application once each: a refusal is for the caller to see."""
+    transport = CallerTransport(app, request, headers)
+    return AsyncClient("http://localhost", transport=transport, retries=Retries(tries=1))
+
+
+def list_caller_headers(request: Request, agent: str | None) -> dict[str, str]:
     """Return the headers that say whose call it is; `agent` replaces the agent that it names."""
     own = {name: request.headers[name] for name in _OF_THE_CALLER if name in request.headers}
     return own | {"x-agent-id": agent} if agent else own

@@ -27,13 +27,13 @@ MAX_MESSAGE = 50_000
 _ROLES = {role.value: role for role in Role} | {
     "human": Role.USER,
     "ai": Role.ASSISTANT,
-    "aimessagechunk": Role.ASSISTANT,
     "model": Role.ASSISTANT,
     "developer": Role.SYSTEM,
     "function": Role.TOOL,
 }
 # Items of a conversation that nobody says: what OpenAI's responses do between the messages.
-_STEP = re.compile(r"reasoning|\w+_(?:call|output|request|response|tools)")
+# Nor does anybody say LangChain's orders to remove a message.
+_STEP = re.compile(r"reasoning|remove|\w+_(?:call|output|request|response|tools)")
 _TEXT_PARTS = frozenset(("text", "input_text", "output_text", "user-prompt"))
 _CALLS = ("tool_calls", "function_call", "toolInvocations", "audio")
 _TIMES = ("timestamp", "createdAt")
@@ -123,9 +123,9 @@ def _find_role(message: Mapping[str, Any]) -> Any:
     role, form = message.get("role"), message.get("type")
     if role is not None:
         return _ROLES.get(role.lower(), role) if isinstance(role, str) else role
-    if isinstance(form, str) and (form.lower() in _ROLES or _STEP.fullmatch(form)):
-        of_step = Role.TOOL if form.endswith("_output") else Role.ASSISTANT
-        return _ROLES.get(form.lower(), of_step)
+    form = form.lower().removesuffix("messagechunk") if isinstance(form, str) else ""
+    if form in _ROLES or _STEP.fullmatch(form):
+        return _ROLES.get(form, Role.TOOL if form.endswith("_output") else Role.ASSISTANT)
     if not isinstance(parts := message.get("parts"), list):
         return None
     if message.get("kind") != "request":  # of Pydantic AI
@@ -138,7 +138,7 @@ def _find_role(message: Mapping[str, Any]) -> Any:
 
 def _find_content(message: Mapping[str, Any], role: Any) -> Any:
     """Return the text of a message, None if it has no content."""
-    content = message.get("content") or message.get("parts")
+    content = message.get("content") or message.get("parts") or message.get("refusal")
     if not content:
         if "role" not in message and _STEP.fullmatch(str(message.get("type"))):
             return _mark(message["type"])

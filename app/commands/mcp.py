@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext, suppres
 import httpx
 from mcp.server.stdio import stdio_server
 
-from app.commands.client.calling import Failure
+from app.commands.client.calling import DEFAULT_URL, build_client
 from app.commands.client.demo import find_free_port
 from app.domain.agent import escape_agent_id
 from app.mcp.server import Context, ServiceNotStarted, build_server
-from palimpsest_client import AsyncClient, Client
+from palimpsest_client import AsyncClient
 
 START_PATIENCE = 180.0  # seconds; the first start makes a database
 END_PATIENCE = 30.0
@@ -31,11 +31,8 @@ def serve_stdio(url: str | None, agent: str | None, api_key: str | None) -> None
     # As an exit, the signal lets the embedded service be stopped too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     agent = escape_agent_id(agent) if agent else None
-    try:
-        # Before a service is started: no header can carry some ids and keys.
-        Client(agent=agent, api_key=api_key).close()
-    except ValueError as problem:
-        raise Failure(f"{problem}.") from None
+    # Before a service is started: no header can carry some ids and keys.
+    build_client(DEFAULT_URL, agent=agent, api_key=api_key).close()
     with nullcontext((url, None)) if url else _run_service() as (address, process):
         asyncio.run(_speak(address, process, agent, api_key))
 

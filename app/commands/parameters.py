@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pkgutil import resolve_name
 from typing import Any, get_args, get_origin
 
 import click
@@ -137,7 +138,7 @@ class Group(click.Group):
         if isinstance(row.source, Rows):
             rows = row.source
             return Group(cmd_name, {"Commands": rows.commands}, help=rows.help)
-        return build_command(_import_function(row.source), cmd_name, row.example)
+        return build_command(resolve_name(row.source), cmd_name, row.example)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, rows in self._sections.items():
@@ -148,14 +149,6 @@ class Group(click.Group):
         command = self.get_command(ctx, name)
         assert command is not None
         return (command.help or "").partition("\n")[0]
-
-
-def _import_function(source: str) -> Callable[..., Any]:
-    import importlib
-
-    module, _, name = source.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
 
 
 def list_choices(values: Sequence[str]) -> str:

@@ -3,8 +3,10 @@
 Package indexes have other programs that install a command of this name.
 """
 
+import os
 import shutil
 import subprocess
+import sys
 from typing import Final
 
 from app import __version__
@@ -16,6 +18,12 @@ _PATIENCE: Final = 10.0  # seconds for a command to print its version
 def describe_version() -> str:
     """Return the line that `palimpsest --version` prints."""
     return f"{NAME} {__version__}"
+
+
+def find_own_command() -> list[str]:
+    """Return what starts this program: another one may be called `palimpsest` in a shell."""
+    program = os.path.abspath(sys.argv[0])
+    return [sys.executable, "-m", "app.cli"] if program.endswith(".py") else [program]
 
 
 def is_own_command(command: str) -> bool:

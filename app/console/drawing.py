@@ -14,6 +14,7 @@ from math import log1p
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+from app.api.times import parse_time
 from app.console.rendering import cut_text, name_day, name_times, name_unseen
 from app.console.times import format_time, read_answer_time
 
@@ -157,18 +158,12 @@ def draw_chain(
     )
 
 
-def _read(text: str) -> datetime:
-    time = read_answer_time(text)
-    assert time is not None
-    return time
-
-
 def _list_known_times(versions: Sequence[Mapping[str, Any]]) -> list[datetime]:
     """Return the times at which beliefs began or ended: a version may leave the chain."""
     times = set()
     for version in versions:
         for belief in version["beliefs"]:
-            times.add(_read(belief["known_from"]))
+            times.add(parse_time(belief["known_from"]))
             if until := read_answer_time(belief["known_until"]):
                 times.add(until)
     return sorted(times)
@@ -183,7 +178,7 @@ def _list_stretches(
     stretches = []
     for number, version in enumerate(versions):
         for belief in version["beliefs"]:
-            first = known.index(_read(belief["known_from"]))
+            first = known.index(parse_time(belief["known_from"]))
             until = read_answer_time(belief["known_until"])
             end = known.index(until) if until else len(known)
             for since, ending in _list_times(belief):
@@ -196,10 +191,10 @@ def _list_times(belief: Mapping[str, Any]) -> list[tuple[datetime, datetime | No
     if belief["withdrawn"]:
         return []
     times: list[tuple[datetime, datetime | None]] = []
-    since = _read(belief["valid_from"])
+    since = parse_time(belief["valid_from"])
     for cover in belief["covered"]:
-        times.append((since, _read(cover["since"])))
-        since = _read(cover["until"])
+        times.append((since, parse_time(cover["since"])))
+        since = parse_time(cover["until"])
     times.append((since, read_answer_time(belief["valid_until"])))
     return [(start, end) for start, end in times if end is None or end - start >= _SAME]
 

@@ -1,10 +1,11 @@
 """One call of a page: who looks, at whose memories, and at which moment on both axes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
+from uuid import uuid4
 
 from starlette.datastructures import ImmutableMultiDict
 from starlette.requests import Request
@@ -13,6 +14,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from app.console.rendering import render_template
 from app.console.times import find_exact_time, read_time
 from palimpsest_client import AsyncClient, NotFound
+
+Answer = TypeVar("Answer")
 
 _OF_EVERY_PAGE = ("agent", "as_of", "known_at")
 _TIMES = ("as_of", "known_at", "since", "until")
@@ -100,10 +103,7 @@ class PageCall:
     async def find_agent(self) -> Mapping[str, Any] | None:
         """Return the agent of the page, None if nothing was ever written to it."""
         assert self.agent is not None
-        try:
-            return await self.client.get_agent(self.agent)
-        except NotFound:
-            return None
+        return await find(self.client.get_agent(self.agent))
 
     def is_below(self, path: str) -> bool:
         """Return True if this page is the one at `path`, or one below it."""
@@ -124,6 +124,10 @@ class PageCall:
         """Return the operations in the log of what the viewer has just done."""
         return self.request.query_params.getlist("log_id") if self.done else ()
 
+    def pick_parameters(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return those of the named parameters that are not empty."""
+        return {name: self.parameters[name] for name in names if self.parameters.get(name)}
+
     def choose(self, name: str, options: Sequence[str], usual: str | None = None) -> str:
         """Return the parameter if it is one of the options, else the usual or the first one."""
         value = self.parameters.get(name, "")
@@ -134,17 +138,17 @@ class PageCall:
 
         `changes` replace or add parameters; None leaves one out, and a list repeats one.
         """
-        values: dict[str, Any] = {}
-        for name in _OF_EVERY_PAGE:
-            if self.parameters.get(name):
-                values[name] = self.parameters[name]
-        values |= changes
+        values = self.pick_parameters(_OF_EVERY_PAGE) | changes
         values = {name: value for name, value in values.items() if value not in (None, "", [])}
         return f"{path}?{urlencode(values, doseq=True)}" if values else path
 
     def render(self, template: str, status: int = 200, /, **values: Any) -> Response:
-        """Return the page that the template makes of the values and this call."""
-        return HTMLResponse(render_template(template, call=self, now=self.now, **values), status)
+        """Return the page that the template makes of the values and this call.
+
+        Each page has a new idempotency key, for the forms on it.
+        """
+        values |= {"call": self, "now": self.now, "idempotency_key": uuid4().hex}
+        return HTMLResponse(render_template(template, **values), status)
 
     def render_problem(self, status: int, title: str, detail: str) -> Response:
         """Return the page that says what is wrong, and how to go on."""
@@ -153,3 +157,11 @@ class PageCall:
     def lead_to(self, path: str, /, **changes: Any) -> Response:
         """Return a redirect to another page for the same agent and moment."""
         return RedirectResponse(self.link(path, **changes), 303)
+
+
+async def find(answer: Awaitable[Answer]) -> Answer | None:
+    """Return the answer of a call, None if there is no such thing."""
+    try:
+        return await answer
+    except NotFound:
+        return None

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from app.api.times import parse_time
+from app.console.words import JUDGES, OPERATIONS, RELATIONS
 
 ASSETS = Path(__file__).parent / "assets"
 # Characters that would be invisible, or turn what stands around them.
@@ -155,4 +156,7 @@ _ENVIRONMENT.filters |= {
 _ENVIRONMENT.globals |= {
     "asset": name_asset,
     "count_words": count_words,
+    "judges": JUDGES,
+    "operations": OPERATIONS,
+    "relations": RELATIONS,
 }

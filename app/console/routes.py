@@ -39,7 +39,6 @@ from app.console.viewer_client import open_viewer_client
 from palimpsest_client import AsyncClient, PalimpsestError, Unauthorized
 
 Answer = Callable[[PageCall], Awaitable[Response]]
-Form = ImmutableMultiDict[str, str]
 
 _PAGES: tuple[tuple[str, str, Answer], ...] = (
     ("", "GET", now.show),
@@ -123,9 +122,16 @@ class _Console:
         # Browsers send a form in this encoding unless files are in it.
         body = (await request.body()).decode(errors="replace")
         form = ImmutableMultiDict(parse_qsl(body, keep_blank_values=True))
-        call = self._build_call(request, client, _STRANGER, form)
+        call = PageCall(
+            request=request,
+            client=client,
+            viewer=_STRANGER,
+            form=form,
+            needs_key=self._needs_key,
+            now=datetime.now(UTC),
+        )
         try:
-            call = self._build_call(request, client, await client.get_actor(), form)
+            call = replace(call, viewer=await client.get_actor())
             if call.agent is None and answer is not agents.show:
                 return RedirectResponse(f"{PATH}/agents", 303)
             if request.method == "GET" and (times := call.find_exact_times()):
@@ -142,18 +148,6 @@ class _Console:
         except PalimpsestError as problem:
             title = str(problem.problem.get("title") or "No answer")
             return call.render_problem(problem.status or 503, title, problem.detail)
-
-    def _build_call(
-        self, request: Request, client: AsyncClient, viewer: Mapping[str, Any], form: Form
-    ) -> PageCall:
-        return PageCall(
-            request=request,
-            client=client,
-            viewer=viewer,
-            form=form,
-            needs_key=self._needs_key,
-            now=datetime.now(UTC),
-        )
 
 
 async def _count_waiting_reviews(client: AsyncClient) -> str:

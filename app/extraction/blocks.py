@@ -142,6 +142,11 @@ def find_line_reason(line: str) -> SkipReason | None:
         return SkipReason.LOG
     if _TABLE.fullmatch(line):
         return SkipReason.TABLE
-    if _CODE.match(line) or _INDENTED.match(line):
-        return SkipReason.CODE
-    return None
+    is_code = _CODE.match(line) or _INDENTED.match(line)
+    return SkipReason.CODE if is_code and not _ends_in_prose(line) else None
+
+
+def _ends_in_prose(line: str) -> bool:
+    """Return True for a sentence that begins with a tag: "<div>hello</div> is what I get."."""
+    rest = line.rpartition(">")[2].strip()
+    return line.startswith("<") and rest.endswith((".", "!", "?")) and rest.count(" ") > 1

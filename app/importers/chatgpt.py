@@ -10,9 +10,9 @@ from app.importers.facts import (
     Talk,
     UnreadableRecord,
     check_text,
-    drop_empty,
     get_object,
     list_values,
+    pick_fields,
     read_text,
     read_time,
 )
@@ -33,38 +33,45 @@ def read(document: Document) -> Reading:
     """Return saved memories and custom instructions as facts, and conversations as talks."""
     reading = Reading()
     for record in _list_memories(document):
-        try:
+        with reading.leave_out_unreadable(record.line, f"memory {record['id']}"):
             reading.facts.append(_read_memory(record))
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"memory {record['id']}: {problem}")
     for statement in _list_lines(document):
         try:
             reading.facts.append(build_fact(statement, "saved memory"))
         except UnreadableRecord as problem:
             reading.leave_out(statement.line, str(problem))
+    for record in _list_damaged(document):
+        name = record.get("title") or record.get("id")
+        reading.leave_out(record.line, f"conversation {name}: it has no mapping")
     instructions: dict[str | None, str] = {}
     for conversation in sorted(_list_conversations(document), key=_find_start):
         messages: list[dict[str, Any]] = []
         for message in _list_messages(conversation):
-            try:
+            with reading.leave_out_unreadable(message.line, f"message {message['id']}"):
                 messages += _read_message(message, conversation)
-                facts = list(_read_saved(message, conversation))
-            except UnreadableRecord as problem:
-                reading.leave_out(message.line, f"message {message['id']}: {problem}")
-                continue
-            for fact in facts:
-                # Each conversation repeats the custom instructions.
-                if fact.chain is None or instructions.get(fact.chain) != fact.content:
-                    reading.facts.append(fact)
-                    instructions[fact.chain] = fact.content
+                for fact in list(_read_saved(message, conversation)):
+                    # Each conversation repeats the custom instructions.
+                    if fact.chain is None or instructions.get(fact.chain) != fact.content:
+                        reading.facts.append(fact)
+                        instructions[fact.chain] = fact.content
         name = conversation.get("conversation_id") or conversation.get("id")
         reading.add_talk(Talk(conversation.line, f"{NAME}:{name}", messages))
     return reading
 
 
 def _list_conversations(document: Document) -> list[Placed]:
-    records = document.list_file_objects("conversations*.json") or document.objects
-    return [one for one in records if isinstance(one.get("mapping"), dict)]
+    return [one for one in _list_records(document) if isinstance(one.get("mapping"), dict)]
+
+
+def _list_records(document: Document) -> list[Placed]:
+    return document.list_file_objects("conversations*.json") or document.objects
+
+
+def _list_damaged(document: Document) -> Iterator[Placed]:
+    """Yield the objects among conversations that are none."""
+    for one in _list_records(document) if _list_conversations(document) else ():
+        if not isinstance(one.get("mapping"), dict) and "memories" not in one:
+            yield one
 
 
 def _find_start(conversation: Placed) -> float:
@@ -97,18 +104,21 @@ def _list_messages(conversation: Placed) -> list[Placed]:
         branch.append(node)
         node_id = node.get("parent")
     nodes = branch[::-1] or [node for node in left.values() if isinstance(node, dict)]
-    messages = [node.get("message") for node in nodes]
-    return [one for one in messages if isinstance(one, Placed) and one.get("id")]
+    messages = []
+    for node in nodes:
+        if isinstance(message := node.get("message"), Placed):
+            message.setdefault("id", node.get("id"))
+            messages.append(message)
+    return [one for one in messages if one["id"]]
 
 
 def _read_memory(record: Placed) -> SourceFact:
-    updated = read_time(record, "updated_at") or read_time(record, "last_updated")
     return SourceFact(
         line=record.line,
         origin=str(record["id"]),
         content=read_text(record, "content"),
-        learned_at=updated or read_time(record, "created_timestamp"),
-        details=drop_empty({name: record.get(name) for name in ("conversation_id", "status")}),
+        learned_at=read_time(record, "updated_at", "last_updated", "created_timestamp"),
+        details=pick_fields(record, ("conversation_id", "status")),
     )
 
 

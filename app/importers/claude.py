@@ -22,6 +22,7 @@ FILES = (
     *("projects*.json", "projects/*.json"),
 )
 
+_FILES = ("docs", "memory_files", "attachments", "files")
 _ROLES = {"human": "user", "assistant": "assistant"}
 
 
@@ -37,19 +38,19 @@ def read(document: Document) -> Reading:
     for record in records:
         if "prompt_template" in record:
             names[str(record.get("uuid"))] = str(record.get("name") or "")
-        others += len(list_values(record.get("docs") or record.get("memory_files")))
+        for holder in (record, *list_objects(record.get("chat_messages"))):
+            others += sum(len(list_values(holder.get(name))) for name in _FILES)
     for record in records:
-        try:
+        name = record.get("name") or record.get("uuid")
+        with reading.leave_out_unreadable(record.line, f"{name}"):
             if "chat_messages" in record:
                 _read_conversation(record, reading)
             elif "prompt_template" in record:
                 reading.facts += _read_project(record)
             else:
                 _read_memories(record, names, reading)
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"{record.get('name') or record.get('uuid')}: {problem}")
     if others:
-        reading.notes.append(f"{others} files of projects and memories are not imported.")
+        reading.notes.append(f"{others} files of projects, memories and messages are not imported.")
     return reading
 
 
@@ -63,17 +64,13 @@ def _list_records(document: Document) -> Iterator[Placed]:
 def _read_conversation(record: Placed, reading: Reading) -> None:
     messages: list[dict[str, Any]] = []
     for message in list_objects(record["chat_messages"]):
-        role = _ROLES.get(str(message.get("sender")))
-        if role is None:
-            reading.leave_out(message.line, f"message {message.get('uuid')}: it has no sender")
-            continue
-        try:
-            at = read_time(message, "created_at")
-        except UnreadableRecord as problem:
-            reading.leave_out(message.line, f"message {message.get('uuid')}: {problem}")
-            continue
-        text = _read_words(message)
-        messages.append({"id": str(message.get("uuid")), "role": role, "content": text, "at": at})
+        message_id = str(message.get("uuid"))
+        with reading.leave_out_unreadable(message.line, f"message {message_id}"):
+            role = _ROLES.get(str(message.get("sender")))
+            if role is None:
+                raise UnreadableRecord("it has no sender")
+            at, text = read_time(message, "created_at"), _read_words(message)
+            messages.append({"id": message_id, "role": role, "content": text, "at": at})
     reading.add_talk(Talk(record.line, f"{NAME}:{record.get('uuid')}", messages))
 
 
@@ -88,12 +85,11 @@ def _read_project(record: Placed) -> Iterator[SourceFact]:
     """Yield the instructions of a project."""
     text = record["prompt_template"]
     if isinstance(text, str) and text.strip():
-        updated = read_time(record, "updated_at") or read_time(record, "created_at")
         yield SourceFact(
             line=record.line,
             origin=f"project {record.get('uuid')}",
             content=check_text(text.strip()),
-            learned_at=updated,
+            learned_at=read_time(record, "updated_at", "created_at"),
             words={"kind": "constraint", "project": str(record.get("name") or "")[:500]},
         )
 
@@ -105,7 +101,5 @@ def _read_memories(record: Placed, names: dict[str, str], reading: Reading) -> N
         texts.append((f"project memory {uuid}", names.get(uuid) or uuid, text))
     for place, project, text in texts:
         for statement in read_statements(text) if isinstance(text, str) else ():
-            try:
+            with reading.leave_out_unreadable(record.line, f"{place}, line {statement.line}"):
                 reading.facts.append(build_fact(statement, place, project))
-            except UnreadableRecord as problem:
-                reading.leave_out(record.line, f"{place}, line {statement.line}: {problem}")

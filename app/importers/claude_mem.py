@@ -12,6 +12,7 @@ from app.importers.facts import (
     check_text,
     drop_empty,
     list_values,
+    pick_fields,
     read_time,
     read_words,
 )
@@ -39,19 +40,14 @@ def read(document: Document) -> Reading:
         (_SUMMARIES, _read_summary),
     ):
         for record in _list_rows(document, *names):
-            try:
+            with reading.leave_out_unreadable(record.line, f"{names[0]} {record.get('id')}"):
                 reading.facts += read_record(record)
-            except UnreadableRecord as problem:
-                reading.leave_out(record.line, f"{names[0]} {record.get('id')}: {problem}")
     talks: dict[str, Talk] = {}
     for record in _list_rows(document, *_PROMPTS):
         session = f"{NAME}:{record.get('content_session_id')}"
-        try:
+        with reading.leave_out_unreadable(record.line, f"prompt {record.get('id')}"):
             message = _read_prompt(record)
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"prompt {record.get('id')}: {problem}")
-            continue
-        talks.setdefault(session, Talk(record.line, session, [])).messages.append(message)
+            talks.setdefault(session, Talk(record.line, session, [])).messages.append(message)
     for talk in talks.values():
         reading.add_talk(talk)
     return reading
@@ -95,9 +91,9 @@ def _build_fact(
         line=record.line,
         origin=f"{session}/{name}",
         content=check_text(text),
-        learned_at=read_time(record, "created_at_epoch") or read_time(record, "created_at"),
+        learned_at=read_time(record, "created_at_epoch", "created_at"),
         words=drop_empty({"tags": read_words(tags), "session_id": session, "project": project}),
-        details=drop_empty({name: record.get(name) for name in details}),
+        details=pick_fields(record, details),
     )
 
 
@@ -105,7 +101,7 @@ def _read_prompt(record: Placed) -> dict[str, Any]:
     text = record.get("prompt_text")
     if not isinstance(text, str) or not text.strip():
         raise UnreadableRecord("it has no prompt_text")
-    at = read_time(record, "created_at_epoch") or read_time(record, "created_at")
+    at = read_time(record, "created_at_epoch", "created_at")
     name = f"prompt-{record.get('prompt_number') or record.get('id')}"
     return {"id": name, "role": "user", "content": text, "at": at}
 

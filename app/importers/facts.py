@@ -1,6 +1,7 @@
 """What a reader makes of a file: facts with the dates of their product, and what was left out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -79,14 +80,20 @@ class Reading:
     def leave_out(self, line: int, reason: str) -> None:
         self.left_out.append(LeftOut(line, reason))
 
+    @contextmanager
+    def leave_out_unreadable(self, line: int, name: str) -> Iterator[None]:
+        """Leave out a record, by its line and name, if it turns out to be unreadable."""
+        try:
+            yield
+        except UnreadableRecord as problem:
+            self.leave_out(line, f"{name}: {problem}")
+
     def add_talk(self, talk: Talk) -> None:
         """Add a conversation without the messages that are too long, which are left out."""
         messages = []
         for message in talk.messages:
-            try:
+            with self.leave_out_unreadable(talk.line, f"message {message['id']}"):
                 messages.append(message | {"content": check_text(message["content"].strip())})
-            except UnreadableRecord as problem:
-                self.leave_out(talk.line, f"message {message['id']}: {problem}")
         if messages := [message for message in messages if message["content"]]:
             self.talks.append(Talk(talk.line, talk.session_id, messages))
 
@@ -109,11 +116,15 @@ def check_text(text: str) -> str:
     return text
 
 
-def read_time(record: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a time in UTC: one without a zone is taken for UTC. Raises UnreadableRecord."""
-    value = record.get(name)
-    if value is None or value == "":
+def read_time(record: Mapping[str, Any], *names: str) -> datetime | None:
+    """Return the first of these fields that holds a time, in UTC.
+
+    A time without a zone is taken for UTC. Raises UnreadableRecord.
+    """
+    name = next((name for name in names if record.get(name) not in (None, "")), None)
+    if name is None:
         return None
+    value: Any = record[name]
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(
@@ -164,6 +175,11 @@ def get_object(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the object of a field, and an empty one if the field holds none."""
     value = record.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def pick_fields(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return those of the named fields that hold something."""
+    return drop_empty({name: record.get(name) for name in names})
 
 
 def drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:

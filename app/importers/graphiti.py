@@ -7,9 +7,9 @@ from app.importers.documents import Document, Placed
 from app.importers.facts import (
     Reading,
     SourceFact,
-    UnreadableRecord,
     check_interval,
     drop_empty,
+    pick_fields,
     read_text,
     read_time,
     read_words,
@@ -48,11 +48,9 @@ def read(document: Document) -> Reading:
             kind = "a node or an episode" if "name" in record else "no edge"
             reading.leave_out(record.line, f"{record.get('uuid') or 'a record'}: it is {kind}")
             continue
-        try:
+        with reading.leave_out_unreadable(record.line, f"edge {record.get('uuid')}"):
             reading.facts.append(_read_edge(record, nodes))
             undated += record.get("valid_at") is None
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"edge {record.get('uuid')}: {problem}")
     if undated:
         reading.notes.append(
             f"{undated} edges have no valid_at: they hold from when Graphiti learned them."
@@ -80,7 +78,7 @@ def _read_edge(record: Placed, nodes: Mapping[str, str]) -> SourceFact:
         said_at=read_time(record, "reference_time"),
         owner=str(record.get("group_id") or ""),
         words=drop_empty({"entity": source, "entities": read_words([source, target])}),
-        details=drop_empty({name: record.get(name) for name in _DETAILS}),
+        details=pick_fields(record, _DETAILS),
     )
 
 

@@ -8,6 +8,7 @@ from app.importers.facts import (
     SourceFact,
     UnreadableRecord,
     drop_empty,
+    pick_fields,
     read_text,
     read_time,
     read_words,
@@ -39,7 +40,7 @@ def read(document: Document) -> Reading:
     manifests = [one[_MANIFEST] for one in document.objects if _MANIFEST in one]
     owner = str(manifests[0].get("source_bank_id", "")) if manifests else ""
     for record, origin in _list_records(document):
-        try:
+        with reading.leave_out_unreadable(record.line, f"fact {origin}"):
             # An archive lists observations without a type, with their proofs.
             kind = "observation" if "proof_count" in record else None
             if record.get("fact_type", kind) == "observation":
@@ -47,8 +48,6 @@ def read(document: Document) -> Reading:
             if not _is_fact(record):
                 raise UnreadableRecord("it has no text and fact_type")
             reading.facts.append(_read_fact(record, origin, owner))
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"fact {origin}: {problem}")
     undated = sum(fact.learned_at is None for fact in reading.facts)
     if undated:
         reading.notes.append(f"{undated} facts do not say when Hindsight learned them.")
@@ -96,13 +95,8 @@ def _read_fact(record: Placed, origin: str, owner: str) -> SourceFact:
         valid_from=start,
         valid_until=occurred_until or invalidated,
         end_learned_at=None if occurred_until else invalidated,
-        said_at=read_time(record, "mentioned_at") or read_time(record, "date"),
+        said_at=read_time(record, "mentioned_at", "date"),
         owner=owner,
-        words=drop_empty(
-            {
-                "entities": read_words(record.get("entities")),
-                "tags": read_words(record.get("tags")),
-            }
-        ),
-        details=drop_empty({name: record.get(name) for name in _DETAILS}),
+        words=drop_empty({name: read_words(record.get(name)) for name in ("entities", "tags")}),
+        details=pick_fields(record, _DETAILS),
     )

@@ -28,13 +28,10 @@ def read(document: Document) -> Reading:
     """Return a fact for each item."""
     reading = Reading()
     for record in document.list_records(*_LISTS):
-        name = f"item {record.get('key')}"
-        try:
+        with reading.leave_out_unreadable(record.line, f"item {record.get('key')}"):
             if not _is_item(record):
                 raise UnreadableRecord("it has no namespace, key and value")
             reading.facts.append(_read_item(record))
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"{name}: {problem}")
     changed = sum("created_at" in fact.details for fact in reading.facts)
     if changed:
         reading.notes.append(
@@ -54,7 +51,7 @@ def _read_item(record: Placed) -> SourceFact:
     namespace = record["namespace"]
     place = namespace if isinstance(namespace, str) else "/".join(map(str, namespace))
     created = read_time(record, "created_at")
-    learned = read_time(record, "updated_at") or created
+    learned = read_time(record, "updated_at", "created_at")
     is_changed = created is not None and learned is not None and learned > created
     details = {
         "namespace": namespace,

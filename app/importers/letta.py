@@ -10,6 +10,7 @@ from app.importers.facts import (
     UnreadableRecord,
     drop_empty,
     list_values,
+    pick_fields,
     read_text,
     read_time,
     read_words,
@@ -35,12 +36,11 @@ def read(document: Document) -> Reading:
     """Return the blocks and the passages. Messages, tools and settings are left out."""
     reading, messages = Reading(), 0
     for record, owner in _list_records(document):
-        try:
+        with reading.leave_out_unreadable(
+            record.line, f"{record.get('label') or record.get('id')}"
+        ):
             read_record = _read_block if "label" in record else _read_passage
             reading.facts.append(read_record(record, owner))
-        except UnreadableRecord as problem:
-            name = record.get("label") or record.get("id")
-            reading.leave_out(record.line, f"{name}: {problem}")
     for agent in _list_agents(document):
         messages += len(list_objects(agent.get("messages")))
     if messages:
@@ -96,16 +96,15 @@ def _list_records(document: Document) -> Iterator[tuple[Placed, str]]:
 def _read_block(record: Placed, owner: str) -> SourceFact:
     """Return a block as a core memory: its label is a key with one value at a time."""
     label = str(record["label"])
-    learned = read_time(record, "updated_at") or read_time(record, "created_at")
     names = ("description", "limit", "read_only", "metadata")
     return SourceFact(
         line=record.line,
         origin=f"{owner}/{record.get('id') or label}",
         content=read_text(record, "value"),
-        learned_at=learned,
+        learned_at=read_time(record, "updated_at", "created_at"),
         owner=owner,
         words={"tier": "core", "category": "letta block", "key": label},
-        details=drop_empty({name: record.get(name) for name in names} | {"agent": owner}),
+        details=pick_fields({**record, "agent": owner}, (*names, "agent")),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from app.domain.secrets import redact_secrets
 from app.importers.facts import LeftOut, SourceFact, UnreadableRecord
 
 _LONGEST_SOURCE = 500  # characters
@@ -78,7 +79,8 @@ class Earlier:
         memory = self._memories.get(name_of_ended) or self._memories.get(name)
         if memory is None:
             return None
-        if memory["content"] != fact.content:
+        # What is stored may be without its secrets.
+        if memory["content"] not in (fact.content, redact_secrets(fact.content)[0]):
             is_own = memory["source"] in (name, name_of_ended)
             if not is_own or memory["status"] != "current":
                 state = memory["status"] if is_own else "merged with others"

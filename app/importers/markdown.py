@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from app.domain.secrets import redact_secrets
 from app.importers import mem0
 from app.importers.documents import Document
 from app.importers.facts import Reading, SourceFact, UnreadableRecord, check_text, drop_empty
@@ -54,14 +55,11 @@ def read(document: Document) -> Reading:
     for name, text in document.texts.items():
         origins, written = set(), _DAY.search(name.rpartition("/")[2])
         for statement in read_statements(text):
-            try:
+            with reading.leave_out_unreadable(statement.line, name):
                 fact = build_fact(statement, name, day=written[0] if written else None)
-            except UnreadableRecord as problem:
-                reading.leave_out(statement.line, f"{name}: {problem}")
-                continue
-            if fact.origin not in origins:
-                origins.add(fact.origin)
-                reading.facts.append(fact)
+                if fact.origin not in origins:
+                    origins.add(fact.origin)
+                    reading.facts.append(fact)
     if any(fact.learned_at is None for fact in reading.facts):
         reading.notes.append("What has no date of its own holds from now on.")
     return reading
@@ -82,7 +80,8 @@ def build_fact(
         raise UnreadableRecord(f"its date is none: {day}") from None
     return SourceFact(
         line=statement.line,
-        origin=f"{place}/{text}",
+        # The text names the fact for later imports; names are stored as they are.
+        origin=f"{place}/{redact_secrets(text)[0]}",
         content=check_text(text),
         learned_at=learned_at,
         words=drop_empty({"kind": _choose_kind(text), "project": project}),

@@ -41,19 +41,15 @@ def read(document: Document) -> Reading:
     for record in _list_records(document):
         memory_id = str(record.get("id") or "")
         versions = events.pop(memory_id, [])
-        try:
+        with reading.leave_out_unreadable(record.line, f"memory {memory_id or '(no id)'}"):
             if versions:
                 reading.facts += _read_versions(versions, record, reading)
             else:
                 reading.facts.append(_read_memory(record))
                 changed += _is_changed(record)
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"memory {memory_id or '(no id)'}: {problem}")
     for memory_id, versions in events.items():
-        try:
+        with reading.leave_out_unreadable(versions[0].line, f"history of {memory_id}"):
             reading.facts += _read_versions(versions, Placed(), reading)
-        except UnreadableRecord as problem:
-            reading.leave_out(versions[0].line, f"history of {memory_id}: {problem}")
     # Of what was deleted only the history is left: it is of the only owner of the file.
     owners = {fact.owner for fact in reading.facts} - {""}
     if len(owners) == 1:
@@ -108,7 +104,7 @@ def _read_memory(record: Placed) -> SourceFact:
     if not record.get("id"):
         raise UnreadableRecord("it has no id")
     created = read_time(record, "created_at")
-    learned = read_time(record, "updated_at") or created
+    learned = read_time(record, "updated_at", "created_at")
     end = read_day_after(record, "expiration_date")
     check_interval(learned, end)
     return SourceFact(
@@ -162,17 +158,14 @@ def _read_version(event: Placed, record: Placed) -> SourceFact:
 
 def _get_time(event: Placed) -> datetime:
     """Return when an event was: mem0 writes the time of the first one as `created_at` of all."""
-    time = read_time(event, "updated_at") or read_time(event, "created_at")
+    time = read_time(event, "updated_at", "created_at")
     if time is None:
         raise UnreadableRecord(f"event {event.get('id')} has no created_at")
     return time
 
 
 def _find_owner(record: Mapping[str, Any]) -> str:
-    for name in _OWNERS:
-        if record.get(name):
-            return str(record[name])
-    return ""
+    return next((str(record[name]) for name in _OWNERS if record.get(name)), "")
 
 
 def _read_words(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """Which product a file is from, and its reader."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from app.importers import (
     chatgpt,
@@ -17,26 +15,11 @@ from app.importers import (
     server_memory,
     supermemory,
 )
-from app.importers.documents import Document, parse
+from app.importers.documents import parse
 from app.importers.facts import Reading, UnreadableFile
 
-
-class Product(NamedTuple):
-    """A product whose files can be read: of a folder, or a database, those that `files` name."""
-
-    name: str
-    matches: Callable[[Document], bool]
-    read: Callable[[Document], Reading]
-    files: Sequence[str]
-
-
 _READERS = (mem0, graphiti, letta, langmem, server_memory, hindsight, chatgpt, claude, supermemory)
-PRODUCTS = {
-    module.NAME: Product(
-        module.NAME, module.matches, module.read, getattr(module, "FILES", ("*.json",))
-    )
-    for module in (*_READERS, claude_mem, markdown)
-}
+PRODUCTS = {module.NAME: module for module in (*_READERS, claude_mem, markdown)}
 NATIVE = "palimpsest"
 
 
@@ -46,22 +29,16 @@ def read_product(source: bytes | Path, name: str) -> Reading:
     Raises UnreadableFile for one of another product, and OSError.
     """
     product = PRODUCTS[name]
-    document = parse(source, product.files)
+    # Of a folder, or a database, those that the reader names are read.
+    document = parse(source, getattr(product, "FILES", ("*.json",)))
     if not product.matches(document):
         problem = f"does not look like an export of {name}"
-        likely = _recognize(document)
+        likely = next((other for other in PRODUCTS if PRODUCTS[other].matches(document)), None)
+        if any(one.get("type") == NATIVE for one in document.objects):
+            likely = NATIVE
         if likely is None:
             raise UnreadableFile(f"{problem}, nor of any other product known here")
         raise UnreadableFile(f"{problem} but of {likely}: use `--from {likely}`")
-    reading = product.read(document)
+    reading: Reading = product.read(document)
     reading.left_out = [*document.broken, *reading.left_out]
     return reading
-
-
-def _recognize(document: Document) -> str | None:
-    if any(one.get("type") == NATIVE for one in document.objects):
-        return NATIVE
-    for product in PRODUCTS.values():
-        if product.matches(document):
-            return product.name
-    return None

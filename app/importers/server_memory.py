@@ -23,7 +23,7 @@ _TIMES = ("timestamp", "created_at", "createdAt")
 
 def matches(document: Document) -> bool:
     """Return True if the file looks like one of the server, or like an answer of `read_graph`."""
-    return any(_is_entity(one) or _is_relation(one) for one in _list_records(document))
+    return any(_is_entity(one) or _find_relation(one) for one in _list_records(document))
 
 
 def read(document: Document) -> Reading:
@@ -31,11 +31,9 @@ def read(document: Document) -> Reading:
     reading = Reading()
     for record in _list_records(document):
         for one in _list_parts(record):
-            try:
+            name = record.get("name") or record.get("from") or record.get("from_entity")
+            with reading.leave_out_unreadable(record.line, f"{name}"):
                 reading.facts.append(_read_part(record, one))
-            except UnreadableRecord as problem:
-                name = record.get("name") or record.get("from") or record.get("from_entity")
-                reading.leave_out(record.line, f"{name}: {problem}")
     if any(fact.learned_at is None for fact in reading.facts):
         reading.notes.append("What has no date in the file holds from now on.")
     return reading
@@ -47,10 +45,6 @@ def _list_records(document: Document) -> list[Placed]:
 
 def _is_entity(record: Placed) -> bool:
     return "name" in record and "entityType" in record and "observations" in record
-
-
-def _is_relation(record: Placed) -> bool:
-    return _find_relation(record) is not None
 
 
 def _find_relation(record: Placed) -> tuple[str, str, str] | None:
@@ -88,13 +82,12 @@ def _read_observation(record: Placed, observation: Placed) -> SourceFact:
     """
     name, text = str(record["name"]), read_text(observation, *_TEXTS)
     is_named = name.casefold() in text.casefold()
-    times = (read_time(observation, field) for field in _TIMES)
     others = {key: value for key, value in observation.items() if key not in (*_TEXTS, *_TIMES)}
     return SourceFact(
         line=record.line,
         origin=f"{name}/{text}",
         content=check_text(text if is_named else f"{name}: {text}"),
-        learned_at=next((time for time in times if time), None),
+        learned_at=read_time(observation, *_TIMES),
         words={"entity": name, "entities": [name]},
         details=drop_empty({"entity_type": record["entityType"], "observation": text, **others}),
     )

@@ -8,7 +8,7 @@ from app.importers.facts import (
     SourceFact,
     UnreadableRecord,
     check_interval,
-    drop_empty,
+    pick_fields,
     read_text,
     read_time,
 )
@@ -28,8 +28,7 @@ def read(document: Document) -> Reading:
     """Return the memories, each with its versions. Documents are left out."""
     reading, origins = Reading(), set()
     for record, owner in _list_records(document):
-        name = f"memory {record.get('id')}"
-        try:
+        with reading.leave_out_unreadable(record.line, f"memory {record.get('id')}"):
             if not _is_memory(record):
                 raise UnreadableRecord("it is no memory, but a document or a part of one")
             for fact in _read_versions(record, owner):
@@ -37,8 +36,6 @@ def read(document: Document) -> Reading:
                 if fact.origin not in origins:
                     origins.add(fact.origin)
                     reading.facts.append(fact)
-        except UnreadableRecord as problem:
-            reading.leave_out(record.line, f"{name}: {problem}")
     return reading
 
 
@@ -90,5 +87,5 @@ def _read_memory(record: Placed, chain: str | None, owner: str, *, is_static: bo
         chain=chain,
         owner=owner,
         words={"tier": "core"} if is_static else {},
-        details=drop_empty({name: record.get(name) for name in _DETAILS}),
+        details=pick_fields(record, _DETAILS),
     )

@@ -88,9 +88,8 @@ async def _explain_nothing(client: AsyncClient, arguments: Arguments) -> str:
 
 async def compose_context(client: AsyncClient, arguments: Arguments) -> Answer:
     answer: dict[str, Any] = {**await client.context(**(CONTEXT_DEFAULTS | arguments))}
-    fields = {name: answer.get(name) for name in ("text", "tokens", "left_out")}
-    names = ("handle", "line", "letters")
-    fields["questions"] = [{name: each[name] for name in names} for each in answer["questions"]]
+    fields = _pick(answer, "text", "tokens", "left_out")
+    fields["questions"] = [_pick(each, "handle", "line", "letters") for each in answer["questions"]]
     nothing = "Nothing held then." if "as_of" in arguments else "Nothing is known yet."
     return Answer(answer["text"] or nothing, fields)
 
@@ -100,15 +99,12 @@ async def show_history(client: AsyncClient, arguments: Arguments) -> Answer:
     page = await client.history(memory_id).page()
     versions = [_shorten(version) for version in page["versions"]]
     joints = page.get("joints", [])
-    operations = []
-    for operation in page["operations"]:
-        names = ("id", "operation", "reasoning", "created_at")
-        operations.append({name: operation.get(name) for name in names})
+    names = ("id", "operation", "reasoning", "created_at")
     fields: dict[str, Any] = {
         "current": page.get("current"),
         "versions": versions,
         "joints": joints,
-        "operations": operations,
+        "operations": [_pick(operation, *names) for operation in page["operations"]],
     }
     lines = []
     superseded = {joint["by"]: joint["superseded"] for joint in joints}
@@ -141,8 +137,8 @@ async def capture(client: AsyncClient, arguments: Arguments) -> Answer:
     facts = []
     for message in answer["messages"]:
         for fact in message.get("facts") or []:
-            facts.append({name: fact.get(name) for name in ("content", "memory_id", "operation")})
-    fields = {name: answer.get(name) for name in ("capture_id", "session_id", "state")}
+            facts.append(_pick(fact, "content", "memory_id", "operation"))
+    fields = _pick(answer, "capture_id", "session_id", "state")
     lines = [f"{len(answer['messages'])} messages, {answer['state']}; {len(facts)} facts so far."]
     lines += [f"- {fact['content']}" for fact in facts]
     return Answer("\n".join(lines), fields | {"facts": facts})
@@ -169,8 +165,7 @@ async def answer_questions(client: AsyncClient, arguments: Arguments) -> Answer:
             results.append({"question": question, "problem": result["detail"]})
             lines.append(f"{question}: {result['detail']}")
             continue
-        names = ("operation", "log_id", "superseded")
-        fields = {name: result[name] for name in names}
+        fields = _pick(result, "operation", "log_id", "superseded")
         results.append({"question": question, "problem": None} | fields)
         ended = [memory["content"] or memory["id"] for memory in result["superseded"]]
         done = f"ended: {'; '.join(ended)}" if ended else "nothing ended"
@@ -213,13 +208,8 @@ async def _find_chosen(
 
 
 def _shorten_review(review: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("letter", "memory_id", "content")
-    candidates = [{name: each[name] for name in names} for each in review["candidates"]]
-    return {
-        "review_id": review["id"],
-        "sentence": review["sentence"],
-        "candidates": candidates,
-    }
+    candidates = [_pick(each, "letter", "memory_id", "content") for each in review["candidates"]]
+    return {"review_id": review["id"], "sentence": review["sentence"], "candidates": candidates}
 
 
 async def may_review(client: AsyncClient) -> bool:
@@ -248,8 +238,7 @@ CALLS: Mapping[str, Call] = {
 
 def _list_written(answer: Mapping[str, Any]) -> dict[str, Any]:
     memory = answer.get("memory") or {}
-    fields = {name: answer.get(name) for name in ("operation", "log_id", "review_id")}
-    return fields | {"memory_id": memory.get("id")}
+    return _pick(answer, "operation", "log_id", "review_id") | {"memory_id": memory.get("id")}
 
 
 def _describe_write(written: Mapping[str, Any], done: str) -> str:
@@ -265,8 +254,12 @@ def _describe_write(written: Mapping[str, Any], done: str) -> str:
 
 
 def _shorten(memory: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("id", "content", "valid_from", "valid_until", "status")
-    return {name: memory.get(name) for name in names} | {"stale": bool(memory.get("stale_because"))}
+    fields = _pick(memory, "id", "content", "valid_from", "valid_until", "status")
+    return fields | {"stale": bool(memory.get("stale_because"))}
+
+
+def _pick(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: values.get(name) for name in names}
 
 
 def _write_line(memory: Mapping[str, Any]) -> str:

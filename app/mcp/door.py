@@ -24,14 +24,10 @@ class Door:
         self._max_body_bytes = max_body_bytes
         self._manager: StreamableHTTPSessionManager | None = None
         # Other methods than POST are answered 405.
-        self._route = Route("/mcp", self, methods=["POST"], include_in_schema=False)
-        self._route_of_agent = Route(
-            "/mcp/{agent:path}", self, methods=["POST"], include_in_schema=False
-        )
-
-    @property
-    def routes(self) -> list[Route]:
-        return [self._route, self._route_of_agent]
+        self.routes = [
+            Route(path, self, methods=["POST"], include_in_schema=False)
+            for path in ("/mcp", "/mcp/{agent:path}")
+        ]
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -49,9 +45,8 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self._manager is not None, "the application is not open"
-        # For metrics and the log.
         agent = scope["path_params"].get("agent")
-        scope["route"] = self._route_of_agent if agent else self._route
+        scope["route"] = self.routes[bool(agent)]  # for metrics and the log
         headers = MutableHeaders(scope=scope)
         if name := agent or _read_agent(headers):
             # The rule for ids is ASCII, and people name agents in their own language.

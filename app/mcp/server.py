@@ -1,8 +1,8 @@
 """The MCP server: it lists the tools, calls them, and says of each failure what was written."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -13,9 +13,6 @@ from mcp_types import (
     CallToolResult,
     GetPromptRequestParams,
     GetPromptResult,
-    ListPromptsResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
@@ -33,6 +30,7 @@ from palimpsest_client import AsyncClient, PalimpsestError, TooBusy
 
 Context = ServerRequestContext[Any, Any]
 OpenClient = Callable[[Context], AbstractAsyncContextManager[AsyncClient]]
+Result = TypeVar("Result")
 
 
 class ServiceNotStarted(MCPError):
@@ -52,6 +50,12 @@ def build_server(open_client: OpenClient, *, has_all_rights: bool = False) -> Se
 
     With `has_all_rights`, all tools are listed, and the service is not asked what the key may do.
     """
+
+    def answer_always(result: Result) -> Callable[..., Awaitable[Result]]:
+        async def answer(*_: object) -> Result:
+            return result
+
+        return answer
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         if has_all_rights:
@@ -89,33 +93,23 @@ def build_server(open_client: OpenClient, *, has_all_rights: bool = False) -> Se
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_resources=_list_resources,
-        on_list_resource_templates=_list_templates,
+        on_list_resources=answer_always(RESOURCES),
+        on_list_resource_templates=answer_always(TEMPLATES),
         on_read_resource=read,
-        on_list_prompts=_list_prompts,
+        on_list_prompts=answer_always(PROMPTS),
         on_get_prompt=get_prompt,
     )
-
-
-async def _list_resources(_: Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-    return RESOURCES
-
-
-async def _list_templates(
-    _: Context, __: PaginatedRequestParams | None
-) -> ListResourceTemplatesResult:
-    return TEMPLATES
-
-
-async def _list_prompts(_: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
-    return PROMPTS
 
 
 async def _call(client: AsyncClient, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
     try:
         answer = await CALLS[tool.name](client, arguments)
     except PalimpsestError as problem:
-        return _fail(f"{_describe(problem)} {_say_what_was_written(tool, problem)}")
+        is_read = tool.annotations is not None and tool.annotations.read_only_hint
+        was_refused = isinstance(problem, TooBusy) or 400 <= (problem.status or 0) < 500
+        is_frozen = problem.type.endswith("frozen")
+        is_certain = is_read or was_refused or is_frozen
+        return _fail(f"{_describe(problem)} {_NOTHING if is_certain else _UNKNOWN}")
     except ValueError as problem:  # what no request can carry
         return _fail(f"{problem} {_NOTHING}")
     content = TextContent(type="text", text=answer.text)
@@ -130,10 +124,3 @@ def _describe(problem: PalimpsestError) -> str:
     reasons = [place.get("reason", "") for place in problem.errors]
     detail = " ".join([problem.detail, *(each for each in reasons if each not in problem.detail)])
     return detail if detail.endswith(".") else f"{detail}."
-
-
-def _say_what_was_written(tool: Tool, problem: PalimpsestError) -> str:
-    is_read = tool.annotations is not None and tool.annotations.read_only_hint
-    was_refused = isinstance(problem, TooBusy) or 400 <= (problem.status or 0) < 500
-    is_frozen = problem.type.endswith("frozen")
-    return _NOTHING if is_read or was_refused or is_frozen else _UNKNOWN

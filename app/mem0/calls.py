@@ -146,7 +146,8 @@ def _describe_capture(agent: str | None, answer: Mapping[str, Any]) -> dict[str,
     skipped: list[dict[str, Any]] = []
     for message in answer["messages"]:
         for fact in message["facts"]:
-            written = {**(fact.get("answer") or {}), **_pick(fact, "memory_id", "operation")}
+            names = ("memory_id", "operation")
+            written = {**(fact.get("answer") or {}), **{name: fact[name] for name in names}}
             events.append(shape_event(agent, written, fact.get("content") or ""))
         for part in message["skipped"]:
             skipped.append(_describe_skipped(part["text"] or "", part["reason"]))
@@ -173,10 +174,6 @@ def _describe_skipped(text: str, reason: str) -> dict[str, Any]:
     return {"text": shorten(text, _LONGEST_SKIPPED, placeholder=" …"), "reason": reason}
 
 
-def _pick(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: values[name] for name in names}
-
-
 async def get_event(client: AsyncClient, agent: str | None, capture_id: str) -> dict[str, Any]:
     """Return how far an addition is."""
     answer = await client.get_capture(_read_uuid(capture_id))
@@ -191,14 +188,13 @@ async def list_events(client: AsyncClient, agent: str | None) -> list[dict[str, 
 
 def _name_event(agent: str | None, capture: Mapping[str, Any]) -> dict[str, Any]:
     name = name_memory(agent, capture["capture_id"])
-    finished = capture["finished_at"]
     return {
         "id": name,
         "event_id": name,
         "event_type": "ADD",
         "status": _STATES.get(capture["state"], "PENDING"),
         "created_at": capture["received_at"],
-        "updated_at": finished or capture["received_at"],
+        "updated_at": capture["finished_at"] or capture["received_at"],
     }
 
 

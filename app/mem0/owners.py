@@ -77,22 +77,26 @@ def list_ids(agent: str | None, memory: Mapping[str, Any]) -> dict[str, str | No
     """Return all ids of a memory."""
     session_id = memory.get("session_id") or ""
     run_id = None if _CALL.fullmatch(session_id) else session_id or None
-    ids: dict[str, str | None] = {**dict.fromkeys(IDS), "run_id": run_id}
-    for tag in memory.get("tags") or []:
-        name, _, value = tag.removeprefix(_TAG).partition("=")
-        if tag.startswith(_TAG) and name in IDS:
-            ids[name] = value
-    return ids | find_ids(agent)
+    return {**dict.fromkeys(IDS), "run_id": run_id, **dict(_list_tags(memory)), **find_ids(agent)}
 
 
 def list_id_values(agent: str | None, memory: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return all values of the ids of a memory: several agents may have told it."""
     values = {name: [value] for name, value in list_ids(agent, memory).items() if value}
-    for tag in memory.get("tags") or []:
-        name, _, value = tag.removeprefix(_TAG).partition("=")
-        if tag.startswith(_TAG) and name in IDS and value not in values.setdefault(name, []):
+    for name, value in _list_tags(memory):
+        if value not in values.setdefault(name, []):
             values[name].append(value)
     return values
+
+
+def _list_tags(memory: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the ids in the tags of a memory, each with its name."""
+    named = []
+    for tag in memory.get("tags") or []:
+        name, _, value = tag.removeprefix(_TAG).partition("=")
+        if tag.startswith(_TAG) and name in IDS:
+            named.append((name, value))
+    return named
 
 
 def is_of_door(memory: Mapping[str, Any]) -> bool:

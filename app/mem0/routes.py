@@ -6,8 +6,7 @@ import math
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
@@ -17,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from app.api.problems import MEDIA_TYPE, build_problem, respond_with_problem
-from app.caller_transport import CallerTransport, list_caller_headers
+from app.caller_transport import list_caller_headers, open_caller_client
 from app.mem0 import calls
 from app.mem0.calls import Room
 from app.mem0.owners import TYPES, Unsupported, read_name
@@ -37,7 +36,7 @@ from app.mem0.schemas import (
     Updates,
 )
 from app.mem0.shapes import shape_memory
-from palimpsest_client import AsyncClient, Forbidden, PalimpsestError, Retries
+from palimpsest_client import AsyncClient, Forbidden, PalimpsestError
 
 _PLATFORM = "/mem0/v1"
 _DEFAULT_PAGE = 100
@@ -78,14 +77,9 @@ class _Call(NamedTuple):
     request: Request
     ends: _Ends
 
-    @asynccontextmanager
-    async def open_client(self, agent: str | None) -> AsyncIterator[AsyncClient]:
+    def open_client(self, agent: str | None) -> AsyncClient:
         headers = list_caller_headers(self.request, agent)
-        transport = CallerTransport(self.app, self.request, headers)
-        # In the process, a refusal is the caller's to hear.
-        retries = Retries(tries=1)
-        async with AsyncClient("http://localhost", transport=transport, retries=retries) as client:
-            yield client
+        return open_caller_client(self.app, self.request, headers)
 
     def open_room(self, advice: str) -> Room:
         """Return the room for one answer, and what to do if it is too small."""

@@ -72,29 +72,21 @@ class Retention:
         self._archive_after = settings.archive_after
         self._empty_turns_after = settings.empty_turns_after
 
-    async def retain_agent(
-        self,
-        agent: AgentId,
-        *,
-        report_progress: Callable[[int], None] = lambda _: None,
-    ) -> RetentionReport:
+    async def retain_agent(self, agent: AgentId) -> RetentionReport:
         """Carry out retention for one agent. Its writers wait for one batch at most.
 
-        `report_progress` gets the number of rows of each batch.
         Raises ArchivesUnavailable or LogDamaged, and then the batch is not done.
         """
-        cooled = await self._change_old_rows(
-            agent, log_retention.cool_memories, self._cold_after, report_progress
-        )
+        cooled = await self._change_old_rows(agent, log_retention.cool_memories, self._cold_after)
         async with self._open_batch(agent) as connection:
             forgotten = await log_retention.remove_expired_answers(connection, agent)
             # Nobody else can be writing such a file, because that takes the agent's lock.
             stray = await self._list_stray_files(connection, agent)
             removed = len(stray) - len(self._archives.remove(stray))
         emptied = await self._change_old_rows(
-            agent, capture_retention.empty_expired_turns, self._empty_turns_after, report_progress
+            agent, capture_retention.empty_expired_turns, self._empty_turns_after
         )
-        moved = await self._archive_operations(agent, report_progress)
+        moved = await self._archive_operations(agent)
         kept_back = (await self.preview_retention(agent)).kept_back
         return RetentionReport(cooled, moved, kept_back, removed, forgotten, emptied)
 
@@ -143,7 +135,6 @@ class Retention:
         agent: AgentId,
         change: Callable[..., Awaitable[int]],
         age: timedelta | None,
-        report_progress: Callable[[int], None],
     ) -> int:
         """Change rows of this age in batches, and return how many they were; None changes none."""
         total = 0
@@ -151,7 +142,6 @@ class Retention:
             async with self._open_batch(agent) as connection:
                 changed = await change(connection, agent, age, limit=_AT_ONCE)
             total += changed
-            report_progress(changed)
             if changed < _AT_ONCE:
                 break
         return total
@@ -161,9 +151,7 @@ class Retention:
         names = [file.name for file in files.values()]
         return list(self._archives.list_unknown_files(agent, names))
 
-    async def _archive_operations(
-        self, agent: AgentId, report_progress: Callable[[int], None]
-    ) -> int:
+    async def _archive_operations(self, agent: AgentId) -> int:
         total = 0
         while self._archive_after:
             async with self._open_batch(agent) as connection:
@@ -176,7 +164,6 @@ class Retention:
                     self._archives.require_writable()
                 await self._move_batch(connection, agent, batch)
             total += len(batch.leaving)
-            report_progress(len(batch.leaving))
         return total
 
     async def _move_batch(self, connection: AsyncConnection, agent: AgentId, batch: Batch) -> None:

@@ -128,6 +128,13 @@ def test_a_changed_text_supersedes_the_earlier_one_from_its_own_start(
     assert "created_at" not in change.fields
 
 
+def test_what_is_stored_without_its_secret_is_no_new_text() -> None:
+    secret = fact(content="the API key is sk-live-51H8abcdEFGHijklMNOPqrstUVWX")
+    stored = memory("mem0:a", "the API key is [redacted: model_key]")
+    lines = build(secret, earlier=Earlier([stored]))
+    assert (lines.duplicates, lines.changes) == (1, [])
+
+
 @pytest.mark.parametrize("source", ["mem0:a", "mem0:a/end"])
 def test_an_end_that_came_later_is_set(source: str) -> None:
     lines = build(fact(valid_until=day(2023)), earlier=Earlier([memory(source)]))

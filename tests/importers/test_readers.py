@@ -13,7 +13,7 @@ import pytest
 
 from app.commands.client.transfer import Product
 from app.importers.facts import Reading, SourceFact, UnreadableFile
-from app.importers.markdown import read_statements
+from app.importers.markdown import build_fact, read_statements
 from app.importers.products import NATIVE, PRODUCTS, read_product
 
 DATA = Path(__file__).parent / "data"
@@ -275,6 +275,35 @@ def test_chatgpt_gives_its_memories_and_the_branch_that_was_seen() -> None:
     assert second.messages[0]["at"] == day(2025, 2, 19, 21, 20)
 
 
+def test_what_is_no_conversation_among_those_of_chatgpt_is_named() -> None:
+    node = {"message": {"author": {"role": "user"}, "content": {"content_type": "text"}}}
+    node["message"]["content"]["parts"] = ["I play squash."]
+    talk = {
+        "id": "c-1",
+        "create_time": 1.0,
+        "current_node": "n",
+        "mapping": {"n": node | {"id": "n"}},
+    }
+    reading = read_product(json.dumps([talk, {"id": "c-2", "title": "Broken"}]).encode(), "chatgpt")
+    assert [message["id"] for message in reading.talks[0].messages] == ["n"]
+    [broken] = reading.left_out
+    assert broken.reason == "conversation Broken: it has no mapping"
+
+
+def test_attachments_of_messages_of_claude_are_counted() -> None:
+    message = {
+        "uuid": "m",
+        "sender": "human",
+        "text": "I row.",
+        "created_at": "2026-02-01T10:00:00Z",
+    }
+    message["attachments"] = [{"file_name": "a.txt", "extracted_content": "I live in a file."}]
+    talk = {"uuid": "k", "chat_messages": [message, message | {"uuid": "n", "text": ""}]}
+    reading = read_product(json.dumps([talk]).encode(), "claude")
+    assert [message["content"] for message in reading.talks[0].messages] == ["I row."]
+    assert reading.notes == ["2 files of projects, memories and messages are not imported."]
+
+
 def test_the_list_of_memories_of_chatgpt_is_read() -> None:
     [fact] = read("chatgpt-memories.json").facts
     assert (fact.origin, fact.learned_at) == ("01a", day(2024, 2, 1, 10))
@@ -326,7 +355,7 @@ def check_claude(reading: Reading) -> None:
     assert instruction.learned_at == day(2025, 1, 1)
     [talk] = reading.talks
     assert [message["content"] for message in talk.messages] == ["I live in Porto.", "Noted."]
-    assert reading.notes == ["2 files of projects and memories are not imported."]
+    assert reading.notes == ["2 files of projects, memories and messages are not imported."]
 
 
 def test_an_export_of_claude_is_read_as_an_archive_and_as_a_folder(tmp_path: Path) -> None:
@@ -458,6 +487,12 @@ def test_bullets_paragraphs_and_what_leads_them_are_statements() -> None:
 def test_marks_of_markdown_are_not_part_of_statements(text: str, statements: list[str]) -> None:
     found = [one.text for one in read_statements(text) if not one.problem]
     assert found == statements
+
+
+def test_the_name_of_a_statement_has_no_secret() -> None:
+    [statement] = read_statements("- the API key is sk-live-51H8abcdEFGHijklMNOPqrstUVWX")
+    fact = build_fact(statement, "AGENTS.md")
+    assert fact.origin == "AGENTS.md/the API key is [redacted: model_key]"
 
 
 def test_a_folder_is_searched_for_the_files_of_agents(tmp_path: Path) -> None:

@@ -30,18 +30,18 @@ class Prompt:
     candidates: Mapping[int, tuple[int, PromptCandidate]]
 
 
-def render_prompt(questions: Sequence[Question], form: Form, *, limit: int = MAX_DATA) -> Prompt:
+def render_prompt(questions: Sequence[Question], form: Form) -> Prompt:
     """Return the questions in the words of the template. Their candidates are numbered through.
 
     A candidate keeps its number when it is asked about again. One that would take the data past
-    `limit` characters is left out. None is shortened, because a judgment about half a text could
+    MAX_DATA characters is left out. None is shortened, because a judgment about half a text could
     lose the other half.
     """
     data: list[dict[str, Any]] = []
     candidates: dict[int, tuple[int, PromptCandidate]] = {}
     for question in questions:
         data.append({"new": _dict_from_statement(question.incoming), "candidates": []})
-    room = limit - len(as_data(data))
+    room = MAX_DATA - len(as_data(data))
     for number, (place, candidate) in enumerate(_list_candidates(questions), 1):
         again = questions[place].again
         if again is not None and candidate.memory_id not in again:

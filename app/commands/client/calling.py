@@ -64,26 +64,32 @@ class Service:
 
         # Without this, httpx imports its own command line, which takes as long as all its rest.
         sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
-        from palimpsest_client import Client, NoAnswer, PalimpsestError, Retries
+        from palimpsest_client import NoAnswer, PalimpsestError, Retries
 
         try:
-            client = Client(
+            with build_client(
                 self.url,
                 api_key=self.api_key,
                 agent=self.agent,
                 retries=Retries(tries=3, first_pause=0.1),
                 transport=_choose_transport(self.url),
-            )
-        except ValueError as problem:  # no header can carry the agent or the key
-            raise Failure(f"{problem}.") from None
-        try:
-            with client:
+            ) as client:
                 yield client
         except NoAnswer as problem:
             advice = "Is the service running (`palimpsest serve`)?"
             raise Failure(f"{problem.detail}. {advice}") from None
         except PalimpsestError as problem:
             raise Failure(problem.detail) from None
+
+
+def build_client(url: str, **options: Any) -> "Client":
+    """Return a client. Raises Failure if no header can carry its agent or its key."""
+    from palimpsest_client import Client
+
+    try:
+        return Client(url, **options)
+    except ValueError as problem:
+        raise Failure(f"{problem}.") from None
 
 
 def _choose_transport(url: str) -> "httpx.BaseTransport | None":

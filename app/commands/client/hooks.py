@@ -21,6 +21,7 @@ from app.commands.client.conversations import Conversation, Conversations, find_
 from app.commands.client.host_tags import strip_additions
 from app.commands.client.transcripts import Turn, make_turns
 from app.commands.parameters import Argument, Option, list_choices
+from app.commands.program import find_own_command
 
 if TYPE_CHECKING:
     from palimpsest_client import Client
@@ -156,29 +157,23 @@ def _read_event() -> Event:
 
 
 def _read_context(client: "Client", name: str, event: Event, budget: int | None) -> str:
-    if name == "session-start":
-        context = client.context(budget_tokens=budget or START_TOKENS, view="brief")
-        return _hand_out(context, event, "SessionStart")
-    prompt = _get_text(event, "prompt")
-    if not prompt:
-        return ""
-    context = client.context(
-        query=prompt[:2000], budget_tokens=budget or PROMPT_TOKENS, view="brief"
-    )
-    return _hand_out(context, event, "UserPromptSubmit")
-
-
-def _hand_out(context: Mapping[str, Any], event: Event, name: str) -> str:
     """Return what hosts put before the model: Claude Code, Codex and Gemini CLI read the same."""
+    if name == "session-start":
+        usual_name = "SessionStart"
+        context = client.context(budget_tokens=budget or START_TOKENS, view="brief")
+    elif prompt := _get_text(event, "prompt"):
+        usual_name = "UserPromptSubmit"
+        context = client.context(
+            query=prompt[:2000], budget_tokens=budget or PROMPT_TOKENS, view="brief"
+        )
+    else:
+        return ""
     text = context["text"]
     if not text.strip():
         return ""
     if context.get("questions"):
-        # What starts this program in a shell: another one may be called `palimpsest` there.
-        program = os.path.abspath(sys.argv[0])
-        words = [sys.executable, "-m", "app.cli"] if program.endswith(".py") else [program]
-        text += _HOW_TO_ANSWER.format(command=shlex.join(words))
-    output = {"hookEventName": _get_text(event, "hook_event_name") or name}
+        text += _HOW_TO_ANSWER.format(command=shlex.join(find_own_command()))
+    output = {"hookEventName": _get_text(event, "hook_event_name") or usual_name}
     return json.dumps({"hookSpecificOutput": output | {"additionalContext": text}})
 
 

@@ -17,15 +17,7 @@ from app.domain.insights import Section
 
 Entry = Mapping[str, Any]
 
-_SIGNAL_COUNTS = (
-    "stand",
-    "reverted",
-    "accepted",
-    "rejected",
-    "expired",
-    "pending",
-    "overruled",
-)
+_SIGNAL_COUNTS = ("stand", "reverted", "accepted", "rejected", "expired", "pending", "overruled")
 
 
 @takes_service

@@ -11,20 +11,20 @@ from typing import Annotated
 
 import click
 
-from app.commands.client.calling import DEFAULT_URL, Failure
+from app.commands.client.calling import DEFAULT_URL, Failure, build_client
 from app.commands.client.demo import answers
 from app.commands.connect.edits import (
     FileChange,
     compute_changes,
     find_plugin,
     list_edits,
-    list_removals,
     read_server,
     write_change,
 )
 from app.commands.connect.hosts import HOSTS, KEY_VARIABLE, Connection, Host, Place
 from app.commands.connect.json_text import Unreadable
 from app.commands.parameters import Argument, Option
+from app.commands.program import find_own_command
 from app.domain.agent import escape_agent_id
 
 _SECRET = re.compile(rf"""((?:Bearer |{KEY_VARIABLE}"?\s*[:=]\s*"))[^"'$\s]+""")
@@ -109,29 +109,18 @@ def _choose_hosts(chosen: Sequence[str], place: Place) -> list[str]:
     return names
 
 
-def _find_own_command() -> list[str]:
-    """Return what starts this program: another one may have its name on a host's path."""
-    program = os.path.abspath(sys.argv[0])
-    return [sys.executable, "-m", "app.cli"] if program.endswith(".py") else [program]
-
-
 def _make_connection(url: str | None, agent: str | None, key: str | None) -> Connection:
-    from palimpsest_client import Client
-
     variable = os.environ.get(KEY_VARIABLE)
     connection = Connection(
-        command=tuple(_find_own_command()),
+        command=tuple(find_own_command()),
         url=url or (DEFAULT_URL if answers(DEFAULT_URL) else None),
         agent=escape_agent_id(agent) if agent else None,
         key=key or variable,
         key_is_variable=not key and bool(variable),
     )
-    try:
-        Client(
-            connection.url or DEFAULT_URL, agent=connection.agent, api_key=connection.key
-        ).close()
-    except ValueError as problem:  # no header can carry the agent or the key
-        raise Failure(f"{problem}.") from None
+    build_client(
+        connection.url or DEFAULT_URL, agent=connection.agent, api_key=connection.key
+    ).close()
     return connection
 
 
@@ -147,8 +136,7 @@ def _make_plans(
             if plugin:
                 print(f"\n{host.title} has the plugin {plugin}, with the same server and hooks.")
                 continue
-            edits = list_removals(host, place) if undo else list_edits(host, place, connection)
-            plans.append(Plan(host, compute_changes(edits)))
+            plans.append(Plan(host, compute_changes(host, place, connection, undo=undo)))
         except Unreadable as problem:
             refused.append(f"{host.title}: {problem}.")
     return plans, refused

@@ -31,7 +31,7 @@ INSTRUCTION: Final = (
     "memory_store for each lasting fact that the user states or changes."
 )
 _FIRST, _LAST = f"<!-- {SERVER} -->", f"<!-- /{SERVER} -->"
-_BLOCK = re.compile(rf"\n?{_FIRST}.*?{_LAST}\n?", re.DOTALL)
+_BLOCK = re.compile(rf"(?:\r?\n)?{_FIRST}.*?{_LAST}(?:\r?\n)?", re.DOTALL)
 
 Keys = Sequence[str | int]
 
@@ -47,12 +47,16 @@ class Edit:
 
 @dataclass(frozen=True)
 class FileChange:
-    """A file before and after; None is a file that is not there."""
+    """A file before and after; None is a file that is not there.
+
+    `is_connected` says that the file has something of a connection before the change.
+    """
 
     file: Path
     before: str | None
     after: str | None
     words: tuple[str, ...]
+    is_connected: bool
 
 
 # --- what is to be changed ---------------------------------------------------------------------
@@ -69,7 +73,7 @@ def list_edits(host: Host, place: Place, connection: Connection) -> list[Edit]:
     edits = [Edit(file, words, lambda text: _set_value(file, text, path, entry))]
     if host.hooks and connection.url:
         hooks_file = place.find(host.hooks.file)
-        command = build_command(connection, "…")
+        command = build_command(connection, "EVENT")
         words = f"hooks {', '.join(host.hooks.events)}: {command}"
         change = partial(_set_hooks, host, hooks_file, connection)
         edits.append(Edit(hooks_file, words, change))
@@ -104,22 +108,39 @@ def find_plugin(host: Host, place: Place) -> str | None:
     return None
 
 
-def compute_changes(edits: Sequence[Edit]) -> list[FileChange]:
-    """Return the files that the edits change. Raises Unreadable, which names file and place."""
-    before = {edit.file: read_text(edit.file) for edit in edits}
-    after = {file: text or "" for file, text in before.items()}
-    words: dict[Path, list[str]] = {}
-    for edit in edits:
-        text = edit.change(after[edit.file])
-        if text != after[edit.file]:
-            words.setdefault(edit.file, []).append(edit.words)
-        after[edit.file] = text
+def compute_changes(
+    host: Host, place: Place, connection: Connection, *, undo: bool = False
+) -> list[FileChange]:
+    """Return the files that a connection or its removal changes.
+
+    A removal gives back the copy of a file that nobody else edited: connecting the copy and
+    removing that leads to the same text. Raises Unreadable, which names file and place.
+    """
+    edits, removals = list_edits(host, place, connection), list_removals(host, place)
     changes = []
-    for file, parts in words.items():
-        is_empty = after[file].strip() in ("", "{}") and not _backup_of(file).exists()
-        text_after = None if is_empty else after[file]
-        changes.append(FileChange(file, before[file], text_after, tuple(parts)))
+    for file in dict.fromkeys(edit.file for edit in removals):
+        before, copy = read_text(file), read_text(_backup_of(file))
+        after, words = _apply(removals if undo else edits, file, before or "")
+        is_own = _apply(removals, file, before or "")[0] != (before or "")
+        new: str | None = after
+        if undo and copy is not None and _apply([*edits, *removals], file, copy)[0] == after:
+            new = copy
+        elif copy is None and after.strip() in ("", "{}"):
+            new = None
+        if words:
+            changes.append(FileChange(file, before, new, words, is_connected=is_own))
     return changes
+
+
+def _apply(edits: Sequence[Edit], file: Path, text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the changed text of the file, and the words of the edits that changed it."""
+    words = []
+    for edit in edits:
+        before = text
+        text = edit.change(text) if edit.file == file else text
+        if text != before:
+            words.append(edit.words)
+    return text, tuple(words)
 
 
 def _set_hooks(host: Host, file: Path, connection: Connection, text: str) -> str:
@@ -150,12 +171,13 @@ def _remove_hooks(host: Host, file: Path, text: str) -> str:
 
 
 def _set_instruction(text: str) -> str:
-    block = f"{_FIRST}\n{INSTRUCTION}\n{_LAST}\n"
+    end = "\r\n" if "\r\n" in text else "\n"
+    block = f"{_FIRST}{end}{INSTRUCTION}{end}{_LAST}{end}"
     if _BLOCK.search(text):
-        return _BLOCK.sub(lambda match: ("\n" if match[0][0] == "\n" else "") + block, text)
+        return _BLOCK.sub(lambda match: ("" if match[0][0] == "<" else end) + block, text)
     if text and not text.endswith("\n"):
-        text += "\n"
-    return f"{text}\n{block}" if text else block
+        text += end
+    return f"{text}{end}{block}" if text else block
 
 
 # --- values of a file --------------------------------------------------------------------------
@@ -265,8 +287,9 @@ def read_text(file: Path) -> str | None:
 def write_change(change: FileChange, *, holds_key: bool = False, is_removal: bool = False) -> None:
     """Write a file as a whole or not at all, after a copy of it. Raises Unreadable.
 
-    The file keeps its mode, without the rights of others if it holds a key. A removal copies
-    nothing, and takes the copy away if the file is again what it was.
+    The file keeps its mode, without the rights of others if it holds a key. The copy is that from
+    before the first connection. A removal copies nothing, and takes the copy away if the file is
+    again what it was.
     """
     file = change.file.resolve()  # a link stays
     if read_text(file) != change.before:
@@ -275,7 +298,7 @@ def write_change(change: FileChange, *, holds_key: bool = False, is_removal: boo
     try:
         mode = file.stat().st_mode & 0o777 if change.before is not None else 0o600
         mode = mode & 0o600 if holds_key else mode
-        if change.before is not None and not is_removal:
+        if change.before is not None and not change.is_connected:
             _write(backup, change.before, mode)
         if change.after is None:
             file.unlink()

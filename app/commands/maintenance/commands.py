@@ -66,7 +66,7 @@ def reembed() -> None:
 
     from app.commands.maintenance.reembed import reembed_database
 
-    with explain_errors(), open_checked_database() as settings:
+    with open_checked_database() as settings:
         # It changes the tables themselves.
         owned = settings.model_copy(update={"database_url": get_owner_url(settings)})
         asyncio.run(reembed_database(owned))
@@ -79,7 +79,7 @@ def vacuum() -> None:
     """
     from app.store.vacuum import rewrite_files
 
-    with explain_errors(), open_checked_database() as settings:
+    with open_checked_database() as settings:
         is_log_rewritten = rewrite_files(get_owner_url(settings))
     print("Every table was rewritten.")
     if is_log_rewritten:
@@ -107,7 +107,7 @@ def doctor(
 
     from app.commands.maintenance.doctor import doctor_database
 
-    with explain_errors(), open_checked_database() as settings:
+    with open_checked_database() as settings:
         healthy = asyncio.run(
             doctor_database(settings, agent=agent, repair=repair, as_json=as_json)
         )
@@ -139,7 +139,7 @@ def retain(
 
     if forget and agent is None:
         raise Failure("--forget needs --agent.")
-    with explain_errors(), open_checked_database() as settings:
+    with open_checked_database() as settings:
         sound = asyncio.run(
             retain_database(settings, agent=agent, dry_run=dry_run, forget=forget or None)
         )
@@ -174,7 +174,7 @@ def create_key(
     from app.commands.maintenance import keys as commands
 
     request = commands.parse_key_request(name, scopes, agents, trust, days)
-    with explain_errors(), open_checked_database() as settings:
+    with open_checked_database() as settings:
         commands.create_key(settings, request, as_json=as_json)
 
 
@@ -182,7 +182,7 @@ def list_keys(as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
     from app.commands.maintenance import keys as commands
 
-    with explain_errors(), open_checked_database() as settings:
+    with open_checked_database() as settings:
         commands.list_keys(settings, as_json=as_json)
 
 
@@ -190,7 +190,7 @@ def revoke_key(key_id: KeyIdArgument) -> None:
     """End a key now."""
     from app.commands.maintenance import keys as commands
 
-    with explain_errors(), open_checked_database() as settings:
+    with open_checked_database() as settings:
         commands.revoke_key(settings, key_id)
 
 
@@ -198,7 +198,7 @@ def rotate_key(key_id: KeyIdArgument, overlap: Overlap = 3600, as_json: AsJson =
     """Replace a key by a new one with the same rights, and print it once."""
     from app.commands.maintenance import keys as commands
 
-    with explain_errors(), open_checked_database() as settings:
+    with open_checked_database() as settings:
         commands.rotate_key(settings, key_id, overlap=overlap, as_json=as_json)
 
 

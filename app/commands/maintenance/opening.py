@@ -27,10 +27,13 @@ def load_settings(**chosen: Any) -> "Settings":
 
 @contextmanager
 def open_checked_database() -> Iterator["Settings"]:
-    """Open the database of the settings, and check that it has the schema of this version."""
+    """Open the database of the settings, and check that it has the schema of this version.
+
+    Raises Failure as `explain_errors` does.
+    """
     from app.store import schema
 
-    with open_database(load_settings_of_command()) as settings:
+    with explain_errors(), open_database(load_settings_of_command()) as settings:
         schema.check_schema(get_owner_url(settings))
         yield settings
 

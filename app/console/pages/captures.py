@@ -83,7 +83,7 @@ class Part:
 
 async def show(call: PageCall) -> Response:
     """List the captures of the agent, newest first."""
-    filters = {name: call.parameters[name] for name in _FILTERS if call.parameters.get(name)}
+    filters = call.pick_parameters(_FILTERS)
     wanted: dict[str, Any] = {name: filters.get(name) for name in _FILTERS}
     cursor = call.parameters.get("cursor")
     page = await call.client.list_captures(limit=PAGE, cursor=cursor, **wanted).page()

@@ -1,21 +1,16 @@
 """A fact: its text, its chain on both axes, why it is believed, and putting it right."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
-from typing import Any, TypeVar
-from uuid import uuid4
+from collections.abc import Mapping
+from typing import Any
 
 from starlette.responses import Response
 
 from app.console.drawing import LEFT, NARROW, WIDE, draw_chain
 from app.console.memories import find_memories
-from app.console.page_call import PageCall
-from app.console.words import JUDGES
-from palimpsest_client import NotFound
+from app.console.page_call import PageCall, find
 
 _LISTED = 20
-
-Answer = TypeVar("Answer")
 
 
 async def show(call: PageCall) -> Response:
@@ -24,7 +19,7 @@ async def show(call: PageCall) -> Response:
     client, reader = call.client, call.reader
     memory, there, why, beliefs, reviews, ties = await asyncio.gather(
         client.get_memory(memory_id),
-        _find(reader.get_memory(memory_id)),
+        find(reader.get_memory(memory_id)),  # it may not have been known then
         client.why_memory(memory_id),
         client.beliefs(memory_id),
         client.list_reviews(memory_id=memory_id, limit=_LISTED).page(),
@@ -50,9 +45,7 @@ async def show(call: PageCall) -> Response:
         versions=beliefs["versions"],
         reviews=reviews["items"],
         ties=[_name_tie(tie, memory_id) for tie in ties["items"]],
-        judges=JUDGES,
         fields=list_fields(memory),
-        idempotency_key=uuid4().hex,
     )
 
 
@@ -82,14 +75,6 @@ def _name_tie(tie: Mapping[str, Any], memory_id: str) -> tuple[str, str]:
     is_source = tie["source_id"] == memory_id
     words = _TIES.get((tie["type"], is_source), "related to")
     return words, tie["target_id"] if is_source else tie["source_id"]
-
-
-async def _find(answer: Awaitable[Answer]) -> Answer | None:
-    """Return None if the memory was not known at the moment of the page."""
-    try:
-        return await answer
-    except NotFound:
-        return None
 
 
 def list_fields(memory: Mapping[str, Any]) -> list[tuple[str, str]]:

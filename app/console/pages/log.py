@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from app.console.memories import Memory, find_memories
 from app.console.page_call import PageCall
-from app.console.words import JUDGES, OPERATIONS, RELATIONS
 from app.domain.relation import Operation
 
 PAGE = 50
@@ -41,7 +40,7 @@ class Difference:
 
 async def show(call: PageCall) -> Response:
     """Show a page of the log, newest first."""
-    filters = {n: call.parameters[n] for n in (*_FILTERS, *_TIMES) if call.parameters.get(n)}
+    filters = call.pick_parameters((*_FILTERS, *_TIMES))
     wanted: dict[str, Any] = {name: filters.get(name) for name in _FILTERS}
     wanted |= {name: call.read_time(name) for name in _TIMES}
     cursor = call.parameters.get("cursor")
@@ -53,8 +52,6 @@ async def show(call: PageCall) -> Response:
         memories=await find_memories(call, _list_ids(entries)),
         more=page["next_cursor"],
         filters=filters,
-        words=OPERATIONS,
-        judges=JUDGES,
         list_others=list_others,
         may_undo=call.may("review") and any(can_be_undone(entry) for entry in entries),
         can_be_undone=can_be_undone,
@@ -73,12 +70,9 @@ async def show_entry(call: PageCall) -> Response:
         states=states,
         changes=list_changes(states),
         readable=_READABLE,
-        relations=RELATIONS,
         written=written,
         memories=await find_memories(call, [*_list_ids([entry]), *states]),
         beyond=[state for state in entry["after_state"] if "id" not in state],
-        words=OPERATIONS,
-        judges=JUDGES,
         list_others=list_others,
         write_json=_write_json,
         may_undo=call.may("review") and can_be_undone(entry),

@@ -8,10 +8,9 @@ from typing import Any
 from starlette.responses import Response
 
 from app.console.memories import Memory, find_memories
-from app.console.page_call import PageCall
+from app.console.page_call import PageCall, find
 from app.console.pages.story import name_story_agent
 from app.console.subjects import group_by_subject
-from palimpsest_client import NotFound
 
 PAGE = 200
 _FILTERS = ("q", "entity", "category", "key", "kind", "stale")
@@ -30,10 +29,10 @@ class Mark:
 
 async def show(call: PageCall) -> Response:
     """Show the facts that hold at the moment of the page, and the agent in numbers."""
-    filters = {name: call.parameters[name] for name in _FILTERS if call.parameters.get(name)}
+    filters = call.pick_parameters(_FILTERS)
     is_home = not filters and not call.looks_back and "cursor" not in call.parameters
     (facts, more), stats = await asyncio.gather(
-        _read_facts(call, filters), _find_stats(call) if is_home else _find_nothing()
+        _read_facts(call, filters), _find_stats(call, is_wanted=is_home)
     )
     if is_home and stats is None:
         address = str(call.request.base_url).rstrip("/")
@@ -51,17 +50,10 @@ async def show(call: PageCall) -> Response:
     )
 
 
-async def _find_nothing() -> None:
-    return None
-
-
-async def _find_stats(call: PageCall) -> Mapping[str, Any] | None:
+async def _find_stats(call: PageCall, *, is_wanted: bool) -> Mapping[str, Any] | None:
     """Return the agent in numbers, None if nothing was ever written to it."""
     assert call.agent is not None
-    try:
-        return await call.client.get_stats(call.agent)
-    except NotFound:
-        return None
+    return await find(call.client.get_stats(call.agent)) if is_wanted else None
 
 
 async def _find_marks(call: PageCall, facts: Sequence[Memory]) -> dict[str, Mark]:

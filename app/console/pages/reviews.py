@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 from markupsafe import Markup, escape
 from starlette.responses import Response
@@ -13,7 +12,6 @@ from starlette.responses import Response
 from app.console.page_call import PageCall
 from app.console.rendering import name_unseen
 from app.console.word_difference import MOST_WORDS, are_alike, mark_difference, show_alone
-from app.console.words import JUDGES, RELATIONS
 from app.domain.context import quote_safely
 from palimpsest_client import PalimpsestError
 
@@ -183,9 +181,6 @@ async def show_one(call: PageCall) -> Response:
         card=build_card(review, MOST_WORDS),
         changes=changes,
         new_text=_find_editable_text(review),
-        judges=JUDGES,
-        relations=RELATIONS,
-        idempotency_key=uuid4().hex,
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
 from starlette.responses import Response
 
@@ -90,5 +89,4 @@ async def _render(
         modes=MODES,
         zones=ZONES,
         erasable=ERASABLE,
-        idempotency_key=uuid4().hex,
     )

@@ -1,13 +1,12 @@
 """Sweeps: starting one, and how far each is."""
 
 from collections.abc import Mapping
-from uuid import uuid4
 
 from starlette.responses import Response
 
 from app.console.memories import find_memories
 from app.console.page_call import PageCall
-from app.console.words import CHANGES, OPERATIONS, RELATIONS
+from app.console.words import CHANGES
 from palimpsest_client.models import SlotRequest
 
 PAGE = 50
@@ -68,8 +67,6 @@ async def show_sweep(call: PageCall) -> Response:
         counts=COUNTS,
         statuses=STATUSES,
         origins=ORIGINS,
-        words=OPERATIONS,
-        relations=RELATIONS,
         changes=CHANGES,
     )
 
@@ -89,7 +86,6 @@ async def _render_list(call: PageCall, status: int = 200, problem: str = "") -> 
         sweeps=page["items"],
         more=page["next_cursor"],
         problem=problem,
-        idempotency_key=uuid4().hex,
         counts=COUNTS,
         statuses=STATUSES,
         origins=ORIGINS,

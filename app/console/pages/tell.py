@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
 from starlette.responses import Response
 
 from app.console.page_call import PageCall
-from app.console.words import CHANGES, RELATIONS
+from app.console.words import CHANGES
 
 LONGEST = 16_000
 # The fields besides the text: a sentence of a conversation keeps its session and its time.
@@ -40,9 +39,7 @@ async def tell(call: PageCall) -> Response:
         outcomes=_list_outcomes(answer),
         redacted=answer["redacted"],
         changes=CHANGES,
-        relations=RELATIONS,
         listed=_LISTED,
-        idempotency_key=uuid4().hex,
     )
 
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 from starlette.datastructures import ImmutableMultiDict
 from starlette.responses import Response
@@ -12,7 +11,6 @@ from starlette.responses import Response
 from app.console.login import OWN_PATH
 from app.console.memories import find_memories
 from app.console.page_call import PageCall
-from app.console.words import OPERATIONS
 from palimpsest_client import Conflict
 
 MOST = 200
@@ -62,8 +60,6 @@ async def preview(call: PageCall) -> Response:
         others=list(others.values()),
         most=MOST,
         back=read_way_back(call),
-        words=OPERATIONS,
-        idempotency_key=uuid4().hex,
     )
 
 

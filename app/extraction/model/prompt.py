@@ -26,12 +26,12 @@ class Prompt:
     places: tuple[int, ...]
 
 
-def render_prompt(turns: Sequence[Turn], first: int = 0, *, limit: int = MAX_DATA) -> Prompt | None:
+def render_prompt(turns: Sequence[Turn], first: int = 0) -> Prompt | None:
     """Return the words of the template about the turns from the place `first` on.
 
     Shown are turns of users and assistants, up to the last one of a user, and the ends of a few
-    turns before `first`. Return None if the data is longer than `limit` characters: half a turn may
-    mean the opposite.
+    turns before `first`. Return None if the data is longer than MAX_DATA characters: half a turn
+    may mean the opposite.
     """
     shown = [place for place, turn in enumerate(turns) if turn.role in SHOWN_ROLES]
     of_users = [place for place in shown if turns[place].role is Role.USER]
@@ -48,7 +48,7 @@ def render_prompt(turns: Sequence[Turn], first: int = 0, *, limit: int = MAX_DAT
             for place in earlier
         ]
     data = as_data(values | {"turns": new_turns})
-    if len(data) > limit:
+    if len(data) > MAX_DATA:
         return None
     template = load_template("app.extraction.model", VERSION)
     return Prompt(template.system, template.user.substitute(data=data), places)

@@ -19,8 +19,6 @@ from app.commands.connect.edits import (
     BACKUP,
     compute_changes,
     find_plugin,
-    list_edits,
-    list_removals,
     write_change,
 )
 from app.commands.connect.hosts import HOSTS, Connection, Place, build_url
@@ -89,14 +87,14 @@ def fill(place: Place, name: str) -> dict[Path, bytes]:
 
 
 def write(place: Place, name: str, connection: Connection = BY_URL) -> int:
-    changes = compute_changes(list_edits(HOSTS[name], place, connection))
+    changes = compute_changes(HOSTS[name], place, connection)
     for change in changes:
         write_change(change, holds_key=bool(connection.key))
     return len(changes)
 
 
 def undo(place: Place, name: str) -> None:
-    for change in compute_changes(list_removals(HOSTS[name], place)):
+    for change in compute_changes(HOSTS[name], place, BY_URL, undo=True):
         write_change(change, is_removal=True)
 
 
@@ -259,6 +257,44 @@ def test_other_settings_stay_and_undo_gives_every_byte_back(place: Place, name: 
     assert not list(place.home.rglob(f"*{BACKUP}"))
 
 
+@pytest.mark.parametrize(
+    ("name", "number", "text"),
+    [
+        ("cursor", 0, ""),
+        ("cursor", 0, '{"mcpServers": {}, "a": 1}'),
+        ("claude-code", 0, '{"n":3,"projects":{"/x":{"mcpServers":{"palimpsest":{"url":"x"}}}}}'),
+        ("claude-code", 2, "# Rules\r\n- no line end"),
+        ("codex", 0, 'model = "o4" # good\r\n'),
+        ("codex", 2, "- tabs\r\n"),
+        ("zed", 0, '// mine\r\n{\r\n  "context_servers": {"a": {"args": ["x",],},},\r\n}\r\n'),
+        ("openclaw", 0, "{\n  mcp: {servers: {x: {url: 'http://a',},},},\n}\n"),
+    ],
+)
+def test_undo_gives_back_the_bytes_of_unusual_files(
+    place: Place, name: str, number: int, text: str
+) -> None:
+    file = place.home / FILES[name][number]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode())
+    write(place, name)
+    write(place, name, Connection(COMMAND, URL, "bob"))
+    lines = file.read_bytes().splitlines(keepends=True)
+    assert {line.endswith(b"\r\n") for line in lines if line.endswith(b"\n")} == {"\r\n" in text}
+    undo(place, name)
+    assert [entry for entry in place.home.rglob("*") if entry.is_file()] == [file]
+    assert file.read_bytes() == text.encode()
+
+
+def test_undo_keeps_what_a_person_wrote_after_the_connection(place: Place) -> None:
+    file = place.home / FILES["claude-code"][2]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("- tabs")
+    write(place, "claude-code")
+    file.write_text(file.read_text() + "- short\n")
+    undo(place, "claude-code")
+    assert file.read_text() == "- tabs\n- short\n"
+
+
 @pytest.mark.parametrize("name", HOSTS)
 def test_new_files_are_for_their_owner_and_go_with_undo(place: Place, name: str) -> None:
     write(place, name)
@@ -335,7 +371,7 @@ def test_a_broken_file_is_refused_with_its_place_and_left(
 
 def test_a_file_that_changes_meanwhile_is_not_overwritten(place: Place) -> None:
     fill(place, "cursor")
-    [change] = compute_changes(list_edits(HOSTS["cursor"], place, BY_URL))
+    [change] = compute_changes(HOSTS["cursor"], place, BY_URL)
     file = place.home / FILES["cursor"][0]
     file.write_text("{}")
     with pytest.raises(Unreadable, match="changed in the meantime"):
