@@ -115,9 +115,6 @@ def test_the_agent_and_the_address_come_from_the_environment_too(service: str, a
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("history", "nonsense"), "UUID"),
-        (("reviews", "show", "../memories"), "nothing at"),
-        (("history", ""), "nothing at"),
         (("history", "00000000-0000-0000-0000-000000000000"), "no memory"),
         (("store", " "), "content"),
         (("search", "x", "--as-of", "someday"), "RFC 3339"),

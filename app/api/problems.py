@@ -440,6 +440,8 @@ def _explain_error(error: Mapping[str, Any], taker: Taker) -> str:
         return "send a JSON object as the body, with `Content-Type: application/json`"
     if error["type"] == "string_pattern_mismatch" and error["loc"][-1] in _AGENT_PLACES:
         return f"give {AGENT_ID_RULE}"
+    if error["type"] == "uuid_parsing":
+        return "give a whole id, as answers and lists have it (a UUID)"
     return str(error["msg"]).removeprefix("Value error, ")
 
 

@@ -18,7 +18,7 @@ from app.api.times import parse_time
 from app.console.rendering import cut_text, name_day, name_times, name_unseen
 from app.console.times import format_time, read_answer_time
 
-LEFT, TOP, BOTTOM = 84, 46, 30
+LEFT, TOP, BOTTOM = 90, 46, 30
 _LEAST_BAND = 23
 _USUAL_HEIGHT, _LEAST_ROW, _TALLEST_ROW = 420, 17, 64
 _LETTER, _LINE = 6.9, 16
@@ -39,7 +39,7 @@ class Frame(NamedTuple):
 
 
 # For a desk, and for a phone.
-WIDE, NARROW = Frame(800, 140), Frame(234, 70)
+WIDE, NARROW = Frame(800, 140), Frame(228, 70)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,10 @@ def draw_chain(
     cross_x, cross_y = valid.find_place(as_of), TOP + (row + 0.5) * row_height
     artist = _Artist(versions, known, valid, row_height, as_of, row)
     known_ticks = []
-    for number, label in enumerate(name_times(known)):
-        known_ticks.append(Tick(TOP + number * row_height, label))
+    for number, (time, label) in enumerate(zip(known, name_times(known), strict=True)):
+        # A day with its year and a minute is wider than the place before the boxes.
+        short = label.replace(f" {time.year},", ",")
+        known_ticks.append(Tick(TOP + number * row_height, short))
     return Drawing(
         width=valid.end + 8,
         height=TOP + row_height * len(known) + BOTTOM,

@@ -47,7 +47,7 @@ REFUSED = [
     ({"content": "x", "valid_from": "2026-01-02", "valid_until": "2026-01-02"}, "valid_until"),
     ({"content": "x", "supersedes": "nonsense"}, "supersedes: give the id of a memory, or a list"),
     ({"content": "x", "supersedes": 7}, "supersedes: give the id of a memory, or a list"),
-    ({"content": "x", "supersedes": ["nonsense"]}, "supersedes.0: Input should be a valid UUID"),
+    ({"content": "x", "supersedes": ["nonsense"]}, "supersedes.0: give a whole id"),
     ({"content": "x", "supersedes": []}, "supersedes"),
     ({"content": "x", "classify": "maybe"}, "classify"),
 ]

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.console.drawing import NARROW, TOP, Box, Drawing, draw_chain
+from app.console.drawing import LEFT, NARROW, TOP, Box, Drawing, draw_chain
 from app.console.rendering import name_day
 
+LETTER = 6.4  # pixels of a letter of a mark
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 # What is believed of a version: since when, until when, from and until which known time.
@@ -169,6 +170,15 @@ def test_labels_of_times_do_not_touch(length: int) -> None:
     assert len(shown) >= 3
     for tick, following in pairwise(shown):
         assert tick.at + 6 * len(tick.label) < following.at
+
+
+def test_moments_of_one_day_have_room_before_the_boxes() -> None:
+    first, second = "2026-09-01T10:20:00Z", "2026-09-01T18:40:00Z"
+    lisbon = build_belief(("2026-01-01", None, first, None))
+    drawing = draw(build_answer(("Lisbon", [lisbon]), ("Braga", [lisbon | {"known_from": second}])))
+    labels = [tick.label for tick in drawing.known_ticks]
+    assert labels == ["1 Sep, 10:20", "1 Sep, 18:40"]
+    assert max(map(len, labels)) * LETTER < LEFT - 4
 
 
 def test_a_cover_leaves_a_gap() -> None:

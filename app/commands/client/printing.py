@@ -51,18 +51,22 @@ def is_long() -> bool:
 
 
 def print_table(headings: list[str], rows: list[list[str]]) -> None:
-    """Print a table without lines. The last column is as wide as the terminal lets it be."""
+    """Print a table without lines. The last column is as wide as the terminal lets it be.
+
+    On a narrow terminal, it stands below the others.
+    """
     cells = [[clean_text(" ".join(cell.split())) for cell in row] for row in rows]
     widths = [max(map(_measure, column)) for column in zip(headings, *cells, strict=True)]
     indent = sum(widths[:-1]) + 2 * len(widths[:-1])
-    room = sys.maxsize
-    if not is_long():
-        room = max(NARROWEST_TEXT, shutil.get_terminal_size().columns - indent)
+    columns = sys.maxsize if is_long() else shutil.get_terminal_size().columns
+    is_narrow = columns - indent < NARROWEST_TEXT
+    indent = 2 if is_narrow else indent
     print(style(_join_cells(headings, widths), bold=True))
     for row in cells:
-        first, *others = _wrap(row[-1], room)
+        lines = _wrap(row[-1], columns - indent)
+        first = "" if is_narrow else lines.pop(0)
         print(_join_cells([*row[:-1], first], widths))
-        for line in others:
+        for line in lines:
             print(" " * indent + line)
 
 
@@ -141,7 +145,8 @@ def print_change(answer: Answer) -> None:
         f"{answer['decision']['reasoning']}{dry_run}",
         title=operation or f"held back as review {format_id(review_id)}:",
     )
-    print_memories([answer["memory"]] if answer["memory"] else [])
+    if answer["memory"]:
+        print_memories([answer["memory"]])
     if operation and review_id:
         print_text(f"waits for a person: review {format_id(review_id)}")
     if answer["superseded"]:

@@ -9,6 +9,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import click
 import platformdirs
@@ -44,7 +45,9 @@ class ShortId(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
         if not _SHORT.fullmatch(text):
-            return text
+            with suppress(ValueError):
+                return str(UUID(text))
+            self.fail(f"{text!r} is no id: give the last six digits that a list shows.", param)
         fitting = [one for one in _read_ids(_get_path()) if one.endswith(text.lower())]
         if len(fitting) == 1:
             return fitting[0]

@@ -12,6 +12,7 @@ import pytest
 from app.domain.talk import CONTEXT_BEGINS, CONTEXT_ENDS
 from support.service_process import palimpsest
 
+NOBODY = "00000000-0000-0000-0000-000000000000"
 SLOT = ("--kind", "preference", "--category", "tooling", "--key", "editor")
 
 
@@ -132,14 +133,12 @@ def test_address_agent_and_key_come_from_the_environment(words: tuple[str, ...])
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (("supersede", "00000000-0000-0000-0000-000000000000", "x"), "no memory"),
-        (("supersede", "nonsense", "x"), "UUID"),
-        (("supersede", "nonsense"), "--by"),
-        (("supersede", "nonsense", "x", "--by", "y"), "--by"),
-        (("retract", "00000000-0000-0000-0000-000000000000", "--at", "someday"), "RFC 3339"),
+        (("supersede", NOBODY, "x"), "no memory"),
+        (("supersede", NOBODY), "--by"),
+        (("supersede", NOBODY, "x", "--by", NOBODY), "--by"),
+        (("retract", NOBODY, "--at", "someday"), "RFC 3339"),
         (("context", "--as-of", "someday"), "RFC 3339"),
-        (("why", "00000000-0000-0000-0000-000000000000"), "no memory"),
-        (("why", "nonsense"), "UUID"),
+        (("why", NOBODY), "no memory"),
         (("log", "--operation", "GUESS"), "operation"),
     ],
 )
@@ -157,6 +156,9 @@ def test_a_failure_is_one_plain_line(
     ("command", "said"),
     [
         (("retract",), "Missing argument 'ID'"),
+        (("why", "nonsense"), "'nonsense' is no id"),
+        (("history", ""), "'' is no id"),
+        (("reviews", "show", "../memories"), "'../memories' is no id"),
         (("context", "--budget", "0"), "'--budget'"),
         (("context", "--colour", "red"), "No such option '--colour'"),
         (("remember", "x"), "No such command 'remember'"),

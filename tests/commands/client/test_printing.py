@@ -72,6 +72,25 @@ def test_two_ids_with_one_end_are_not_confused(environment: dict[str, str], tmp_
     assert (refused.returncode, "2 ids" in refused.stderr) == (2, True)
 
 
+def test_on_a_narrow_terminal_texts_stand_below_the_other_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(printing, "is_long", lambda: False)
+    monkeypatch.setenv("COLUMNS", "40")
+    printing.print_table(["id", "since", "text"], [["e622d7", "30 Nov 2026", LONG]])
+    heading, columns, *texts = capsys.readouterr().out.splitlines()
+    assert (heading, columns) == ("id      since        text", "e622d7  30 Nov 2026")
+    assert max(map(len, texts)) <= 40
+    assert " ".join(map(str.strip, texts)) == LONG
+
+
+def test_what_left_nothing_prints_no_empty_table(environment: dict[str, str]) -> None:
+    stored = palimpsest("store", "Has a dog", "--json", **environment)
+    whole = json.loads(stored.stdout)["memory"]["id"]
+    retracted = palimpsest("retract", whole, "--reason", "Sold it", **environment).stdout
+    assert retracted.splitlines() == ["DELETE Sold it", f"ended: {whole} Has a dog"]
+
+
 def test_a_text_cannot_control_the_terminal(environment: dict[str, str]) -> None:
     palimpsest("store", "Uses the color \x1b[31mred\x07", **environment)
     shown = run_on_terminal("list", NO_COLOR="1", **environment)
