@@ -23,7 +23,21 @@ SEARCH_DEFAULTS: Arguments = {"limit": 8, "focus": True, "include": ["turns"]}
 MOST_TURNS = 3
 LONGEST_TURN = 300
 CONTEXT_DEFAULTS: Arguments = {"budget_tokens": 800}
+# What problems advise in the words of HTTP, in those of the tools.
+_ADVICE = (
+    ("Look its id up with GET /v1/memories or POST /v1/search.", "memory_search finds ids."),
+    ("GET /v1/log lists them.", "Each change answers with its log_id."),
+    ("GET /v1/reviews lists them.", "memory_context ends with those that are open."),
+    (", or send cascade=true to undo them with it.", "."),
+)
 Call = Callable[[AsyncClient, Arguments], Awaitable[Answer]]
+
+
+def advise_in_tools(detail: str) -> str:
+    """Return the detail of a problem with the advice that a caller of tools can follow."""
+    for of_http, of_tools in _ADVICE:
+        detail = detail.replace(of_http, of_tools)
+    return detail
 
 
 async def store(client: AsyncClient, arguments: Arguments) -> Answer:
@@ -162,8 +176,9 @@ async def answer_questions(client: AsyncClient, arguments: Arguments) -> Answer:
         question = each["question"]
         result: Mapping[str, Any] = each["result"]
         if "detail" in result:
-            results.append({"question": question, "problem": result["detail"]})
-            lines.append(f"{question}: {result['detail']}")
+            problem = advise_in_tools(result["detail"])
+            results.append({"question": question, "problem": problem})
+            lines.append(f"{question}: {problem}")
             continue
         fields = _pick(result, "operation", "log_id", "superseded")
         results.append({"question": question, "problem": None} | fields)

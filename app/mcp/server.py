@@ -23,7 +23,7 @@ from mcp_types import (
 
 from app import __version__
 from app.mcp.arguments import BadArguments, read_arguments
-from app.mcp.calls import CALLS, may_review
+from app.mcp.calls import CALLS, advise_in_tools, may_review
 from app.mcp.resources import PROMPTS, RESOURCES, TEMPLATES, compose_prompt, read_resource
 from app.mcp.tools import INSTRUCTIONS, REVIEW, TOOLS
 from palimpsest_client import AsyncClient, PalimpsestError, TooBusy
@@ -122,5 +122,6 @@ def _fail(words: str) -> CallToolResult:
 
 def _describe(problem: PalimpsestError) -> str:
     reasons = [place.get("reason", "") for place in problem.errors]
-    detail = " ".join([problem.detail, *(each for each in reasons if each not in problem.detail)])
+    detail = advise_in_tools(problem.detail)
+    detail = " ".join([detail, *(each for each in reasons if each not in problem.detail)])
     return detail if detail.endswith(".") else f"{detail}."

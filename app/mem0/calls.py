@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from textwrap import shorten
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -350,7 +351,11 @@ async def update(client: AsyncClient, memory_id: str, parameters: Update) -> Map
     if parameters.metadata:
         changes["details"] = {**(memory.get("details") or {}), **parameters.metadata}
     if "expiration_date" in parameters.model_fields_set:
-        changes["valid_until"] = parameters.expiration_date
+        end = changes["valid_until"] = parameters.expiration_date
+        if end and end <= datetime.fromisoformat(memory["valid_from"]):
+            raise Unsupported(
+                "expiration_date is over before the memory begins: delete ends a memory now."
+            )
     if text and text != memory.get("content"):
         fields = {name: memory.get(name) for name in ("details", "tags", "session_id")}
         fields |= {"said_at": said_at, **changes}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from app.mem0.filters import Clause, read_clause
@@ -60,6 +61,8 @@ def read_addition(parameters: NewMemories) -> Addition:
     if not wanted.is_exact or wanted.clause.details or wanted.clause.tags_any:
         raise Unsupported("The filters of an addition may hold ids only.")
     end = parameters.expiration_date
+    if end and end <= (parameters.timestamp or datetime.now(UTC)):
+        raise Unsupported("expiration_date is over when the messages are said: nothing is stored.")
     if parameters.immutable and parameters.infer:
         raise Unsupported("immutable goes with infer=False: the text is stored as a constraint.")
     fields = {

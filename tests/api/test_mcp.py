@@ -241,6 +241,25 @@ def test_a_failure_says_that_nothing_was_written(
     talk(server, work)
 
 
+def test_advice_names_tools(server: Any) -> None:
+    async def work(host: Host) -> None:
+        stored = get_fields(await host.call_tool("memory_store", {"content": "I own a kayak"}))
+        memory_id, log_id = stored["memory_id"], stored["log_id"]
+        assert not (await host.call_tool("memory_retract", {"memory_id": memory_id})).is_error
+        nobody = "01a22c28-d3ab-7381-a93d-7aa52d3d3143"
+        for name, arguments in (
+            ("memory_history", {"memory_id": nobody}),
+            ("memory_undo", {"log_id": nobody}),
+            ("memory_undo", {"log_id": log_id}),
+            ("memory_answer", {"answers": ["4f2a01 a"]}),
+        ):
+            text = read_text(await host.call_tool(name, arguments))
+            assert "/v1" not in text, text
+            assert "cascade" not in text, text
+
+    talk(server, work)
+
+
 def test_a_write_without_an_answer_may_have_been_written(agent: str) -> None:
     async def work(host: Host) -> None:
         stored = await host.call_tool("memory_store", {"content": "Likes tea"})

@@ -416,6 +416,8 @@ def test_an_update_supersedes_and_its_history_tells(
     assert updated["metadata"] == {"k": 1, "j": 2}
     answer(mem0.put(place, json={"expiration_date": "2031-01-31"}))
     assert answer(mem0.get(place))["expiration_date"] == "2031-01-31"
+    over = mem0.put(place, json={"expiration_date": "2020-01-31"})
+    assert (over.status_code, "delete ends" in over.json()["detail"]) == (422, True)
     answer(mem0.put(place, json={"expiration_date": None}))
     assert answer(mem0.get(place))["expiration_date"] is None
     assert answer(mem0.delete(place))["message"] == "Memory deleted successfully!"

@@ -163,6 +163,7 @@ def test_an_addition_dates_its_messages_and_its_memories() -> None:
         ({"messages": HELLO, "timestamp": "soon"}, "timestamp"),
         ({"messages": HELLO, "expiration_date": "never"}, "expiration_date"),
         ({"messages": HELLO, "expiration_date": "9999-12-31"}, "before the last day"),
+        ({"messages": HELLO, "expiration_date": "2020-01-31"}, "is over"),
         ({"messages": HELLO, "expiration_date": 253402300799}, "expiration_date"),
         ({"messages": HELLO, "metadata": json.loads('{"a":' * 50 + "1" + "}" * 50)}, "deep"),
         ({"messages": HELLO, "run_id": "\ud800"}, "run_id"),
