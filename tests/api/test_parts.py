@@ -209,7 +209,7 @@ def test_a_change_of_one_part_ends_that_part_alone(judging: str, change: str, le
 def test_a_change_in_doubt_leaves_a_review_of_its_part_alone(judging: str) -> None:
     agent = {"X-Agent-Id": "nurse-in-doubt"}
     with httpx.Client(base_url=judging, headers=agent, timeout=60) as client:
-        store_parts(client, NURSE)
+        store_parts(client, "I'm a nurse at St Mary's and I work nights")
         answer = store(client, "I'm on day duty")
         assert answer["operation"] == "ADD"
         assert answer["review_id"] is not None

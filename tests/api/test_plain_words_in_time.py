@@ -344,7 +344,7 @@ ENDED_STAYS = [
     life(
         "My manager is Ruth",
         "My manager is Carl until the end of January 2027",
-        "Carl isn't my manager anymore",
+        "Carl is no longer my manager",
         at_2026_11_01=(0,),
         at_2027_02_05=(0,),
     ),

@@ -91,14 +91,17 @@ def test_captures_are_listed_and_undone(client: httpx.Client, service: str, tmp_
     assert "nothing that still stands" in run_palimpsest(client, service, *undo)
 
 
+ID = "00000000-0000-7000-8000-000000000000"
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
         ((), "FILE"),
         (("talk.jsonl", "--cascade"), "--undo"),
-        (("talk.jsonl", "--undo", "x"), "no FILE"),
-        (("--undo", "x", "--split", "off"), "no FILE"),
-        (("--undo", "00000000-0000-7000-8000-000000000000"), "no capture"),
+        (("talk.jsonl", "--undo", ID), "no FILE"),
+        (("--undo", ID, "--split", "off"), "no FILE"),
+        (("--undo", ID), "no capture"),
     ],
 )
 def test_a_call_that_contradicts_itself_is_refused(

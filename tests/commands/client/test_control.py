@@ -100,17 +100,21 @@ def test_forgetting_needs_exactly_one_scope(words: tuple[str, ...], given: tuple
     assert refused.stderr.count("\n") == 1
 
 
+ID = "00000000-0000-7000-8000-000000000000"
+OTHER_ID = "00000000-0000-7000-8000-000000000001"
+
+
 @pytest.mark.parametrize(
     "given",
     [
         (),
-        ("a", "--sweep", "b"),
-        ("--sweep", "b", "--store"),
-        ("a", "--actor", "b"),
-        ("--sweep", "a", "--actor", "b"),
-        ("--sweep", "a", "--since", "2026-01-01"),
+        (ID, "--sweep", OTHER_ID),
+        ("--sweep", ID, "--store"),
+        (ID, "--actor", "b"),
+        ("--sweep", ID, "--actor", "b"),
+        ("--sweep", ID, "--since", "2026-01-01"),
         ("--since", "2026-01-01"),
-        ("a", "--dry-run"),
+        (ID, "--dry-run"),
     ],
 )
 def test_undoing_needs_an_operation_a_sweep_or_an_actor(
