@@ -29,6 +29,9 @@ STORY = [
     "# Now, and in June of last year:",
     'palimpsest search "where does the user live" --limit 1',
     'palimpsest search "where does the user live" --limit 1 --as-of 2025-06-01',
+    "# Another change, of another thing; and what is known:",
+    'palimpsest store "I gave up coffee"',
+    "palimpsest list",
     "# What an agent puts into its prompt:",
     'palimpsest context "where does the user live"',
 ]
