@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -254,7 +255,10 @@ async def _list_page(call: _Call, parameters: Listing) -> dict[str, Any]:
     """Answer a page. `count` is exact on the last one; before it, there are at least as many."""
     number, size = parameters.page or 1, parameters.page_size or _DEFAULT_PAGE
     before = (number - 1) * size
-    query = parameters.model_dump_json(exclude={"page", "cursor"})
+    try:
+        query = parameters.model_dump_json(exclude={"page", "cursor"})
+    except PydanticSerializationError:
+        raise Unsupported("A parameter is nested too deeply.") from None
     same = hashlib.sha256(query.encode()).hexdigest()
     cursor = parameters.cursor or call.ends.find(f"{number} of {same}")
     if cursor is None and before > _DEEPEST:
