@@ -114,8 +114,8 @@ def draw_crowds_of_ways(
     """Yield so many pairs, each among facts about other slots, with at most `most` stored texts.
 
     Of some texts no fact about their own slot is stored. What is stored of other slots tells changes
-    as often as states: "I switched to Helix" ends nothing of "I moved to Lisbon". The slots of one
-    crowd are of one writer, since those of two may be the same.
+    as often as states: "I switched to Helix" does not end "I moved to Lisbon". The slots of one crowd
+    are of one writer, since those of two may be the same.
     """
     for _ in range(count):
         slot = rng.choice(slots)

@@ -1,7 +1,7 @@
 """Reads of memories. Each is one statement, so that it sees one consistent state."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import ceil
 from typing import Any
@@ -615,14 +615,12 @@ async def list_strongest(
 ) -> Ranked:
     """Return memories, the strongest first. If a condition that few meet is named, read these."""
     source, _ = memories_from(point)
+    among = "" if few is None else f" AND m.id = ANY(ARRAY({few.select_ids()}))"
     live = "SELECT count(*) FROM live"
     if ranking.only_first:
         where, _ = where_searchable(filters, point)
-        live = f"SELECT count(*) FROM {source} WHERE {where}"
-    scope = _StrongestScope("", source, "", live)
-    if few is not None:
-        among = f" AND m.id = ANY(ARRAY({few.select_ids()}))"
-        scope = replace(scope, condition=among, parameters=few.parameters)
+        live = f"SELECT count(*) FROM {source} WHERE {where}{among}"
+    scope = _StrongestScope("", source, among, live, few.parameters if few else {})
     return await _list_strongest(connection, agent, filters, point, ranking, scope)
 
 
